@@ -1,0 +1,34 @@
+"""The parts of a Transformer.
+
+A mask is boolean; True means "may attend"; it broadcasts to the scores (..., T, S). Batch first, always.
+"""
+
+from companion.nn.attention import KVCache, MultiHeadAttention, scaled_dot_product_attention
+from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
+from companion.nn.embeddings import PatchEmbedding, TokenEmbedding
+from companion.nn.masks import causal_mask, padding_mask
+from companion.nn.positions import (
+    LearnedPositions,
+    RotaryEmbedding,
+    SinusoidalPositions,
+    alibi_bias,
+    sinusoidal_encoding,
+)
+
+__all__ = [
+    "DecoderBlock",
+    "EncoderBlock",
+    "FeedForward",
+    "KVCache",
+    "LearnedPositions",
+    "MultiHeadAttention",
+    "PatchEmbedding",
+    "RotaryEmbedding",
+    "SinusoidalPositions",
+    "TokenEmbedding",
+    "alibi_bias",
+    "causal_mask",
+    "padding_mask",
+    "scaled_dot_product_attention",
+    "sinusoidal_encoding",
+]

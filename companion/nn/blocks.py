@@ -1,0 +1,241 @@
+"""The Transformer block: attention, then a feed-forward network, each with a residual and a norm."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from companion.nn.attention import KVCache, MultiHeadAttention
+from companion.nn.validation import (
+    require_choice,
+    require_features,
+    require_positive,
+    require_probability,
+)
+
+ACTIVATIONS = {
+    "relu": F.relu,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "swiglu": F.silu,  # of the gate
+}
+
+
+class FeedForward(nn.Module):
+    """The same two-layer network at every position.
+
+    With "swiglu" a third matrix gates the hidden layer: down(silu(gate(x)) * up(x)).
+
+    Args:
+        d_model: width of input and output.
+        d_ff: width of the hidden layer, taken as given.
+        activation: "relu", "gelu", "gelu_tanh" (GPT-2's approximation) or "swiglu".
+        bias: whether the projections add a bias.
+        dropout: probability with which a hidden entry is dropped in training.
+
+    Source: Vaswani et al. 2017, section 3.3, equation 2 (https://arxiv.org/abs/1706.03762); SwiGLU:
+    Shazeer 2020, equation 6 (https://arxiv.org/abs/2002.05202).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        d_ff: int,
+        *,
+        activation: str = "relu",
+        bias: bool = True,
+        dropout: float = 0.0,
+    ) -> None:
+        super().__init__()
+        require_positive(d_model=d_model, d_ff=d_ff)
+        require_choice("activation", activation, ACTIVATIONS)
+        require_probability(dropout=dropout)
+        self.d_model = d_model
+        self.activation = ACTIVATIONS[activation]
+        self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
+        self.gate_proj = nn.Linear(d_model, d_ff, bias=bias) if activation == "swiglu" else None
+        self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(B, T, d_model) -> (B, T, d_model)."""
+        require_features("x", x, "(B, T, d_model)", self.d_model)
+        if self.gate_proj is None:
+            hidden = self.activation(self.up_proj(x))
+        else:
+            hidden = self.activation(self.gate_proj(x)) * self.up_proj(x)
+        return self.down_proj(self.dropout(hidden))
+
+
+class EncoderBlock(nn.Module):
+    """Self-attention and feed-forward network, each with a residual connection and a norm.
+
+    The norm comes after the addition (post-norm, the original) or before the sub-layer (pre-norm). With
+    `is_causal` this is the block of GPT.
+
+    Args:
+        d_model: width of the sequence.
+        num_heads: number of attention heads.
+        d_ff: width of the feed-forward network's hidden layer.
+        norm_first: pre-norm.
+        norm: "layer" or "rms".
+        norm_eps: added to the variance inside the norm.
+        activation: of the feed-forward network.
+        bias: whether projections and layer norms add a bias.
+        dropout: on attention weights, hidden layer and the output of each sub-layer.
+        num_kv_heads: see `MultiHeadAttention`.
+        rope: see `MultiHeadAttention`.
+
+    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et al.
+    2020, figure 1 (https://arxiv.org/abs/2002.04745).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        norm_first: bool = False,
+        norm: str = "layer",
+        norm_eps: float = 1e-5,
+        activation: str = "relu",
+        bias: bool = True,
+        dropout: float = 0.0,
+        num_kv_heads: int | None = None,
+        rope: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout, rope=rope
+        )
+        self.feed_forward = FeedForward(
+            d_model, d_ff, activation=activation, bias=bias, dropout=dropout
+        )
+        self.norm1 = make_norm(norm, d_model, norm_eps, bias)
+        self.norm2 = make_norm(norm, d_model, norm_eps, bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        mask: torch.Tensor | None = None,
+        *,
+        is_causal: bool = False,
+        score_bias: torch.Tensor | None = None,
+        positions: torch.Tensor | None = None,
+        cache: KVCache | None = None,
+        need_weights: bool = False,
+    ):
+        """Return x (B, T, d_model) after the block; with `need_weights` also weights (B, H, T, S).
+
+        The other arguments are those of `MultiHeadAttention.forward`.
+        """
+        attend = {
+            "mask": mask,
+            "is_causal": is_causal,
+            "score_bias": score_bias,
+            "positions": positions,
+            "cache": cache,
+            "need_weights": need_weights,
+        }
+        if self.norm_first:
+            attended, weights = self.self_attention(self.norm1(x), **attend)
+            x = x + self.dropout(attended)
+            x = x + self.dropout(self.feed_forward(self.norm2(x)))
+        else:
+            attended, weights = self.self_attention(x, **attend)
+            x = self.norm1(x + self.dropout(attended))
+            x = self.norm2(x + self.dropout(self.feed_forward(x)))
+        return (x, weights) if need_weights else x
+
+
+class DecoderBlock(nn.Module):
+    """Causal self-attention, attention to an encoder's output, and a feed-forward network.
+
+    Arguments are those of `EncoderBlock`; a rotary embedding acts in the self-attention only.
+
+    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762).
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        *,
+        norm_first: bool = False,
+        norm: str = "layer",
+        norm_eps: float = 1e-5,
+        activation: str = "relu",
+        bias: bool = True,
+        dropout: float = 0.0,
+        num_kv_heads: int | None = None,
+        rope: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.norm_first = norm_first
+        self.self_attention = MultiHeadAttention(
+            d_model, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout, rope=rope
+        )
+        self.cross_attention = MultiHeadAttention(
+            d_model, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout
+        )
+        self.feed_forward = FeedForward(
+            d_model, d_ff, activation=activation, bias=bias, dropout=dropout
+        )
+        self.norm1 = make_norm(norm, d_model, norm_eps, bias)
+        self.norm2 = make_norm(norm, d_model, norm_eps, bias)
+        self.norm3 = make_norm(norm, d_model, norm_eps, bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        memory: torch.Tensor,
+        mask: torch.Tensor | None = None,
+        memory_mask: torch.Tensor | None = None,
+        *,
+        is_causal: bool = True,
+        cache: KVCache | None = None,
+        need_weights: bool = False,
+    ):
+        """Return x after the block; with `need_weights` (x, self weights, cross weights).
+
+        Args:
+            x: (B, T, d_model), the target so far.
+            memory: (B, S, d_model), the encoder's output.
+            mask: which target positions may be attended to, as in `MultiHeadAttention.forward`.
+            memory_mask: which source positions may be attended to, likewise.
+            is_causal: no target position sees a later one.
+            cache: filled in place with the keys and values of the self-attention.
+            need_weights: also return weights (B, H, T, T) and (B, H, T, S).
+        """
+        attend = {
+            "mask": mask,
+            "is_causal": is_causal,
+            "cache": cache,
+            "need_weights": need_weights,
+        }
+        look_up = {"mask": memory_mask, "need_weights": need_weights}
+        if self.norm_first:
+            attended, weights = self.self_attention(self.norm1(x), **attend)
+            x = x + self.dropout(attended)
+            found, cross_weights = self.cross_attention(self.norm2(x), memory, **look_up)
+            x = x + self.dropout(found)
+            x = x + self.dropout(self.feed_forward(self.norm3(x)))
+        else:
+            attended, weights = self.self_attention(x, **attend)
+            x = self.norm1(x + self.dropout(attended))
+            found, cross_weights = self.cross_attention(x, memory, **look_up)
+            x = self.norm2(x + self.dropout(found))
+            x = self.norm3(x + self.dropout(self.feed_forward(x)))
+        return (x, weights, cross_weights) if need_weights else x
+
+
+def make_norm(norm: str, d_model: int, eps: float, bias: bool) -> nn.Module:
+    """Torch's LayerNorm ("layer") or RMSNorm ("rms") over the last dimension."""
+    require_choice("norm", norm, ("layer", "rms"))
+    if norm == "rms":
+        return nn.RMSNorm(d_model, eps=eps)
+    return nn.LayerNorm(d_model, eps=eps, bias=bias)

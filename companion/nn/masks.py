@@ -1,0 +1,43 @@
+"""Masks are boolean, and True means "may attend"; they broadcast to the scores (..., T, S)."""
+
+import torch
+
+
+def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
+    """Which keys each query may attend to when nobody looks ahead.
+
+    The last query is aligned with the last key, so with T < S the first S - T keys are the past that
+    every query sees: that is the situation of a decoder with a cache.
+
+    Args:
+        T: number of queries.
+        S: number of keys; T when left out.
+        device: where to make the mask.
+
+    Returns:
+        Boolean tensor (T, S); entry (i, j) is True when j <= i + S - T.
+
+    Source: Vaswani et al. 2017, section 3.2.3 (https://arxiv.org/abs/1706.03762).
+    """
+    S = T if S is None else S
+    if T < 0 or S < 0:
+        raise ValueError(f"a mask cannot have a negative size, got T = {T}, S = {S}")
+    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+
+
+def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
+    """Which keys are real tokens rather than padding.
+
+    Args:
+        token_ids: integer tensor (B, S).
+        pad_id: the id that fills up short sequences.
+
+    Returns:
+        Boolean tensor (B, 1, 1, S), True at real tokens: it broadcasts over heads and queries.
+
+    Raises:
+        ValueError: token_ids is not two-dimensional.
+    """
+    if token_ids.dim() != 2:
+        raise ValueError(f"token_ids must have shape (B, S), got {tuple(token_ids.shape)}")
+    return (token_ids != pad_id)[:, None, None, :]

@@ -1,0 +1,189 @@
+"""Where a token stands: vectors added to the embeddings, rotations of queries and keys, biases on scores."""
+
+import math
+
+import torch
+from torch import nn
+
+from companion.nn.validation import (
+    require_choice,
+    require_even,
+    require_features,
+    require_in_range,
+    require_positions,
+    require_positive,
+)
+
+
+def sinusoidal_encoding(
+    length: int, d_model: int, *, device=None, dtype: torch.dtype | None = None
+) -> torch.Tensor:
+    """The fixed waves of the original Transformer: sine in even columns, cosine in odd ones.
+
+    PE(pos, 2i) = sin(pos / 10000^(2i / d_model)) and PE(pos, 2i + 1) = cos of the same angle.
+
+    Args:
+        length: number of positions, from 0.
+        d_model: number of columns, even.
+        device: where to make the table.
+        dtype: of the result; torch's default dtype when left out. Angles are computed in float64.
+
+    Returns:
+        (length, d_model).
+
+    Raises:
+        ValueError: d_model is odd, or a size is not positive.
+
+    Source: Vaswani et al. 2017, section 3.5 (https://arxiv.org/abs/1706.03762).
+    """
+    if length < 0:
+        raise ValueError(f"length must not be negative, got {length}")
+    require_even(d_model=d_model)
+    encoding = _sinusoids(torch.arange(length, device=device), d_model)
+    return encoding.to(torch.get_default_dtype() if dtype is None else dtype)
+
+
+class SinusoidalPositions(nn.Module):
+    """Adds the fixed waves to a sequence of any length; nothing to learn.
+
+    Args:
+        d_model: width of the sequence, even.
+
+    Source: Vaswani et al. 2017, section 3.5 (https://arxiv.org/abs/1706.03762).
+    """
+
+    def __init__(self, d_model: int) -> None:
+        super().__init__()
+        require_even(d_model=d_model)
+        self.d_model = d_model
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
+        """Return x (B, T, d_model) plus the wave at each position: (T,) or (B, T), from 0 if left out."""
+        require_features("x", x, "(B, T, d_model)", self.d_model)
+        if positions is None:
+            positions = torch.arange(x.shape[1], device=x.device)
+        require_positions(positions, x.shape[0], x.shape[1])
+        return x + _sinusoids(positions, self.d_model).to(x.dtype)
+
+
+class LearnedPositions(nn.Module):
+    """Adds one learned vector per position, up to a fixed number of positions.
+
+    Args:
+        max_len: number of positions that have a vector.
+        d_model: width of the sequence.
+
+    Source: Gehring et al. 2017, section 3.1 (https://arxiv.org/abs/1705.03122).
+    """
+
+    def __init__(self, max_len: int, d_model: int) -> None:
+        super().__init__()
+        require_positive(max_len=max_len, d_model=d_model)
+        self.max_len, self.d_model = max_len, d_model
+        self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
+        """Return x (B, T, d_model) plus the vector of each position: (T,) or (B, T), from 0 if left out."""
+        require_features("x", x, "(B, T, d_model)", self.d_model)
+        if positions is None:
+            if x.shape[1] > self.max_len:
+                raise ValueError(
+                    f"the sequence has {x.shape[1]} tokens, but only max_len = {self.max_len} positions "
+                    "have been learned; shorten it or build the layer with a larger max_len"
+                )
+            return x + self.weight[: x.shape[1]]
+        require_positions(positions, x.shape[0], x.shape[1])
+        require_in_range(
+            "positions", positions, self.max_len, "build the layer with a larger max_len"
+        )
+        return x + self.weight[positions]
+
+
+class RotaryEmbedding(nn.Module):
+    """Turns pairs of entries of queries and keys by an angle that grows with the position.
+
+    The product of a turned query and a turned key then depends on their distance only. The layer holds
+    no table, so it has no length limit and nothing to go out of date.
+
+    Args:
+        d_k: width of a query and a key, even.
+        base: pair number i turns by base^(-2i / d_k) radians per position.
+        pairing: which entries form pair i: "interleaved" takes 2i and 2i + 1 (the paper, GPT-J); "half"
+            takes i and i + d_k / 2 (GPT-NeoX, Llama in transformers). The two differ by a permutation
+            of the entries, so weights made for one are wrong for the other.
+
+    Raises:
+        ValueError: d_k is odd, the base is not positive, or the pairing is unknown.
+
+    Source: Su et al. 2021, section 3.2.2 (https://arxiv.org/abs/2104.09864).
+    """
+
+    def __init__(self, d_k: int, *, base: float = 10000.0, pairing: str = "interleaved") -> None:
+        super().__init__()
+        require_even(d_k=d_k)
+        require_choice("pairing", pairing, ("interleaved", "half"))
+        if base <= 0:
+            raise ValueError(f"base must be positive, got {base}")
+        self.d_k, self.base, self.pairing = d_k, base, pairing
+
+    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
+        """Return x (B, H, T, d_k) turned to its positions: (T,) or (B, T), from 0 if left out."""
+        require_features("x", x, "(B, H, T, d_k)", self.d_k)
+        if positions is None:
+            positions = torch.arange(x.shape[2], device=x.device)
+        require_positions(positions, x.shape[0], x.shape[2])
+        dtype = torch.promote_types(x.dtype, torch.float32)
+        angle = _angles(positions, self.d_k, self.base, dtype)  # (T, d_k / 2) or (B, T, d_k / 2)
+        if angle.dim() == 3:
+            angle = angle[:, None]  # (B, 1, T, d_k / 2): the same for every head
+        cos, sin = angle.cos(), angle.sin()
+        if self.pairing == "interleaved":
+            first, second = x.to(dtype).unflatten(-1, (-1, 2)).unbind(-1)
+        else:
+            first, second = x.to(dtype).chunk(2, dim=-1)
+        turned = (first * cos - second * sin, first * sin + second * cos)
+        if self.pairing == "interleaved":
+            return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
+        return torch.cat(turned, dim=-1).to(x.dtype)
+
+    def extra_repr(self) -> str:
+        return f"d_k={self.d_k}, base={self.base}, pairing={self.pairing!r}"
+
+
+def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> torch.Tensor:
+    """A penalty on the scores that grows with distance, at another rate in every head.
+
+    Args:
+        num_heads: number of heads H.
+        T: number of queries.
+        S: number of keys; T when left out. The last query is aligned with the last key.
+        device: where to make the bias.
+
+    Returns:
+        (H, T, S), to be given as `score_bias`; entry (h, i, j) is -m_h |i + S - T - j|. For H a power
+        of two the slopes are m_h = 2^(-8h / H), h from 1; otherwise the remaining heads take every
+        second slope of the next power of two.
+
+    Source: Press et al. 2022, section 3 (https://arxiv.org/abs/2108.12409); the case of other H is
+    their published code's.
+    """
+    require_positive(num_heads=num_heads)
+    S = T if S is None else S
+    power = 2 ** int(math.log2(num_heads))
+    slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
+    slopes += [2 ** (-4 * h / power) for h in range(1, 2 * (num_heads - power), 2)]
+    query_at = torch.arange(T, device=device) + S - T
+    distance = (query_at[:, None] - torch.arange(S, device=device)).abs()  # (T, S)
+    return -torch.tensor(slopes, device=device)[:, None, None] * distance
+
+
+def _angles(positions: torch.Tensor, width: int, base: float, dtype: torch.dtype) -> torch.Tensor:
+    """Angle of every pair at every position: position * base^(-2i / width), (..., width / 2)."""
+    pair = torch.arange(0, width, 2, device=positions.device, dtype=dtype)
+    return positions[..., None].to(dtype) * base ** (-pair / width)
+
+
+def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:
+    """(...) positions -> (..., d_model) waves in float64."""
+    angle = _angles(positions, d_model, 10000.0, torch.float64)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
