@@ -1,0 +1,62 @@
+# The commands of the book. `make` alone lists them; README.md has the same for those without make.
+.DEFAULT_GOAL := help
+.PHONY: help book test browser serve claims clean
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+READY := $(VENV)/.complete
+SITE := _build/.site
+export PYTHONWARNINGS ?= default
+
+# The pins of requirements.txt install on these; name another interpreter with `make PYTHON=...`.
+SUPPORTED := 3.11 3.12 3.13
+PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
+	version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null); \
+	case " $(SUPPORTED) " in *" $$version "*) echo $$python; break;; esac; done)
+
+# Everything that a page depends on; a folder's own date changes when a file in it is removed.
+SOURCES := _config.yml _toc.yml $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
+
+help: ## list the commands
+	@sed -n 's/^\([a-z]*\):.*## /make \1 — /p' Makefile
+
+$(READY): requirements.txt pyproject.toml
+	@version=$$($(or $(PYTHON),python3) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1); \
+	case " $(SUPPORTED) " in *" $$version "*) ;; *) \
+	echo "The book's pinned packages install on CPython $(SUPPORTED); $(or $(PYTHON),python3) gives: $$version."; \
+	echo "Install one of these, or name it: make PYTHON=/path/to/python3.12"; exit 1;; esac
+	$(PYTHON) -m venv --clear $(VENV)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+$(SITE): $(READY) $(SOURCES)
+	$(RUN) -m companion.page.execute
+	rm -rf _build/html
+	$(RUN) -m jupyter_book.cli.main build . --all -W -n --keep-going
+	@touch $@
+
+book: $(SITE) ## execute the chapters that changed and render the book
+	@cat _build/chapters.txt
+	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
+
+test: $(READY) ## run the unit tests, then every notebook, each alone in a folder of its own
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile
+	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	for notebook in book/*.ipynb; do \
+	mkdir "$$folder/$$(basename $$notebook .ipynb)"; cp $$notebook "$$folder/$$(basename $$notebook .ipynb)"; done; \
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile -p no:cacheprovider \
+	--nbval-lax --nbval-current-env --nbval-cell-timeout=300 --rootdir "$$folder" "$$folder"
+
+browser: $(SITE) ## test the built site in Chromium, with the network refused
+	$(RUN) -m pytest tests/browser -m browser
+
+serve: $(SITE) ## open the built site over http
+	@$(RUN) -m webbrowser -t http://127.0.0.1:8000/ & $(RUN) -m http.server --bind 127.0.0.1 --directory _build/html 8000
+
+SEEDS := 101 102 103 104 105
+claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102"
+	$(RUN) -m companion.page.claims $(SEEDS)
+
+clean: ## remove everything that the other commands made
+	rm -rf _build $(VENV) dist build *.egg-info .pytest_cache .hypothesis .ruff_cache
+	find . -name .git -prune -o \( -name __pycache__ -o -name .ipynb_checkpoints \) -print0 | xargs -0 rm -rf

@@ -1,0 +1,70 @@
+"""Sphinx extension: what makes the book's pages complete without a kernel, a server or a network.
+
+It points myst-nb to the cache of this very code, publishes the live figures as one classic script,
+copies MathJax into the site, and takes out of the finished pages what would ask outside addresses,
+weigh down a page or mislead a screen reader.
+"""
+
+import re
+import shutil
+from importlib.metadata import files
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util.typing import ExtensionMetadata
+
+import companion
+from companion.page import live
+from companion.page.execute import cache_folder
+
+SCRIPT = "companion-figures.js"
+
+# The part of MathJax 3.2.2 that a page loads: one script and its fonts, 1.5 MB of 24.
+MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/.+\.woff)$")
+
+PAGE_EDITS = [
+    # 1.5 MB that block rendering; the icons come from the theme's fonts.
+    (re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"[^>]*></script>'), ""),
+    (re.compile(r'\s*<link rel="preload" as="script" href="[^"]*/fontawesome\.js[^"]*" */?>'), ""),
+    # State for a widget manager that no page loads; it repeats the script of every figure.
+    (re.compile(r"\s*<script[^>]*jupyter\.widget-state\+json[^>]*>.*?</script>", re.S), ""),
+    # Labels that differ from the text that a sighted reader sees.
+    (re.compile(r'(<button class="[^"]*search-button-field[^>]*?) aria-label="Search"'), r"\1"),
+    (re.compile(r'(<button[^>]*theme-switch-button[^>]*?) aria-label="[^"]*"'), r"\1"),
+    (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+]
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    """Called by Sphinx: connect the steps below to the build's events."""
+    app.connect("config-inited", _use_cache_of_this_code)
+    app.connect("build-finished", _finish_site)
+    app.add_js_file(SCRIPT, loading_method="defer")
+    # Search results quote the pages they found by fetching them, which a browser refuses on file://.
+    offline = "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
+    app.add_js_file(None, body=offline)
+    return {"version": companion.__version__, "parallel_read_safe": True}
+
+
+def _use_cache_of_this_code(app: Sphinx, config: Config) -> None:
+    config.nb_execution_cache_path = str(cache_folder(Path(app.srcdir)))
+
+
+def _finish_site(app: Sphinx, exception: Exception | None) -> None:
+    if exception is not None or app.builder.format != "html":
+        return
+    site = Path(app.outdir)
+    static = site / "_static"
+    (static / SCRIPT).write_text(live.bundle(), "utf8")
+    for file in files("sphinx-mathjax-offline"):
+        if found := MATHJAX.search(file.as_posix()):
+            target = static / "mathjax" / found[1]
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file.locate(), target)
+    for page in site.rglob("*.html"):
+        text = edited = page.read_text("utf8")
+        for pattern, replacement in PAGE_EDITS:
+            edited = pattern.sub(replacement, edited)
+        if edited != text:
+            page.write_text(edited, "utf8")
