@@ -1,6 +1,7 @@
 """The parts of a Transformer.
 
-A mask is boolean; True means "may attend"; it broadcasts to the scores (..., T, S). Batch first, always.
+A mask is boolean; True means "may attend"; it broadcasts to the scores (..., T, S). Batch first,
+always.
 """
 
 from companion.nn.attention import KVCache, MultiHeadAttention, scaled_dot_product_attention

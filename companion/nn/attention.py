@@ -1,7 +1,7 @@
 """Attention: the function, then the layer that projects, splits into heads, calls it and merges.
 
-Shapes: B batch, H heads, T query length, S key length, d_k width of a query and a key, d_v width of a
-value. A mask is boolean, True means "may attend", and it broadcasts to the scores (..., T, S).
+Shapes: B batch, H heads, T query length, S key length, d_k width of a query and a key, d_v width of
+a value. A mask is boolean, True means "may attend", and it broadcasts to the scores (..., T, S).
 """
 
 import math
@@ -11,7 +11,12 @@ import torch.nn.functional as F
 from torch import nn
 
 from companion.nn.masks import causal_mask
-from companion.nn.validation import require_features, require_positive, require_probability
+from companion.nn.validation import (
+    require_features,
+    require_positive,
+    require_probability,
+    require_tensor,
+)
 
 
 def scaled_dot_product_attention(
@@ -27,8 +32,8 @@ def scaled_dot_product_attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """softmax(Q K^T / sqrt(d_k)) V, step by step, with the weights returned.
 
-    Half precision is computed in float32 and float64 stays float64; results come back in the dtype of
-    the query. A query that may attend to nothing gets zeros, as output and as weights.
+    Half precision is computed in float32 and float64 stays float64; results come back in the dtype
+    of the query. A query that may attend to nothing gets zeros, as output and as weights.
 
     Args:
         query: (..., T, d_k).
@@ -37,7 +42,8 @@ def scaled_dot_product_attention(
         mask: boolean, broadcasts to (..., T, S) without enlarging it; True means "may attend".
         is_causal: no query sees a later key; the last query is aligned with the last key. Together
             with a mask it means both.
-        score_bias: floating, broadcasts like the mask; added to the scaled scores.
+        score_bias: floating, broadcasts like the mask; added to the scaled scores, in the dtype of
+            the query (so what overflows there counts as -inf).
         scale: replaces 1 / sqrt(d_k).
         dropout_p: probability with which a weight is dropped.
 
@@ -53,22 +59,22 @@ def scaled_dot_product_attention(
     """
     _check_query_key_value(query, key, value)
     T, S, d_k = query.shape[-2], key.shape[-2], query.shape[-1]
-    _check_mask_and_bias(mask, score_bias, query.shape[:-1] + (S,))
+    _check_mask_and_bias(mask, score_bias, (*query.shape[:-1], S))
     require_probability(dropout_p=dropout_p)
 
     dtype = torch.promote_types(query.dtype, torch.float32)
     scale = 1 / math.sqrt(d_k) if scale is None else scale
     scores = query.to(dtype) @ key.to(dtype).transpose(-2, -1) * scale  # (..., T, S)
     if score_bias is not None:
-        scores = scores + score_bias
+        scores = scores + score_bias.to(query.dtype)
     if mask is not None:
         scores = scores.masked_fill(~mask, -math.inf)
     if is_causal:
         scores = scores.masked_fill(~causal_mask(T, S, device=scores.device), -math.inf)
 
-    # The softmax of a row of -inf would be NaN: such a row is softened first and emptied afterwards.
+    # The softmax of a row of -inf would be NaN: such a row is levelled first, emptied afterwards.
     empty = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
-    weights = scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(empty, 0.0)
+    weights = scores.masked_fill(empty, 0.0).softmax(dim=-1, dtype=dtype).masked_fill(empty, 0.0)
     weights = F.dropout(weights, dropout_p)
     output = weights @ value.to(weights.dtype)  # (..., T, d_v)
     return output.to(query.dtype), weights.to(query.dtype)
@@ -84,7 +90,7 @@ def fused_attention(
     score_bias: torch.Tensor | None = None,
     dropout_p: float = 0.0,
 ) -> torch.Tensor:
-    """The output of `scaled_dot_product_attention` from torch's fused kernels, with the same meaning.
+    """The output of `scaled_dot_product_attention` by torch's fused kernels, with the same meaning.
 
     The (T, S) weights are never stored. Arguments are those of the explicit function, in four
     dimensions (B, H, T, d_k), and are expected to be checked by the caller; key and value may have
@@ -105,9 +111,11 @@ def fused_attention(
     # The kernels do not agree on a query without a key, so none of them is given one.
     attn_mask, empty = mask, None
     if score_bias is not None:
-        attn_mask = score_bias if mask is None else torch.where(mask, score_bias, -math.inf)
+        attn_mask = score_bias.to(query.dtype)[(None,) * (4 - score_bias.dim())]
+        if mask is not None:
+            attn_mask = torch.where(mask, attn_mask, -math.inf)
         empty = (attn_mask == -math.inf).all(dim=-1, keepdim=True)
-        attn_mask = attn_mask.masked_fill(empty, 0.0).to(query.dtype)
+        attn_mask = attn_mask.masked_fill(empty, 0.0)
     elif mask is not None:
         empty = ~mask.any(dim=-1, keepdim=True)
         attn_mask = mask | empty
@@ -312,26 +320,31 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and not is_self_attention:
             raise ValueError("a cache holds the keys of self-attention; leave key and value out")
         cached = 0
+        if cache is not None and not isinstance(cache, KVCache):
+            raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
         if cache is not None and cache.key is not None:
-            cached = cache.length
-            if cache.key.shape[0] != query.shape[0]:
+            B, H, cached, d_k = cache.key.shape
+            found = (B, H, d_k, cache.value.shape[-1])
+            expected = (query.shape[0], self.num_kv_heads, self.d_k, self.d_v)
+            if found != expected:
                 raise ValueError(
-                    f"the cache holds a batch of {cache.key.shape[0]}, the query has "
-                    f"{query.shape[0]}; start a new KVCache() for a new batch"
+                    f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
+                    f"needs {expected}; start a new KVCache() for each layer and each batch"
                 )
-        if mask is not None and mask.dim() not in (2, 4):
+        if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
             raise ValueError(
-                f"mask must have shape (T, S) or four dimensions (B, H, T, S), got {tuple(mask.shape)}; "
-                "a mask per sequence (B, T, S) becomes mask[:, None]"
+                "mask must have shape (T, S) or four dimensions (B, H, T, S), "
+                f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
             )
         scores = (query.shape[0], self.num_heads, query.shape[1], cached + key.shape[1])
         _check_mask_and_bias(mask, score_bias, scores)
 
 
 def _check_query_key_value(query, key, value) -> None:
-    for name, x in (("query", query), ("key", key), ("value", value)):
-        if not isinstance(x, torch.Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
+    named = (("query", query), ("key", key), ("value", value))
+    for name, x in named:
+        require_tensor(name, x)
+    for name, x in named:
         if not x.is_floating_point() or x.dtype != query.dtype:
             raise TypeError(
                 "query, key and value must have the same floating dtype, got "
@@ -356,6 +369,9 @@ def _check_query_key_value(query, key, value) -> None:
 
 
 def _check_mask_and_bias(mask, score_bias, scores_shape) -> None:
+    for name, term in (("mask", mask), ("score_bias", score_bias)):
+        if term is not None:
+            require_tensor(name, term)
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(
             f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
@@ -370,6 +386,6 @@ def _check_mask_and_bias(mask, score_bias, scores_shape) -> None:
         fits = all(size in (1, full) for size, full in zip(padded, scores_shape, strict=False))
         if term.dim() > len(scores_shape) or not fits:
             raise ValueError(
-                f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging them, "
-                f"got shape {tuple(term.shape)}"
+                f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "
+                f"them, got shape {tuple(term.shape)}"
             )

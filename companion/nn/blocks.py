@@ -1,4 +1,6 @@
-"""The Transformer block: attention, then a feed-forward network, each with a residual and a norm."""
+"""The Transformer block: attention, then a feed-forward network, each with residual and norm."""
+
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +17,7 @@ from companion.nn.validation import (
 ACTIVATIONS = {
     "relu": F.relu,
     "gelu": F.gelu,
-    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),  # unlike a lambda, it can be pickled
     "swiglu": F.silu,  # of the gate
 }
 
@@ -69,8 +71,8 @@ class FeedForward(nn.Module):
 class EncoderBlock(nn.Module):
     """Self-attention and feed-forward network, each with a residual connection and a norm.
 
-    The norm comes after the addition (post-norm, the original) or before the sub-layer (pre-norm). With
-    `is_causal` this is the block of GPT.
+    The norm comes after the addition (post-norm, the original) or before the sub-layer (pre-norm).
+    With `is_causal` this is the block of GPT.
 
     Args:
         d_model: width of the sequence.
@@ -85,8 +87,8 @@ class EncoderBlock(nn.Module):
         num_kv_heads: see `MultiHeadAttention`.
         rope: see `MultiHeadAttention`.
 
-    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et al.
-    2020, figure 1 (https://arxiv.org/abs/2002.04745).
+    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et
+    al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
     """
 
     def __init__(

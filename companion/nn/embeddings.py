@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.nn.validation import require_in_range, require_positive
+from companion.nn.validation import require_in_range, require_positive, require_tensor
 
 
 class TokenEmbedding(nn.Module):
@@ -17,8 +17,8 @@ class TokenEmbedding(nn.Module):
         d_model: width of a vector.
         scale: multiply by sqrt(d_model), as the original Transformer does (GPT and BERT do not).
 
-    `weight` (vocab_size, d_model) starts normal with standard deviation 1 / sqrt(d_model), so that it
-    can also serve as the output matrix.
+    `weight` (vocab_size, d_model) starts normal with standard deviation 1 / sqrt(d_model), so that
+    it can also serve as the output matrix.
 
     Source: Vaswani et al. 2017, section 3.4 (https://arxiv.org/abs/1706.03762).
     """
@@ -71,14 +71,21 @@ class PatchEmbedding(nn.Module):
         self.proj = nn.Conv2d(channels, d_model, kernel_size=patch_size, stride=patch_size)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """(B, channels, height, width) -> (B, patches, d_model), patches row by row from the top left.
+        """(B, channels, height, width) -> (B, patches, d_model), row by row from the top left.
 
         Raises:
             ValueError: the images do not have the size the layer was built for.
+            TypeError: the pixels are not floating.
         """
+        require_tensor("images", images)
         expected = (self.channels, self.image_size, self.image_size)
         if images.dim() != 4 or tuple(images.shape[1:]) != expected:
             raise ValueError(
-                f"images must have shape (B, {', '.join(map(str, expected))}), got {tuple(images.shape)}"
+                f"images must have shape (B, {', '.join(map(str, expected))}), "
+                f"got {tuple(images.shape)}"
+            )
+        if not images.is_floating_point():
+            raise TypeError(
+                f"images must be floating, got {images.dtype}; scale the pixels, as in images / 255"
             )
         return self.proj(images).flatten(2).transpose(1, 2)

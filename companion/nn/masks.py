@@ -2,12 +2,14 @@
 
 import torch
 
+from companion.nn.validation import require_integers
+
 
 def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
     """Which keys each query may attend to when nobody looks ahead.
 
-    The last query is aligned with the last key, so with T < S the first S - T keys are the past that
-    every query sees: that is the situation of a decoder with a cache.
+    The last query is aligned with the last key, so with T < S the first S - T keys are the past
+    that every query sees: that is the situation of a decoder with a cache.
 
     Args:
         T: number of queries.
@@ -16,6 +18,9 @@ def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
 
     Returns:
         Boolean tensor (T, S); entry (i, j) is True when j <= i + S - T.
+
+    Raises:
+        ValueError: a size is negative.
 
     Source: Vaswani et al. 2017, section 3.2.3 (https://arxiv.org/abs/1706.03762).
     """
@@ -37,7 +42,9 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
 
     Raises:
         ValueError: token_ids is not two-dimensional.
+        TypeError: the ids are not integers.
     """
+    require_integers("token_ids", token_ids)
     if token_ids.dim() != 2:
         raise ValueError(f"token_ids must have shape (B, S), got {tuple(token_ids.shape)}")
     return (token_ids != pad_id)[:, None, None, :]

@@ -1,4 +1,4 @@
-"""Where a token stands: vectors added to the embeddings, rotations of queries and keys, biases on scores."""
+"""Where a token stands: vectors added to embeddings, rotated queries and keys, biases on scores."""
 
 import math
 
@@ -58,7 +58,7 @@ class SinusoidalPositions(nn.Module):
         self.d_model = d_model
 
     def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Return x (B, T, d_model) plus the wave at each position: (T,) or (B, T), from 0 if left out."""
+        """Return x (B, T, d_model) plus the waves at positions (T,) or (B, T), from 0 if left out."""
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
             positions = torch.arange(x.shape[1], device=x.device)
@@ -83,18 +83,18 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
     def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Return x (B, T, d_model) plus the vector of each position: (T,) or (B, T), from 0 if left out."""
+        """Return x (B, T, d_model) plus the vectors of positions (T,) or (B, T), from 0 if left out."""
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
             if x.shape[1] > self.max_len:
                 raise ValueError(
-                    f"the sequence has {x.shape[1]} tokens, but only max_len = {self.max_len} positions "
-                    "have been learned; shorten it or build the layer with a larger max_len"
+                    f"the sequence has {x.shape[1]} tokens, but only max_len = {self.max_len} "
+                    "positions have been learned; shorten it or build a layer with a larger max_len"
                 )
             return x + self.weight[: x.shape[1]]
         require_positions(positions, x.shape[0], x.shape[1])
         require_in_range(
-            "positions", positions, self.max_len, "build the layer with a larger max_len"
+            "positions", positions, self.max_len, "build a layer with a larger max_len"
         )
         return x + self.weight[positions]
 
@@ -102,15 +102,15 @@ class LearnedPositions(nn.Module):
 class RotaryEmbedding(nn.Module):
     """Turns pairs of entries of queries and keys by an angle that grows with the position.
 
-    The product of a turned query and a turned key then depends on their distance only. The layer holds
-    no table, so it has no length limit and nothing to go out of date.
+    The product of a turned query and a turned key then depends on their distance only. The layer
+    holds no table, so it has no length limit and nothing to go out of date.
 
     Args:
         d_k: width of a query and a key, even.
         base: pair number i turns by base^(-2i / d_k) radians per position.
-        pairing: which entries form pair i: "interleaved" takes 2i and 2i + 1 (the paper, GPT-J); "half"
-            takes i and i + d_k / 2 (GPT-NeoX, Llama in transformers). The two differ by a permutation
-            of the entries, so weights made for one are wrong for the other.
+        pairing: which entries form pair i: "interleaved" takes 2i and 2i + 1 (the paper, GPT-J);
+            "half" takes i and i + d_k / 2 (GPT-NeoX, Llama in transformers). The two differ by a
+            permutation of the entries, so weights made for one are wrong for the other.
 
     Raises:
         ValueError: d_k is odd, the base is not positive, or the pairing is unknown.
@@ -160,9 +160,9 @@ def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> 
         device: where to make the bias.
 
     Returns:
-        (H, T, S), to be given as `score_bias`; entry (h, i, j) is -m_h |i + S - T - j|. For H a power
-        of two the slopes are m_h = 2^(-8h / H), h from 1; otherwise the remaining heads take every
-        second slope of the next power of two.
+        (H, T, S), to be given as `score_bias`; entry (h, i, j) is -m_h |i + S - T - j|. For H a
+        power of two the slopes are m_h = 2^(-8h / H), h from 1; otherwise the remaining heads take
+        every second slope of the next power of two.
 
     Source: Press et al. 2022, section 3 (https://arxiv.org/abs/2108.12409); the case of other H is
     their published code's.

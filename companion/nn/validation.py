@@ -1,6 +1,12 @@
-"""What a constructor or a forward pass may be given, said once, with both numbers in the message."""
+"""What a constructor or a forward pass may be given, with both numbers in the message."""
 
 import torch
+
+
+def require_tensor(name: str, x) -> None:
+    """Raise unless `x` is a tensor."""
+    if not isinstance(x, torch.Tensor):
+        raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
 
 
 def require_positive(**sizes: int) -> None:
@@ -18,7 +24,8 @@ def require_even(**sizes: int) -> None:
     for name, size in sizes.items():
         if size % 2:
             raise ValueError(
-                f"{name} must be even, since its entries are used in pairs; got {size}, use {size + 1}"
+                f"{name} must be even, since its entries are used in pairs; got {size}, "
+                f"use {size + 1}"
             )
 
 
@@ -37,23 +44,28 @@ def require_choice(name: str, value: str, choices) -> None:
 
 
 def require_features(name: str, x: torch.Tensor, layout: str, width: int) -> None:
-    """Raise unless `x` is a floating tensor laid out as `layout`, e.g. "(B, T, d_model)", `width` wide."""
+    """Raise unless `x` is a floating tensor `width` wide with a `layout` like "(B, T, d_model)"."""
     dims = layout.count(",") + 1
     last = layout.strip("()").split(",")[-1].strip()
-    if not isinstance(x, torch.Tensor):
-        raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
+    require_tensor(name, x)
+    if not x.is_floating_point():
+        raise TypeError(f"{name} must be a floating tensor, got {x.dtype}; embed token ids first")
     if x.dim() != dims or x.shape[-1] != width:
         raise ValueError(
             f"{name} must have shape {layout} with {last} = {width}, got {tuple(x.shape)}"
         )
-    if not x.is_floating_point():
-        raise TypeError(f"{name} must be a floating tensor, got {x.dtype}; embed token ids first")
+
+
+def require_integers(name: str, ids: torch.Tensor) -> None:
+    """Raise unless `ids` is a tensor that can index (int32 or int64)."""
+    require_tensor(name, ids)
+    if ids.dtype not in (torch.int32, torch.int64):
+        raise TypeError(f"{name} must be int64 or int32, got {ids.dtype}; convert with .long()")
 
 
 def require_positions(positions: torch.Tensor, batch: int, length: int) -> None:
     """Raise unless `positions` is an integer tensor (T,) or (B, T)."""
-    if positions.is_floating_point() or positions.dtype == torch.bool:
-        raise TypeError(f"positions must be integers, got {positions.dtype}")
+    require_integers("positions", positions)
     if positions.shape not in ((length,), (batch, length), (1, length)):
         raise ValueError(
             f"positions must have shape (T,) = ({length},) or (B, T) = ({batch}, {length}), "
@@ -64,10 +76,9 @@ def require_positions(positions: torch.Tensor, batch: int, length: int) -> None:
 def require_in_range(name: str, ids: torch.Tensor, size: int, remedy: str) -> None:
     """Raise unless every id lies in [0, size).
 
-    Reads values, so it looks only at CPU tensors outside compiled code: a GPU is never made to wait.
+    Reads values, so it looks only at CPU tensors outside compiled code: no GPU is made to wait.
     """
-    if ids.is_floating_point() or ids.dtype == torch.bool:
-        raise TypeError(f"{name} must be integers, got {ids.dtype}; convert with .long()")
+    require_integers(name, ids)
     if ids.device.type != "cpu" or ids.numel() == 0 or torch.compiler.is_compiling():
         return
     low, high = (bound.item() for bound in ids.aminmax())
