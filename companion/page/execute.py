@@ -1,9 +1,10 @@
 """Execute the book's chapters, one after another, into a cache that belongs to this very code.
 
-`python -m companion.page.execute`, in the repository's root, runs every notebook of `_toc.yml` that the
-cache does not hold yet, and writes what each took to `_build/chapters.txt`. The cache is a jupyter-cache
-in a folder named after everything that an output depends on besides the notebook itself, so that the
-outputs of other code can never be shown; `companion.page.sphinx_ext` points the book there.
+`python -m companion.page.execute`, in the repository's root, runs every notebook of `_toc.yml` that
+the cache does not hold yet, and writes what each took to `_build/chapters.txt`. The cache is a
+jupyter-cache in a folder named after everything that an output depends on besides the notebook
+itself, so that the outputs of other code can never be shown; `companion.page.sphinx_ext` points the
+book there.
 """
 
 import hashlib
@@ -37,7 +38,7 @@ class ChapterError(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """An executed notebook, the seconds it took (kernel start included) and its peak memory in MiB."""
+    """An executed notebook, the seconds it took with its kernel's start, its peak memory in MiB."""
 
     notebook: nbformat.NotebookNode
     seconds: float
@@ -58,7 +59,7 @@ def _source(root: Path, name: str) -> Path:
     for suffix in ("", ".ipynb", ".md"):
         if (page := root / f"{name}{suffix}").is_file():
             return page
-    raise FileNotFoundError(f"_toc.yml names {name!r}, but neither {name}.ipynb nor {name}.md exists")
+    raise FileNotFoundError(f"_toc.yml names {name}, but there is no {name}.ipynb and no {name}.md")
 
 
 def cache_folder(root: Path) -> Path:
@@ -72,7 +73,8 @@ def cache_folder(root: Path) -> Path:
 
 def _package_files(package: Path) -> Iterator[Path]:
     for path in sorted(package.rglob("*")):
-        if path.is_file() and not any(p.startswith((".", "__pycache__")) for p in path.parts[-3:]):
+        parts = path.relative_to(package).parts
+        if path.is_file() and not any(part.startswith((".", "__pycache__")) for part in parts):
             yield path
 
 
@@ -95,9 +97,10 @@ def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=No
         timeout=timeout,
         allow_errors=allow_errors,
         kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],  # else each kernel warns that loopback is plain text
         resources={"metadata": {"path": str(path.parent)}},
-        record_timing=False,  # it would change the cells' metadata, and with them the cache's key
-        store_widget_state=False,  # the page has no use for it, and it repeats every figure's script
+        record_timing=False,  # it would change the cells' metadata, and so the cache's key
+        store_widget_state=False,  # no page uses it, and it repeats every figure's script
         on_cell_start=lambda cell, cell_index: last.append((cell_index, cell)),
     )
     probe = nbformat.v4.new_code_cell(PEAK_MEMORY)
@@ -149,7 +152,7 @@ def main(root: Path) -> int:
 
 
 def table(rows: list[tuple[str, float, float | None]]) -> str:
-    """What each chapter took when it was executed: name, seconds, peak memory in MiB if measured."""
+    """What each chapter took when it was executed: name, seconds, peak memory in MiB or None."""
     lines = [f"{'chapter':40} {'seconds':>8} {'peak MiB':>9}"]
     for name, seconds, peak in rows:
         lines.append(f"{name:40} {seconds:8.1f} {'–' if peak is None else f'{peak:.0f}':>9}")

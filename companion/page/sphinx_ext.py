@@ -23,6 +23,10 @@ SCRIPT = "companion-figures.js"
 # The part of MathJax 3.2.2 that a page loads: one script and its fonts, 1.5 MB of 24.
 MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/.+\.woff)$")
 
+NO_QUOTES_FROM_DISK = (
+    "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
+)
+
 PAGE_EDITS = [
     # 1.5 MB that block rendering; the icons come from the theme's fonts.
     (re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"[^>]*></script>'), ""),
@@ -41,9 +45,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", _use_cache_of_this_code)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
-    # Search results quote the pages they found by fetching them, which a browser refuses on file://.
-    offline = "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
-    app.add_js_file(None, body=offline)
+    # Search results quote the pages that they found by fetching them: no browser does it on file://.
+    app.add_js_file(None, body=NO_QUOTES_FROM_DISK)
     return {"version": companion.__version__, "parallel_read_safe": True}
 
 

@@ -1,0 +1,101 @@
+"""Chromium over the built site, with every address but the site's own refused.
+
+A test opens pages through `open_page`; when it ends, a request to anywhere else, an error on the
+console or an uncaught exception fails it.
+"""
+
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
+
+SITE = Path(__file__).parents[2] / "_build" / "html"
+FLAGS = [
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+]
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    """The folder of the built book."""
+    if not (SITE / "index.html").is_file():
+        pytest.exit(f"There is no built book in {SITE}: run `make book` first.", returncode=2)
+    return SITE
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium as the machine has it, with an empty profile."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    path = next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.exit("No Chromium found: install it, on Debian with `apt install chromium`.", 2)
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(
+            executable_path=path, args=FLAGS, chromium_sandbox=False
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="session")
+def http_address(site: Path) -> Iterator[str]:
+    """The address of a small web server over the site, on this machine only."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session", params=["file", "http"])
+def address(request: pytest.FixtureRequest, site: Path) -> str:
+    """The site's address: a test that asks for it runs from the disk and again over http."""
+    return site.as_uri() if request.param == "file" else request.getfixturevalue("http_address")
+
+
+@pytest.fixture
+def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
+    """`open_page(url, **options)` -> a loaded page; options are those of a Playwright context."""
+    contexts, complaints = [], []
+
+    def refuse_outside(route: Route, request: Request) -> None:
+        if request.url.startswith((site.as_uri(), "http://127.0.0.1:", "data:", "blob:")):
+            route.continue_()
+        else:
+            complaints.append(f"asked for {request.url}")
+            route.abort()
+
+    def note_error(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(f"console: {message.text}")
+
+    def open_page(url: str, **options: object) -> Page:
+        context = browser.new_context(**options)
+        contexts.append(context)
+        context.route("**/*", refuse_outside)
+        page = context.new_page()
+        page.on("console", note_error)
+        page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
+        page.goto(url, wait_until="load")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not complaints
