@@ -1,0 +1,64 @@
+"""What the models learn from."""
+
+from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
+from companion.data.language import corpus
+from companion.data.lexicon import (
+    ADJECTIVES,
+    ANIMALS,
+    FOODS,
+    GENDER_PAIRS,
+    HOMONYMS,
+    MATES,
+    NUMBER_PAIRS,
+    PLACES,
+    PRONOUN_VERBS,
+    TENSE_PAIRS,
+    THINGS,
+    TRANSITIVE_VERBS,
+    VEHICLES,
+    WORDS,
+)
+from companion.data.pronouns import (
+    NOUN_CLASS,
+    TEMPLATES,
+    PronounSentence,
+    pronoun_sentence,
+    pronoun_sentences,
+)
+from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sentences
+from companion.data.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
+
+__all__ = [
+    "ACTORS",
+    "ADJECTIVES",
+    "ANIMALS",
+    "CLS",
+    "FOODS",
+    "GENDER_PAIRS",
+    "HOMONYMS",
+    "MASK",
+    "MATES",
+    "NOUN_CLASS",
+    "NUMBER_PAIRS",
+    "PAD",
+    "PLACES",
+    "PRONOUN_VERBS",
+    "SEP",
+    "SPECIAL_TOKENS",
+    "TEMPLATES",
+    "TENSE_PAIRS",
+    "THINGS",
+    "TRANSITIVE_VERBS",
+    "VEHICLES",
+    "WORDS",
+    "HomonymSentence",
+    "PronounSentence",
+    "TransitiveSentence",
+    "Vocabulary",
+    "corpus",
+    "cue_halves",
+    "homonym_sentences",
+    "pronoun_sentence",
+    "pronoun_sentences",
+    "who_did_it_sentences",
+]

@@ -1,0 +1,54 @@
+"""Sentences whose meaning is in the order: "the dog bites the man", "the man bites the dog"."""
+
+import random
+from dataclasses import dataclass
+from itertools import combinations
+
+from companion.data.lexicon import ANIMALS, PERSONS, TRANSITIVE_VERBS
+from companion.data.sampling import check_count, part, seeded
+
+ACTORS = (*ANIMALS, *PERSONS)
+
+
+@dataclass(frozen=True)
+class TransitiveSentence:
+    """A sentence "the subject verb the object" with the places, from 0, of its three words."""
+
+    words: tuple[str, ...]
+    subject_position: int = 1
+    verb_position: int = 2
+    object_position: int = 4
+
+    @property
+    def subject(self) -> str:
+        return self.words[self.subject_position]
+
+    @property
+    def object(self) -> str:
+        return self.words[self.object_position]
+
+
+def who_did_it_sentences(
+    num_sentences: int, seed: int, *, split: str = "train"
+) -> list[TransitiveSentence]:
+    """Sentences about two different animals or persons, with who did it and to whom.
+
+    An eighth of the pairs, both orders together, is kept for `split="validation"` and an eighth
+    for `split="test"`: after training on (dog, man) no one is asked about (man, dog).
+
+    Raises ValueError or TypeError for a bad number, seed or split.
+    """
+    check_count(num_sentences)
+    pairs = part(list(combinations(ACTORS, 2)), split, seeded("who did it: held out", seed))
+    rng = seeded(f"who did it: {split}", seed)
+    return [_order(rng.choice(pairs), rng) for _ in range(num_sentences)]
+
+
+def any_transitive_sentence(rng: random.Random) -> TransitiveSentence:
+    """One sentence for the corpus: any two actors."""
+    return _order(rng.sample(ACTORS, 2), rng)
+
+
+def _order(pair, rng: random.Random) -> TransitiveSentence:
+    subject, object_ = rng.sample(pair, 2)
+    return TransitiveSentence(("the", subject, rng.choice(TRANSITIVE_VERBS), "the", object_))

@@ -1,0 +1,78 @@
+"""Words and numbers: what turns sentences into tensors of token ids, and back."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from companion.data.lexicon import WORDS
+
+PAD, MASK, CLS, SEP = SPECIAL_TOKENS = ("[PAD]", "[MASK]", "[CLS]", "[SEP]")
+
+
+class Vocabulary:
+    """A fixed list of words; a word's id is its place in it. The special tokens come first.
+
+    A sentence is a sequence of words; special tokens are written as words:
+    `("[CLS]", "the", "dog", "sleeps")`.
+
+    words: the words of the generated language unless you pass others; repetitions count once.
+    """
+
+    def __init__(self, words: Iterable[str] = WORDS):
+        self.words = tuple(dict.fromkeys((*SPECIAL_TOKENS, *words)))
+        self._ids = {word: index for index, word in enumerate(self.words)}
+        self.pad_id, self.mask_id, self.cls_id, self.sep_id = (
+            self._ids[token] for token in SPECIAL_TOKENS
+        )
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._ids
+
+    def id(self, word: str) -> int:
+        """The id of one word. Raises ValueError for an unknown one, with the nearest known word."""
+        if word not in self._ids:
+            nearest = difflib.get_close_matches(str(word), self.words, n=1, cutoff=0.0)
+            raise ValueError(
+                f"unknown word {word!r}; the nearest of the {len(self)} known words is "
+                f"{nearest[0]!r} (all are in .words)"
+            )
+        return self._ids[word]
+
+    def encode(self, sentences: Iterable[Sequence[str]]) -> Tensor:
+        """Ids (B, T) of B sentences, int64; T is the longest one's length, [PAD] fills the others.
+
+        Raises ValueError for an unknown word, TypeError for a string where a sequence of words
+        is expected.
+        """
+        rows = []
+        for sentence in [sentences] if isinstance(sentences, str) else sentences:
+            if isinstance(sentence, str):
+                raise TypeError(
+                    f"got the string {sentence!r} where a sentence, a sequence of words, was "
+                    "expected; split it, and pass a list of sentences: encode([text.split()])"
+                )
+            rows.append([self.id(word) for word in sentence])
+        ids = torch.full((len(rows), max(map(len, rows), default=0)), self.pad_id)
+        for row, target in zip(rows, ids, strict=True):
+            target[: len(row)] = torch.tensor(row, dtype=torch.long)
+        return ids
+
+    def decode(self, token_ids: Tensor) -> list[list[str]]:
+        """The B sentences of ids (B, T), without [PAD].
+
+        Raises ValueError for ids of another shape or outside the vocabulary.
+        """
+        if token_ids.dim() != 2:
+            raise ValueError(
+                f"token_ids has shape {tuple(token_ids.shape)}; expected (B, T): one sentence "
+                "alone needs token_ids[None]"
+            )
+        rows = token_ids.tolist()
+        for wrong in (i for row in rows for i in row if not 0 <= i < len(self)):
+            raise ValueError(f"token id {wrong} is outside the vocabulary of {len(self)} words")
+        return [[self.words[i] for i in row if i != self.pad_id] for row in rows]
