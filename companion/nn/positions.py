@@ -58,7 +58,7 @@ class SinusoidalPositions(nn.Module):
         self.d_model = d_model
 
     def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Return x (B, T, d_model) plus the waves at positions (T,) or (B, T), from 0 if left out."""
+        """Add to x (B, T, d_model) the waves at positions (T,) or (B, T), from 0 if left out."""
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
             positions = torch.arange(x.shape[1], device=x.device)
@@ -83,7 +83,12 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
     def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Return x (B, T, d_model) plus the vectors of positions (T,) or (B, T), from 0 if left out."""
+        """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T), from 0 if left out.
+
+        Raises:
+            ValueError: a position is not in [0, max_len) (checked on the CPU only).
+            TypeError: positions are not integers.
+        """
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
             if x.shape[1] > self.max_len:
