@@ -6,7 +6,6 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 READY := $(VENV)/.complete
 SITE := _build/.site
-export PYTHONWARNINGS ?= default
 
 # The pins of requirements.txt install on these; name another interpreter with `make PYTHON=...`.
 SUPPORTED := 3.11 3.12 3.13
