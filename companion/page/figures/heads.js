@@ -1,0 +1,89 @@
+// The chapter's one-layer model: from the verb's vector alone it must name subject and object. Each
+// head's row from the verb, and what the model answers when a head is switched off.
+
+function run({ words, weights, num_heads: numHeads, nouns }, value) {
+  const ids = sentenceOf(value).map((word) => words.indexOf(word));
+  const x = add(ids.map((id) => weights["token_embedding.weight"][id]), weights["positions.weight"]);
+  const attended = multiHead(weights, "attention", x, x, numHeads, { on: value.on });
+  const [vector] = add([x[2]], [attended.output[2]]);
+  const answer = (name) => {
+    const matrix = weights[`${name}.weight`], bias = weights[`${name}.bias`];
+    const logits = nouns.map((noun) => dot(vector, matrix[words.indexOf(noun)]) + (bias ? bias[words.indexOf(noun)] : 0));
+    const probabilities = softmax(logits), most = probabilities.indexOf(Math.max(...probabilities));
+    return { word: nouns[most], probability: probabilities[most] };
+  };
+  return { rows: attended.weights.map((head) => head[2]), subject: answer("subject"), object: answer("object") };
+}
+
+const sentenceOf = ({ subject, verb, object }) => ["the", subject, verb, "the", object];
+
+function render({ model, el }) {
+  const packed = model.get("data");
+  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const state = connect(model);
+  const same = (words) => ({ "": words.map((word) => [word, word]) });
+  let last = {};
+  const result = (value) => {
+    const key = JSON.stringify(value);
+    if (last.key !== key) last = { key, ...run(data, value) };
+    return last;
+  };
+
+  const other = (key, mate) => ({ change: (word, value) => // the two nouns differ: the same one twice swaps them
+    word === value[mate] ? { [key]: word, [mate]: value[key] } : { [key]: word } });
+  const exchange = element("button", { type: "button", name: "exchange" }, "Exchange the two nouns");
+  exchange.addEventListener("click", () => state.set({ subject: state.value.object, object: state.value.subject }));
+  const controls = element("div", { class: "cl-controls" },
+    choice(state, "subject", "who", () => same(data.nouns), other("subject", "object")),
+    choice(state, "verb", "does", () => same(data.verbs)),
+    choice(state, "object", "to whom", () => same(data.nouns), other("object", "subject")), exchange);
+
+  const columns = Array.from({ length: 5 }, () => element("th", { scope: "col" }));
+  state.draw((value) => sentenceOf(value).forEach((word, i) => { columns[i].textContent = word; }));
+  const rows = Array.from({ length: data.num_heads }, (_, head) => {
+    const box = element("input", { type: "checkbox", name: `head-${head}` });
+    box.addEventListener("change", () => state.set({ on: state.value.on.map((old, i) => (i === head ? box.checked : old)) }));
+    const cells = columns.map(() => element("td", { class: "cl-heat" }));
+    const off = element("td", { class: "cl-off" });
+    state.draw((value) => {
+      box.checked = value.on[head];
+      off.textContent = value.on[head] ? "" : "off";
+      const row = result(value).rows[head], most = row.indexOf(Math.max(...row));
+      row.forEach((weight, j) => {
+        write(cells[j], weight);
+        cells[j].style.setProperty("--w", value.on[head] ? weight : 0);
+        cells[j].style.fontWeight = j === most ? 700 : 400;
+        cells[j].style.opacity = value.on[head] ? 1 : 0.45;
+      });
+    });
+    return element("tr", {}, element("th", { scope: "row" },
+      element("label", { class: "cl-control cl-inline" }, box, `head ${head + 1}`)), cells, off);
+  });
+  const table = element("div", { class: "cl-scroll" }, element("table", { "data-name": "rows" },
+    element("caption", {}, "Weights from the verb to every word"),
+    element("thead", {}, element("tr", {}, element("td"), columns, element("td"))), element("tbody", {}, rows)));
+
+  const answer = (name, question) => {
+    const word = element("b"), number = element("span", { "data-name": name }), mark = element("span");
+    state.draw((value) => {
+      const found = result(value)[name];
+      word.textContent = found.word;
+      write(number, found.probability, 3);
+      mark.textContent = found.word === value[name] ? "\u2713 right" : `\u2717 wrong, it was “${value[name]}”`;
+    });
+    return element("tr", {}, element("th", { scope: "row" }, question), element("td", { style: "text-align: left" }, word), element("td", {}, number),
+      element("td", { style: "text-align: left" }, mark));
+  };
+  const answers = element("table", { style: "margin-top: 1rem" }, element("caption", {}, "What the verb’s vector says"),
+    element("tbody", {}, answer("subject", "who does it?"), answer("object", "to whom?")));
+
+  const say = announce(state, (value) => {
+    const off = value.on.flatMap((on, i) => (on ? [] : [i + 1])), { subject, object } = result(value);
+    const heads = off.length === 0 ? "With all heads" : `Without head ${off.join(" and ")}`;
+    return `“${sentenceOf(value).join(" ")}”. ${heads}: “${subject.word}” does it to “${object.word}”.`;
+  });
+  frame(el, "Heads side by side", controls, table, answers, say);
+  return state.close;
+}
+
+export default { render };

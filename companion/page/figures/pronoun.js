@@ -1,0 +1,126 @@
+// The chapter's trained model for "it", running here: the reader changes a word, the row of "it" moves.
+
+/** What the model computes for one sentence: { rows: {"layer.head": weights of "it"}, answers }. */
+function run({ words, weights, model, answers }, sentence) {
+  const ids = sentence.map((word) => words.indexOf(word)), at = sentence.indexOf("it");
+  const embedding = weights["token_embedding.weight"];
+  const vectors = add(ids.map((id) => embedding[id]), weights["positions.weight"]);
+  const rows = {};
+  let x = vectors;
+  model.layers.forEach(({ window, memory }, layer) => {
+    const name = `layers.${layer}`;
+    const normed = layerNorm(weights, `${name}.norm1`, x, model.norm_eps);
+    const read = memory ? layerNorm(weights, `${name}.norm1`, vectors, model.norm_eps) : normed;
+    const allowed = (i, j) => window === null || Math.abs(i - j) <= window;
+    const attended = multiHead(weights, `${name}.self_attention`, normed, read, model.num_heads, { allowed });
+    attended.weights.forEach((head, h) => { rows[`${layer}.${h}`] = head[at]; });
+    rows[`${layer}.mean`] = transpose(attended.weights.map((head) => head[at])).map((w) => w.reduce((a, b) => a + b) / w.length);
+    x = add(x, attended.output);
+    const hidden = linear(weights, `${name}.feed_forward.up_proj`, layerNorm(weights, `${name}.norm2`, x, model.norm_eps));
+    const active = hidden.map((row) => row.map(ACTIVATIONS[model.activation]));
+    x = add(x, linear(weights, `${name}.feed_forward.down_proj`, active));
+  });
+  const [vector] = layerNorm(weights, "norm", [x[at]], model.norm_eps);
+  const probabilities = softmax(answers.map((word) => dot(vector, embedding[words.indexOf(word)])));
+  return { rows, answers: answers.map((word, i) => [word, probabilities[i]]).sort((a, b) => b[1] - a[1]) };
+}
+
+function sentenceOf({ templates, verbs, nouns }, value) {
+  const kind = Object.keys(nouns).find((kind) => nouns[kind].includes(value.other));
+  const filled = { ...value, participle: verbs[kind][value.verb] };
+  return templates[value.template].replace(/\{(\w+)\}/g, (_, slot) => filled[slot]).split(" ");
+}
+
+function render({ model, el }) {
+  const packed = model.get("data");
+  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const { nouns, verbs, adjectives, templates } = data;
+  const state = connect(model);
+  const kindOf = (other) => Object.keys(nouns).find((kind) => nouns[kind].includes(other));
+  const same = (words) => words.map((word) => [word, word]);
+
+  /** Verb and adjective follow the noun: those of another class are replaced by the first that fits. */
+  const fitting = (value) => {
+    const kind = kindOf(value.other), offered = [...adjectives.animal, ...adjectives[kind]];
+    return {
+      ...value,
+      verb: value.verb in verbs[kind] ? value.verb : Object.keys(verbs[kind])[0],
+      adjective: offered.includes(value.adjective) ? value.adjective : adjectives[kind][0],
+    };
+  };
+  const isAnimals = (value) => adjectives.animal.includes(value.adjective);
+
+  const swap = element("button", { type: "button", name: "swap" });
+  const swapped = (value) => adjectives[isAnimals(value) ? kindOf(value.other) : "animal"][0];
+  swap.addEventListener("click", () => state.set({ adjective: swapped(state.value) }));
+  state.draw((value) => { swap.textContent = `Change “${value.adjective}” to “${swapped(value)}”`; });
+
+  const heads = () => {
+    const options = { "": [] };
+    data.model.layers.forEach((_, layer) => {
+      options[`layer ${layer + 1}`] = [[`${layer}.mean`, `layer ${layer + 1}, mean of its heads`],
+        ...Array.from({ length: data.model.num_heads }, (_, h) => [`${layer}.${h}`, `layer ${layer + 1}, head ${h + 1}`])];
+    });
+    return options;
+  };
+  const usesVerb = (value) => /\{(verb|participle)\}/.test(templates[value.template]);
+  const controls = element("div", { class: "cl-controls" },
+    choice(state, "adjective", "too …", (value) => ({
+      "fits an animal": same(adjectives.animal),
+      [`fits a ${kindOf(value.other)}`]: same(adjectives[kindOf(value.other)]),
+    })),
+    choice(state, "animal", "animal", () => ({ "": same(nouns.animal) })),
+    choice(state, "other", "other noun", () => Object.fromEntries(Object.entries(nouns)
+      .filter(([kind]) => kind !== "animal").map(([kind, words]) => [`${kind}s`, same(words)])),
+      { change: (other, value) => fitting({ ...value, other }) }),
+    choice(state, "verb", "verb", (value) => ({ "": same(Object.keys(verbs[kindOf(value.other)])) }),
+      { disabled: (value) => !usesVerb(value) }),
+    choice(state, "template", "sentence", () => ({ "": templates.map((text, i) => [i, text.replace(/\{(\w+)\}/g, "…")]) }),
+      { change: (template) => ({ template: Number(template) }) }),
+    choice(state, "head", "attention of", heads), swap);
+
+  let last = {}; // one run of the model for all that is drawn from it
+  const result = (value) => {
+    const sentence = sentenceOf(data, value), key = sentence.join(" ");
+    if (last.key !== key) last = { key, sentence, ...run(data, sentence) };
+    return last;
+  };
+
+  const words = element("ol", { class: "cl-words", "aria-label": "the sentence, with the weight that “it” gives to every word" });
+  const chips = Array.from({ length: data.max_words }, () => {
+    const bar = element("i"), word = element("span", { class: "cl-word" }), number = element("span", { class: "cl-number" });
+    return { bar, word, number, item: element("li", {}, element("span", { class: "cl-bar", "aria-hidden": "true" }, bar), word, number) };
+  });
+  state.draw((value) => {
+    const { sentence, rows } = result(value), row = rows[value.head], most = row.indexOf(Math.max(...row));
+    sentence.forEach((text, i) => {
+      const { bar, word, number, item } = chips[i];
+      word.textContent = text;
+      write(number, row[i]);
+      bar.style.setProperty("--w", row[i]);
+      item.className = [text === "it" ? "cl-from" : "", i === most ? "cl-most" : ""].join(" ");
+    });
+    words.replaceChildren(...chips.slice(0, sentence.length).map(({ item }) => item));
+  });
+
+  const answers = element("div", { class: "cl-answers", "data-name": "answers" });
+  state.draw((value) => answers.replaceChildren(...result(value).answers.slice(0, 3).flatMap(([word, probability]) => {
+    const bar = element("i", { "aria-hidden": "true" });
+    bar.style.setProperty("--w", probability);
+    const number = write(element("span"), probability, 3);
+    number.dataset.word = word;
+    return [element("span", {}, word), bar, number];
+  })));
+
+  const say = announce(state, (value) => {
+    const { sentence, rows, answers: [[answer, probability]] } = result(value), row = rows[value.head];
+    const most = row.indexOf(Math.max(...row));
+    return `“… too ${value.adjective}”: the row of “it” is largest at “${sentence[most]}” (${format(row[most])}). ` +
+      `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`;
+  });
+  frame(el, "The trained model for “it”", controls, words,
+    element("p", {}, "The model’s answer at “it”, among this figure’s nouns:"), answers, say);
+  return state.close;
+}
+
+export default { render };

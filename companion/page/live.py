@@ -1,0 +1,143 @@
+"""Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
+
+A figure is one file `figures/<name>.js`, `export default { render }`, written with the helpers of
+`figures/common.js`. Joined to `common.js` it is an anywidget module. All of them together, with
+`figures/shim.js` in place of the widget manager, are the one classic script of the static book, which
+needs neither a kernel nor a server (a browser refuses to import modules on `file://`).
+"""
+
+import base64
+import html
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import anywidget
+import numpy as np
+import torch
+import traitlets
+
+FIGURES = Path(__file__).parent / "figures"
+PARTS = ("common", "shim")  # every other file in the folder is a figure
+
+
+class LiveFigure(anywidget.AnyWidget):
+    """One live figure.
+
+    In a notebook it is a widget: `value` follows the reader's controls, so `observe` it or link it, and
+    setting it moves them. In the static book the same script runs without a kernel, and `fallback`
+    stands there until it does.
+
+    Args:
+        name: which script, `figures/<name>.js`.
+        data: what the figure is made of, as JSON.
+        value: what the reader sets, as JSON, at its start.
+        fallback: HTML with the numbers of the start, for a page without JavaScript (`table`).
+
+    Raises:
+        ValueError: there is no such figure, or no fallback.
+    """
+
+    _esm = traitlets.Unicode().tag(sync=True)
+    data = traitlets.Dict().tag(sync=True)
+    value = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, name: str, data: dict, value: dict, fallback: str) -> None:
+        if name not in figure_names():
+            raise ValueError(f"no live figure {name!r}; there are {', '.join(figure_names())}")
+        if not fallback:
+            raise ValueError(f"live figure {name!r} needs a fallback: its numbers as an HTML table")
+        self.name, self.fallback = name, fallback
+        super().__init__(_esm=module(name), data=data, value=value)
+
+    def to_html(self) -> str:
+        """The figure for a static page: its data and its fallback, the same text every time."""
+        state = json.dumps({"data": self.data, "value": self.value}, ensure_ascii=False)
+        state = state.replace("<", "\\u003c")  # no "</script>" inside the script element
+        return (
+            f'<div class="companion-live" data-figure="{self.name}">'
+            f'<script type="application/json">{state}</script>{self.fallback}</div>'
+        )
+
+    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data = data | {"text/plain": f"<LiveFigure {self.name}>"}  # without a memory address
+        if "google.colab" not in sys.modules:  # Colab would show the HTML instead of the widget
+            data["text/html"] = self.to_html()
+        return data, metadata
+
+
+def figure_names() -> list[str]:
+    """Names of the live figures that there are."""
+    return sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in PARTS)
+
+
+def module(name: str) -> str:
+    """The text of one figure as an ES module, common helpers included.
+
+    Raises:
+        ValueError: the file imports something, or has not exactly one `export default`.
+    """
+    return _source("common") + "\n" + _source(name)
+
+
+def bundle() -> str:
+    """The text of the static book's script: the helpers once, every figure, then the shim.
+
+    Raises:
+        ValueError: as `module`.
+    """
+    parts = ['(function () {\n"use strict";', _source("common"), "const figures = {};"]
+    for name in figure_names():
+        body = re.sub(r"(?m)^export default\b", "return", _source(name))
+        parts.append(f"figures[{name!r}] = (function () {{\n{body}\n}})();")
+    return "\n".join([*parts, _source("shim"), "})();\n"])
+
+
+def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:
+    """An HTML table; the first cell of every row is its heading, numbers get three decimals."""
+
+    def cell(tag: str, content: object) -> str:
+        text = f"{content:.3f}" if isinstance(content, float) else str(content)
+        scope = {"th": ' scope="row"', "td": ""}[tag]
+        return f"<{tag}{scope}>{html.escape(text)}</{tag}>"
+
+    head = "".join(f'<th scope="col">{html.escape(column)}</th>' for column in columns)
+    body = "".join(
+        f"<tr>{cell('th', first)}{''.join(cell('td', content) for content in rest)}</tr>"
+        for first, *rest in rows
+    )
+    return (
+        f"<table><caption>{html.escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def packed(tensor: torch.Tensor) -> dict:
+    """A tensor as JSON: its shape, and its numbers as base64 of little-endian float16.
+
+    Raises:
+        ValueError: a number is too large for float16.
+    """
+    numbers = tensor.detach().cpu().float().numpy().astype("<f2")
+    if not np.isfinite(numbers).all():
+        raise ValueError(
+            f"the figure's numbers travel as float16, up to 65504; got {tensor.abs().max():g}"
+        )
+    return {"shape": list(tensor.shape), "float16": base64.b64encode(numbers.tobytes()).decode()}
+
+
+def _source(name: str) -> str:
+    text = (FIGURES / f"{name}.js").read_text("utf8")
+    exports = re.findall(r"(?m)^[ \t]*export\b.*", text)
+    expected = 0 if name in PARTS else 1
+    if re.search(r"(?m)^[ \t]*import\b|\bimport\s*\(", text):
+        raise ValueError(f"{name}.js imports something; a figure has only itself and common.js")
+    if len(exports) != expected or any(not e.startswith("export default") for e in exports):
+        raise ValueError(
+            f"{name}.js must have exactly {expected} `export default` at the start of a line and no "
+            f"other export, got {exports}"
+        )
+    return text

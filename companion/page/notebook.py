@@ -1,0 +1,62 @@
+"""What a chapter's first cell calls, and the boxed remark: the page around the experiments."""
+
+import random
+
+import numpy as np
+import torch
+from IPython import get_ipython
+from IPython.display import Markdown, display
+
+from companion.page import plots
+
+
+def setup(seed: int = 0) -> tuple[int, torch.device]:
+    """Seed all randomness, set the style of the plots, choose the device; print one line.
+
+    Inside a notebook, figures are from now on shown with their text alternative (`plots.figure`).
+
+    Args:
+        seed: for `random`, `numpy.random` and torch on every device.
+
+    Returns:
+        The seed, and the device: "cuda" where there is one, otherwise "cpu".
+
+    Raises:
+        ValueError: the seed is not between 0 and 2**32 - 1, the range of numpy's seeds.
+    """
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"seed = {seed} must lie between 0 and 2**32 - 1; choose another one")
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002 (libraries that a chapter calls draw from the global state)
+    torch.manual_seed(seed)
+    plots.use_style()
+    shell = get_ipython()
+    if shell is not None:
+        plots.show_with_alt(shell.display_formatter)
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    where = (
+        torch.cuda.get_device_name(device)
+        if device.type == "cuda"
+        else f"CPU, {torch.get_num_threads()} thread(s)"
+    )
+    print(f"torch {torch.__version__} on {where}; seed {seed}")
+    return seed, device
+
+
+def note(text: str, title: str = "Note") -> None:
+    """Show a boxed remark in the output of a cell.
+
+    The remark is Markdown: emphasis, links, `code` and $formulas$ work in the book, in Jupyter and
+    in Colab. Where a front end removes the box around it, a quotation remains.
+
+    Args:
+        text: CommonMark with $math$.
+        title: the first line of the box, in bold.
+
+    Raises:
+        ValueError: the text is empty.
+    """
+    if not text.strip():
+        raise ValueError("note() needs a text to show, got an empty one")
+    quoted = "\n".join(f"> {line}".rstrip() for line in f"**{title}**\n\n{text}".splitlines())
+    display(Markdown(f'<div class="companion-note">\n\n{quoted}\n\n</div>'))

@@ -1,0 +1,322 @@
+"""Plots that everybody can read: with a text alternative, and without meaning by colour alone.
+
+Every function builds a matplotlib `Figure` of its own (nothing goes through pyplot, so nothing is
+shown twice) and returns it. `alt` says in words what the picture shows; it reaches the page as the
+picture's text alternative. Values may be tensors, arrays or lists. Pictures have a transparent
+background, so that the book can turn their colours round for its dark scheme.
+"""
+
+import base64
+import html
+import io
+import zlib
+from collections.abc import Mapping, Sequence
+from urllib.parse import quote
+
+import numpy as np
+import seaborn as sns
+import torch
+from IPython.core.formatters import DisplayFormatter
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+# A column of a phone is about 320 px wide: at this width the text is still 10 px high there.
+WIDTH = 4.6  # inches of 96 px
+FONT_SIZE = 11  # points
+
+MARKERS = "osD^vPX*"
+DASHES = ["-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2))]
+LIMIT_OF_SERIES = len(MARKERS)
+
+
+def use_style() -> None:
+    """Set seaborn's theme for all figures: colour-blind palette, one size of text."""
+    text = ["font.size", "axes.titlesize", "axes.labelsize", "xtick.labelsize", "ytick.labelsize"]
+    text += ["legend.fontsize", "legend.title_fontsize", "figure.titlesize"]
+    sns.set_theme(
+        style="ticks",
+        palette="colorblind",
+        rc={
+            **dict.fromkeys(text, FONT_SIZE),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.facecolor": "none",
+            "axes.facecolor": "none",
+            "savefig.facecolor": "none",
+            "svg.hashsalt": "companion",  # the same picture is the same file, every time
+        },
+    )
+
+
+def figure(*, alt: str, height: float = 3.2, ncols: int = 1, nrows: int = 1, **subplots):
+    """A figure with a text alternative, and its axes, for a plot that no helper here draws.
+
+    Args:
+        alt: what the picture shows, in words, for those who do not see it.
+        height: in inches; the width is that of every figure of the book.
+        ncols, nrows, subplots: as in `matplotlib.figure.Figure.subplots`.
+
+    Returns:
+        The figure, and its axes: one, or an array of them.
+
+    Raises:
+        ValueError: `alt` is empty.
+    """
+    if not alt.strip():
+        raise ValueError("a figure needs alt, a sentence that says what it shows; got an empty one")
+    fig = Figure(figsize=(WIDTH, height), layout="constrained")
+    fig.alt = alt
+    return fig, fig.subplots(nrows, ncols, **subplots)
+
+
+def heatmap(matrix, *, alt: str, title: str = "", **options) -> Figure:
+    """One matrix as coloured cells with their numbers; options as in `heatmaps`."""
+    return heatmaps({title: matrix}, alt=alt, **options)
+
+
+def heatmaps(
+    matrices: Mapping,
+    *,
+    alt: str,
+    rows: Sequence | None = None,
+    columns: Sequence | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    fmt: str | None = ".2f",
+    limits: tuple[float, float] | None = None,
+    ncols: int = 2,
+) -> Figure:
+    """Matrices as coloured cells with their numbers, `ncols` beside each other.
+
+    Args:
+        matrices: {title: matrix}; each (number of rows, number of columns).
+        alt: text alternative.
+        rows, columns: names of the rows and columns, common to all matrices.
+        xlabel, ylabel: what columns and rows are.
+        fmt: format of the numbers in the cells, None for none.
+        limits: values of the palest and of the darkest colour; left out, each matrix has its own:
+            from 0 to its largest value, or symmetric about 0 where a value is negative.
+        ncols: matrices beside each other.
+
+    Raises:
+        ValueError: there is no matrix, one is not two-dimensional, or the names do not fit.
+    """
+    values = {title: _array(matrix) for title, matrix in matrices.items()}
+    if not values:
+        raise ValueError("heatmaps needs at least one matrix, got none")
+    for title, matrix in values.items():
+        _check_names(title, matrix, rows, columns)
+    ncols = min(ncols, len(values))
+    nrows = -(-len(values) // ncols)
+    n, m = np.max([matrix.shape for matrix in values.values()], axis=0)
+    cell = min(0.42, (WIDTH - 0.9) / ncols / m)  # inches
+    height = nrows * (n * cell + 1.1 if fmt is not None else 2.8)
+    fig, axes = figure(alt=alt, height=height, nrows=nrows, ncols=ncols, squeeze=False)
+    for ax in axes.flat[len(values) :]:
+        ax.remove()
+    for number, (ax, (title, matrix)) in enumerate(zip(axes.flat, values.items(), strict=False)):
+        signed = limits is None and matrix.min() < 0
+        low, high = limits or (-np.abs(matrix).max() if signed else 0, np.abs(matrix).max())
+        first = number % ncols == 0
+        sns.heatmap(
+            matrix,
+            ax=ax,
+            vmin=low,
+            vmax=high,
+            cmap="vlag" if signed else "Blues",
+            annot=fmt is not None,
+            fmt=fmt or "",
+            annot_kws={"size": min(FONT_SIZE, 27 * cell)},  # five characters fit into a cell
+            cbar=fmt is None,
+            square=fmt is not None,
+            linewidths=1 if fmt is not None else 0,
+            xticklabels="auto" if columns is None else list(columns),
+            yticklabels=("auto" if rows is None else list(rows)) if first else False,
+        )
+        ax.tick_params(length=0)
+        ax.tick_params(axis="y", rotation=0)
+        ax.set(title=title, xlabel=xlabel, ylabel=ylabel if first else "")
+    return fig
+
+
+def lines(
+    series: Mapping,
+    *,
+    alt: str,
+    xlabel: str,
+    ylabel: str,
+    title: str = "",
+    logx: bool = False,
+    logy: bool = False,
+    ylim: tuple[float | None, float | None] | None = None,
+    percent: bool = False,
+    height: float = 3.2,
+) -> Figure:
+    """Curves, each with its own marker and dashes, named beside its last point.
+
+    Args:
+        series: {name: (x, y)}, at most eight; x and y (number of points,). A y of (runs, number of
+            points) is drawn as the mean over runs within a band from the least to the largest.
+        alt: text alternative.
+        xlabel, ylabel: what is drawn, with units.
+        title: above the plot.
+        logx, logy: logarithmic axes; that of x is labelled at powers of two.
+        ylim: lower and upper end of the y axis, None for an end that follows the data.
+        percent: label the y axis from 0 % to 100 % for values from 0 to 1.
+        height: in inches.
+
+    Raises:
+        ValueError: there are none or too many curves, or x and y differ in length.
+    """
+    if not 1 <= len(series) <= LIMIT_OF_SERIES:
+        raise ValueError(
+            f"lines draws 1 to {LIMIT_OF_SERIES} curves, which can still be told apart, got "
+            f"{len(series)}; draw two figures"
+        )
+    fig, ax = figure(alt=alt, height=height)
+    ends = {}
+    for number, (name, (x, y)) in enumerate(series.items()):
+        x, y = _array(x), np.atleast_2d(_array(y))
+        if x.ndim != 1 or y.shape[-1] != len(x):
+            raise ValueError(
+                f"{name!r}: x has shape {x.shape} and y {y.shape}; they need one x for every y"
+            )
+        style = {
+            "color": f"C{number}",
+            "marker": MARKERS[number],
+            "linestyle": DASHES[number % len(DASHES)],
+            "markevery": max(1, len(x) // 10),
+        }
+        mean = y.mean(0)
+        ax.plot(x, mean, **style)
+        if len(y) > 1:
+            ax.fill_between(x, y.min(0), y.max(0), color=style["color"], alpha=0.2, linewidth=0)
+        ends[name] = mean[-1], style
+    ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
+    ax.set_yscale("log" if logy else "linear")
+    if logx:
+        ax.set_xscale("log", base=2)
+        ax.xaxis.set_major_formatter("{x:g}")
+    if ylim is not None:
+        ax.set_ylim(*ylim)
+    if percent:
+        ax.yaxis.set_major_formatter(PercentFormatter(1))
+    _name_at_end(ax, ends)
+    return fig
+
+
+def bars(
+    values: Mapping,
+    *,
+    alt: str,
+    xlabel: str,
+    title: str = "",
+    fmt: str = ".2f",
+    xlim: tuple[float | None, float | None] | None = None,
+    logx: bool = False,
+) -> Figure:
+    """Horizontal bars, the number written at the end of each.
+
+    Args:
+        values: {name: number}, drawn from top to bottom. A sequence of numbers, one per run, is
+            drawn as their mean with a line from the least to the largest.
+        alt: text alternative.
+        xlabel: what is drawn, with units.
+        title: above the plot.
+        fmt: format of the numbers.
+        xlim: ends of the x axis.
+        logx: logarithmic axis.
+
+    Raises:
+        ValueError: there is no bar.
+    """
+    if not values:
+        raise ValueError("bars needs at least one value, got none")
+    runs = {name: np.atleast_1d(_array(value)) for name, value in values.items()}
+    means = [run.mean() for run in runs.values()]
+    fig, ax = figure(alt=alt, height=0.9 + 0.34 * len(runs))
+    drawn = ax.barh(list(runs), means, color="C0", height=0.65)
+    ax.set_xscale("log" if logx else "linear")
+    for y, run in enumerate(runs.values()):
+        if len(run) > 1:
+            ax.plot([run.min(), run.max()], [y, y], color="0.15", linewidth=2)
+    ax.bar_label(drawn, [format(mean, fmt) for mean in means], padding=6)
+    ax.invert_yaxis()
+    ax.set(xlabel=xlabel, title=title)
+    ax.tick_params(axis="y", length=0)
+    if xlim is None:
+        ax.margins(x=0.16)
+    else:
+        ax.set_xlim(*xlim)
+    return fig
+
+
+def show_with_alt(formatter: DisplayFormatter) -> None:
+    """Have a notebook show every matplotlib figure as one picture with its text alternative."""
+    formatter.formatters["text/html"].for_type(Figure, to_html)
+    for kind in ("image/png", "image/svg+xml", "image/jpeg", "application/pdf"):
+        formatter.formatters[kind].for_type(Figure, lambda fig: None)
+
+
+def to_html(fig: Figure) -> str:
+    """The figure as one <img> with its text alternative, SVG or PNG, whichever is smaller.
+
+    Raises:
+        ValueError: the figure has no text alternative.
+    """
+    alt = getattr(fig, "alt", "").strip()
+    if not alt:
+        raise ValueError(
+            "this figure has no text alternative; make it with plots.figure(alt=...), "
+            "or set fig.alt to a sentence that says what it shows"
+        )
+    svg = _saved(fig, "svg", metadata={"Date": None})
+    vector = "data:image/svg+xml," + quote(svg, safe="/:;=<>,()[]{}@!$*+ '")
+    png = _saved(fig, "png", dpi=192)
+    pixels = "data:image/png;base64," + base64.b64encode(png).decode()
+    source = min(vector, pixels, key=lambda data: len(zlib.compress(data.encode())))
+    width, height = (round(96 * inches) for inches in fig.get_size_inches())
+    return (
+        f'<img class="companion-figure" alt="{html.escape(alt)}" width="{width}" height="{height}" '
+        f'style="max-width: 100%; height: auto" src="{html.escape(source)}">'
+    )
+
+
+def _saved(fig: Figure, kind: str, **options) -> bytes:
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format=kind, transparent=True, **options)
+    return buffer.getvalue()
+
+
+def _array(values) -> np.ndarray:
+    return torch.as_tensor(values).detach().cpu().double().numpy()
+
+
+def _check_names(title: str, matrix: np.ndarray, rows, columns) -> None:
+    if matrix.ndim != 2:
+        raise ValueError(f"{title!r} must be a matrix, got shape {matrix.shape}; pick two axes")
+    for what, names, size in (("rows", rows, len(matrix)), ("columns", columns, matrix.shape[1])):
+        if names is not None and len(names) != size:
+            raise ValueError(f"{title!r} has {size} {what}, but {len(names)} names were given")
+
+
+def _name_at_end(ax: Axes, ends: Mapping) -> None:
+    """Write every curve's name right of the plot, at the height of its end, none over another."""
+    into_axes = ax.transScale + ax.transLimits
+    heights = {name: into_axes.transform((1, y))[1] for name, (y, _) in ends.items()}
+    order = sorted(heights, key=heights.get)
+    gap = 0.1
+    placed = []
+    for name in order:
+        placed.append(max(min(heights[name], 1), placed[-1] + gap if placed else 0))
+    excess = max(placed[-1] - 1, 0)
+    for i in reversed(range(len(placed))):  # push down again what went over the top
+        ceiling = placed[i + 1] - gap if i + 1 < len(placed) else placed[-1] - excess
+        placed[i] = min(placed[i], ceiling)
+    for name, height in zip(order, placed, strict=True):
+        style = ends[name][1] | {"markevery": None}
+        ax.plot([1.04], [height], transform=ax.transAxes, clip_on=False, **style)
+        ax.annotate(
+            name, (1.08, height), xycoords="axes fraction", va="center", annotation_clip=False
+        )
