@@ -1,0 +1,99 @@
+"""What every chapter's notebook must hold to, so that it reads the same wherever it is opened."""
+
+import re
+
+import yaml
+
+from companion.page.execute import chapters
+
+SET_UP = """\
+try:
+    import companion
+except ImportError:
+    %pip install --quiet "transformer-companion @ git+{url}"
+from companion.page import setup; seed, device = setup(seed=0)"""
+
+# MyST's block and inline syntax, which Colab, JupyterLab and GitHub show raw.
+MYST = re.compile(r"^:::+\s*\{?\w|^```+\{|^\(\S+\)=\s*$|\{[a-z][\w:.-]*\}`", re.M)
+
+
+def code_cells(chapter):
+    return [cell for cell in chapter.cells if cell.cell_type == "code"]
+
+
+def tags(cell):
+    return cell.metadata.get("tags", [])
+
+
+def test_the_table_of_contents_names_every_notebook(root):
+    assert {path.name for path in chapters(root)} == {p.name for p in root.glob("book/**/*.ipynb")}
+
+
+def test_the_public_address_is_one_that_the_launch_buttons_understand(root):
+    config = yaml.safe_load((root / "_config.yml").read_text("utf8"))
+    repository = config["repository"]
+    assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+", repository["url"])
+    assert repository["branch"] == "main"
+    # The notebooks' paths start at the repository's root, where _config.yml is.
+    assert repository["path_to_book"] == ""
+    assert config["launch_buttons"]["colab_url"] == "https://colab.research.google.com"
+
+
+def test_the_first_code_cell_sets_the_chapter_up_from_the_public_address(root, chapter):
+    url = yaml.safe_load((root / "_config.yml").read_text("utf8"))["repository"]["url"]
+    assert code_cells(chapter)[0].source == SET_UP.format(url=url)
+
+
+def test_no_other_cell_installs_or_sets_up(chapter):
+    for cell in code_cells(chapter)[1:]:
+        assert "pip install" not in cell.source
+        assert not re.search(r"\bsetup\(", cell.source), cell.source
+
+
+def test_text_is_plain_commonmark(chapter):
+    for cell in chapter.cells:
+        if cell.cell_type == "markdown":
+            assert not MYST.findall(cell.source), cell.source
+
+
+def test_outputs_are_stripped_unless_kept_on_purpose(chapter):
+    for cell in code_cells(chapter):
+        if "keep_output" in tags(cell):
+            assert cell.outputs and cell.execution_count is not None, cell.source
+        else:
+            assert not cell.outputs and cell.execution_count is None, cell.source
+
+
+def test_checked_outputs_are_there_to_be_checked(chapter):
+    checked = [cell for cell in code_cells(chapter) if "nbval-check-output" in tags(cell)]
+    assert len(checked) >= 2
+    assert all("keep_output" in tags(cell) for cell in checked)
+
+
+def test_a_claim_prints_its_number_and_asserts_it(chapter):
+    claims = [cell for cell in code_cells(chapter) if "claim" in tags(cell)]
+    assert claims
+    for cell in claims:
+        assert re.search(r"^\s*assert\b", cell.source, re.M), cell.source
+        assert "print(" in cell.source, cell.source
+
+
+def test_no_cell_excuses_an_error(chapter):
+    # nbval and nbclient let such a cell pass whether or not it raises.
+    assert not [cell for cell in code_cells(chapter) if "raises-exception" in tags(cell)]
+
+
+def test_every_cell_has_its_own_id(chapter):
+    ids = [cell.id for cell in chapter.cells]
+    assert len(set(ids)) == len(ids)
+    assert (chapter.nbformat, chapter.nbformat_minor) == (4, 5)
+
+
+def test_cells_are_short(chapter):
+    for cell in code_cells(chapter):
+        assert len(cell.source.splitlines()) <= 30, cell.source
+
+
+def test_the_kernel_is_any_python(chapter):
+    assert chapter.metadata.kernelspec.name == "python3"
+    assert set(chapter.metadata) <= {"kernelspec", "language_info"}

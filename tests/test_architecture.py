@@ -1,0 +1,81 @@
+"""The arrows of the house: who in `companion` may import whom, and how light an import is."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "companion"
+
+# floor -> the floors below that it may import. `nn` may take from `kernels` in `attention` alone.
+MAY_IMPORT = {
+    "data": set(),
+    "kernels": set(),
+    "nn": {"kernels"},
+    "models": {"nn"},
+    "training": {"nn"},
+    "generation": {"nn"},
+    "pretrained": {"nn", "models"},
+    "train": {"data", "kernels", "nn", "models", "training", "generation", "pretrained"},
+}
+ANYTHING = {"page", "checks"}
+
+
+def floor(path: Path) -> str:
+    """The first part of a module's name below `companion`: "nn" for companion/nn/masks.py."""
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return parts[0]
+
+
+def imported(path: Path) -> set[str]:
+    """The full dotted names that a module imports; `from a import b` counts as a.b."""
+    package = ["companion", *path.relative_to(PACKAGE).with_suffix("").parts][:-1]
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text("utf8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            names |= {f"{base}.{alias.name}" for alias in node.names}
+    return names
+
+
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_arrows_point_down(path):
+    here = floor(path)
+    assert here in MAY_IMPORT.keys() | ANYTHING, f"{here} is new: give it a floor in this test"
+    names = imported(path)
+    assert not {name for name in names if name.split(".")[0] in {"tests", "book"}}
+    if here in ANYTHING:
+        return
+    floors = {name.split(".")[1] for name in names if name.startswith("companion.")}
+    allowed = MAY_IMPORT[here] | {here, "__version__"}
+    if here == "nn" and path.name != "attention.py":
+        allowed.remove("kernels")
+    assert floors <= allowed, f"{here} must not import {floors - allowed}"
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter has loaded after the statement."""
+    code = f"{statement}; import sys; print(*{{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+HEAVY = {"matplotlib", "seaborn", "ipywidgets", "anywidget", "IPython", "pandas", "transformers"}
+
+
+def test_importing_the_package_is_light():
+    assert not loaded_by("import companion") & HEAVY
+
+
+def test_parts_and_data_need_torch_at_most():
+    loaded = loaded_by("import companion.nn, companion.data")
+    assert "torch" in loaded
+    assert not loaded & HEAVY
