@@ -1,6 +1,28 @@
 """What a chapter puts on its page: `setup`, `note`, plots with text alternatives, live figures."""
 
-from companion.page.gallery import attention_figure, path_figure
+from companion.page.gallery import (
+    attention_figure,
+    heads_figure,
+    path_figure,
+    positions_figure,
+    pronoun_figure,
+)
 from companion.page.notebook import note, setup
+from companion.page.plots import bars, figure, heatmap, heatmaps, lines
+from companion.page.source import show_source
 
-__all__ = ["attention_figure", "note", "path_figure", "setup"]
+__all__ = [
+    "attention_figure",
+    "bars",
+    "figure",
+    "heads_figure",
+    "heatmap",
+    "heatmaps",
+    "lines",
+    "note",
+    "path_figure",
+    "positions_figure",
+    "pronoun_figure",
+    "setup",
+    "show_source",
+]

@@ -2,8 +2,8 @@
 
 A figure is one file `figures/<name>.js`, `export default { render }`, written with the helpers of
 `figures/common.js`. Joined to `common.js` it is an anywidget module. All of them together, with
-`figures/shim.js` in place of the widget manager, are the one classic script of the static book, which
-needs neither a kernel nor a server (a browser refuses to import modules on `file://`).
+`figures/shim.js` in place of the widget manager, are the one classic script of the static book,
+which needs neither a kernel nor a server (a browser refuses to import modules on `file://`).
 """
 
 import base64
@@ -26,9 +26,9 @@ PARTS = ("common", "shim")  # every other file in the folder is a figure
 class LiveFigure(anywidget.AnyWidget):
     """One live figure.
 
-    In a notebook it is a widget: `value` follows the reader's controls, so `observe` it or link it, and
-    setting it moves them. In the static book the same script runs without a kernel, and `fallback`
-    stands there until it does.
+    In a notebook it is a widget: `value` follows the reader's controls, so `observe` it or link it,
+    and setting it moves them. In the static book the same script runs without a kernel, and
+    `fallback` stands there until it does.
 
     Args:
         name: which script, `figures/<name>.js`.
@@ -137,7 +137,7 @@ def _source(name: str) -> str:
         raise ValueError(f"{name}.js imports something; a figure has only itself and common.js")
     if len(exports) != expected or any(not e.startswith("export default") for e in exports):
         raise ValueError(
-            f"{name}.js must have exactly {expected} `export default` at the start of a line and no "
-            f"other export, got {exports}"
+            f"{name}.js must have exactly {expected} `export default`, at the start of a line, and "
+            f"no other export; got {exports}"
         )
     return text

@@ -252,18 +252,6 @@ function softmax(row) {
   return parts.map((x) => x / sum);
 }
 
-/** The error function (Abramowitz and Stegun 7.1.26, absolute error below 1.5e-7). */
-function erf(x) {
-  const t = 1 / (1 + 0.3275911 * Math.abs(x));
-  const series = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  return Math.sign(x) * (1 - series * Math.exp(-x * x));
-}
-
-const ACTIVATIONS = {
-  relu: (x) => Math.max(0, x),
-  gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
-};
-
 /** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
 function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
@@ -287,15 +275,6 @@ const unpackAll = (weights) =>
 function linear(weights, name, rows) {
   const matrix = weights[`${name}.weight`], bias = weights[`${name}.bias`];
   return rows.map((row) => matrix.map((w, i) => dot(row, w) + (bias ? bias[i] : 0)));
-}
-
-function layerNorm(weights, name, rows, eps) {
-  const gain = weights[`${name}.weight`], shift = weights[`${name}.bias`];
-  return rows.map((row) => {
-    const mean = row.reduce((a, b) => a + b, 0) / row.length;
-    const variance = row.reduce((a, x) => a + (x - mean) ** 2, 0) / row.length;
-    return Array.from(row, (x, i) => (x - mean) / Math.sqrt(variance + eps) * gain[i] + (shift ? shift[i] : 0));
-  });
 }
 
 /** companion.nn.MultiHeadAttention: queries from `rows`, keys and values from `memory`.

@@ -1,15 +1,14 @@
 // The chapter's one-layer model: from the verb's vector alone it must name subject and object. Each
 // head's row from the verb, and what the model answers when a head is switched off.
 
-function run({ words, weights, num_heads: numHeads, nouns }, value) {
+function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
   const ids = sentenceOf(value).map((word) => words.indexOf(word));
-  const x = add(ids.map((id) => weights["token_embedding.weight"][id]), weights["positions.weight"]);
+  const x = add(ids.map((id) => weights.embedding[id]), weights.positions);
   const attended = multiHead(weights, "attention", x, x, numHeads, { on: value.on });
-  const [vector] = add([x[2]], [attended.output[2]]);
+  const verb = (residual ? add(x, attended.output) : attended.output)[2];
   const answer = (name) => {
-    const matrix = weights[`${name}.weight`], bias = weights[`${name}.bias`];
-    const logits = nouns.map((noun) => dot(vector, matrix[words.indexOf(noun)]) + (bias ? bias[words.indexOf(noun)] : 0));
-    const probabilities = softmax(logits), most = probabilities.indexOf(Math.max(...probabilities));
+    const probabilities = softmax(linear(weights, name, [verb])[0]);
+    const most = probabilities.indexOf(Math.max(...probabilities));
     return { word: nouns[most], probability: probabilities[most] };
   };
   return { rows: attended.weights.map((head) => head[2]), subject: answer("subject"), object: answer("object") };

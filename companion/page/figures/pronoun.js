@@ -1,27 +1,18 @@
 // The chapter's trained model for "it", running here: the reader changes a word, the row of "it" moves.
 
-/** What the model computes for one sentence: { rows: {"layer.head": weights of "it"}, answers }. */
-function run({ words, weights, model, answers }, sentence) {
+/** What the model computes for one sentence: { rows: {"round.head": weights of "it"}, answers }. */
+function run({ words, weights, rounds, answers }, sentence) {
   const ids = sentence.map((word) => words.indexOf(word)), at = sentence.indexOf("it");
-  const embedding = weights["token_embedding.weight"];
-  const vectors = add(ids.map((id) => embedding[id]), weights["positions.weight"]);
+  const bare = add(ids.map((id) => weights.embedding[id]), weights.positions);
   const rows = {};
-  let x = vectors;
-  model.layers.forEach(({ window, memory }, layer) => {
-    const name = `layers.${layer}`;
-    const normed = layerNorm(weights, `${name}.norm1`, x, model.norm_eps);
-    const read = memory ? layerNorm(weights, `${name}.norm1`, vectors, model.norm_eps) : normed;
+  let x = bare;
+  for (const { name, window, reads_words: readsWords, num_heads: numHeads } of rounds) {
     const allowed = (i, j) => window === null || Math.abs(i - j) <= window;
-    const attended = multiHead(weights, `${name}.self_attention`, normed, read, model.num_heads, { allowed });
-    attended.weights.forEach((head, h) => { rows[`${layer}.${h}`] = head[at]; });
-    rows[`${layer}.mean`] = transpose(attended.weights.map((head) => head[at])).map((w) => w.reduce((a, b) => a + b) / w.length);
+    const attended = multiHead(weights, name, x, readsWords ? bare : x, numHeads, { allowed });
+    attended.weights.forEach((head, h) => { rows[`${name}.${h}`] = head[at]; });
     x = add(x, attended.output);
-    const hidden = linear(weights, `${name}.feed_forward.up_proj`, layerNorm(weights, `${name}.norm2`, x, model.norm_eps));
-    const active = hidden.map((row) => row.map(ACTIVATIONS[model.activation]));
-    x = add(x, linear(weights, `${name}.feed_forward.down_proj`, active));
-  });
-  const [vector] = layerNorm(weights, "norm", [x[at]], model.norm_eps);
-  const probabilities = softmax(answers.map((word) => dot(vector, embedding[words.indexOf(word)])));
+  }
+  const probabilities = softmax(answers.map((word) => dot(x[at], weights.embedding[words.indexOf(word)])));
   return { rows, answers: answers.map((word, i) => [word, probabilities[i]]).sort((a, b) => b[1] - a[1]) };
 }
 
@@ -55,14 +46,8 @@ function render({ model, el }) {
   swap.addEventListener("click", () => state.set({ adjective: swapped(state.value) }));
   state.draw((value) => { swap.textContent = `Change “${value.adjective}” to “${swapped(value)}”`; });
 
-  const heads = () => {
-    const options = { "": [] };
-    data.model.layers.forEach((_, layer) => {
-      options[`layer ${layer + 1}`] = [[`${layer}.mean`, `layer ${layer + 1}, mean of its heads`],
-        ...Array.from({ length: data.model.num_heads }, (_, h) => [`${layer}.${h}`, `layer ${layer + 1}, head ${h + 1}`])];
-    });
-    return options;
-  };
+  const heads = data.rounds.flatMap(({ name, title, num_heads: numHeads }) => Array.from({ length: numHeads },
+    (_, h) => [`${name}.${h}`, numHeads === 1 ? title : `${title}, head ${h + 1}`]));
   const usesVerb = (value) => /\{(verb|participle)\}/.test(templates[value.template]);
   const controls = element("div", { class: "cl-controls" },
     choice(state, "adjective", "too …", (value) => ({
@@ -75,9 +60,9 @@ function render({ model, el }) {
       { change: (other, value) => fitting({ ...value, other }) }),
     choice(state, "verb", "verb", (value) => ({ "": same(Object.keys(verbs[kindOf(value.other)])) }),
       { disabled: (value) => !usesVerb(value) }),
-    choice(state, "template", "sentence", () => ({ "": templates.map((text, i) => [i, text.replace(/\{(\w+)\}/g, "…")]) }),
+    choice(state, "template", "sentence", (value) => ({ "": templates.map((_, i) => [i, sentenceOf(data, { ...value, template: i }).join(" ")]) }),
       { change: (template) => ({ template: Number(template) }) }),
-    choice(state, "head", "attention of", heads), swap);
+    choice(state, "head", "attention", () => ({ "": heads })), swap);
 
   let last = {}; // one run of the model for all that is drawn from it
   const result = (value) => {
@@ -87,7 +72,7 @@ function render({ model, el }) {
   };
 
   const words = element("ol", { class: "cl-words", "aria-label": "the sentence, with the weight that “it” gives to every word" });
-  const chips = Array.from({ length: data.max_words }, () => {
+  const chips = data.weights.positions.map(() => {
     const bar = element("i"), word = element("span", { class: "cl-word" }), number = element("span", { class: "cl-number" });
     return { bar, word, number, item: element("li", {}, element("span", { class: "cl-bar", "aria-hidden": "true" }, bar), word, number) };
   });
