@@ -1,0 +1,161 @@
+"""Tokens taken one chunk at a time, with the keys and values of the past kept."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companion.nn import (
+    DecoderBlock,
+    EncoderBlock,
+    KVCache,
+    MultiHeadAttention,
+    RotaryEmbedding,
+    alibi_bias,
+)
+
+chunks = st.lists(st.integers(0, 5), min_size=1, max_size=5).filter(any)
+
+
+def random(*shape):
+    return torch.randn(shape, dtype=torch.float64)
+
+
+@given(
+    chunks,
+    st.sampled_from((None, "interleaved", "half")),
+    st.sampled_from((1, 3, 6)),
+    st.booleans(),
+)
+def test_cached_equals_uncached(chunks, pairing, num_kv_heads, need_weights):
+    rope = pairing and RotaryEmbedding(4, pairing=pairing)
+    layer = MultiHeadAttention(7, 6, num_kv_heads=num_kv_heads, d_k=4, d_v=5, rope=rope).double()
+    x = random(2, sum(chunks), 7)
+    expected, expected_weights = layer(x, is_causal=True, need_weights=True)
+    cache, start = KVCache(), 0
+    for length in chunks:
+        stop = start + length
+        output, weights = layer(
+            x[:, start:stop], is_causal=True, cache=cache, need_weights=need_weights
+        )
+        torch.testing.assert_close(output, expected[:, start:stop])
+        if need_weights:
+            torch.testing.assert_close(weights, expected_weights[:, :, start:stop, :stop])
+        start = stop
+        assert cache.length == stop
+    assert cache.key.shape == (2, num_kv_heads, start, 4)
+    assert cache.value.shape == (2, num_kv_heads, start, 5)
+
+
+@given(chunks, st.booleans())
+def test_mask_and_bias_of_a_chunk_count_the_cached_tokens_too(chunks, need_weights):
+    layer = MultiHeadAttention(12, 3).double()
+    length = sum(chunks)
+    x, mask, bias = random(2, length, 12), torch.rand(length, length) < 0.5, alibi_bias(3, length)
+    expected, _ = layer(x, mask=mask, is_causal=True, score_bias=bias)
+    cache, start = KVCache(), 0
+    for stop in torch.tensor(chunks).cumsum(0).tolist():
+        output, _ = layer(
+            x[:, start:stop],
+            mask=mask[start:stop, :stop],
+            is_causal=True,
+            score_bias=alibi_bias(3, stop - start, stop),
+            cache=cache,
+            need_weights=need_weights,
+        )
+        torch.testing.assert_close(output, expected[:, start:stop])
+        start = stop
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+@given(chunks)
+def test_cached_equals_uncached_in_blocks(norm_first, chunks):
+    shape = {"norm_first": norm_first, "num_kv_heads": 3, "rope": RotaryEmbedding(2)}
+    encoder = EncoderBlock(12, 6, 11, **shape).double()
+    decoder = DecoderBlock(12, 6, 11, **shape).double()
+    x, memory = random(2, sum(chunks), 12), random(2, 7, 12)
+    encoder_cache, decoder_cache, start = KVCache(), KVCache(), 0
+    encoded, decoded = encoder(x, is_causal=True), decoder(x, memory)
+    for stop in torch.tensor(chunks).cumsum(0).tolist():
+        chunk = x[:, start:stop]
+        output = encoder(chunk, is_causal=True, cache=encoder_cache)
+        torch.testing.assert_close(output, encoded[:, start:stop])
+        output = decoder(chunk, memory, cache=decoder_cache)
+        torch.testing.assert_close(output, decoded[:, start:stop])
+        start = stop
+
+
+def test_padding_on_the_left_moves_nothing():
+    # As in generation for prompts of several lengths: the second prompt has two tokens less.
+    layer = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double()
+    short = random(1, 6, 12)
+    x = torch.cat([random(1, 8, 12), torch.cat([random(1, 2, 12), short], dim=1)])
+    real = torch.ones(2, 1, 1, 8, dtype=torch.bool)
+    real[1, ..., :2] = False
+    positions = torch.arange(8) - torch.tensor([[0], [2]])
+    cache = KVCache()
+    prompt, _ = layer(
+        x[:, :5], mask=real[..., :5], is_causal=True, positions=positions[:, :5], cache=cache
+    )
+    rest, _ = layer(x[:, 5:], mask=real, is_causal=True, positions=positions[:, 5:], cache=cache)
+    output = torch.cat([prompt, rest], dim=1)
+    torch.testing.assert_close(output[:1], layer(x[:1], is_causal=True)[0])
+    torch.testing.assert_close(output[1:, 2:], layer(short, is_causal=True)[0])
+
+
+def test_two_caches_of_one_layer_know_nothing_of_each_other():
+    layer = MultiHeadAttention(12, 3).double()
+    first, second, token = KVCache(), KVCache(), random(1, 1, 12)
+    layer(random(1, 5, 12), cache=first)
+    layer(random(1, 5, 12), cache=second)
+    assert not torch.allclose(layer(token, cache=first)[0], layer(token, cache=second)[0])
+    assert first.length == second.length == 6
+
+
+def test_a_copied_prompt_can_be_continued_in_two_ways():
+    layer = MultiHeadAttention(12, 3).double()
+    cache = KVCache()
+    layer(random(1, 5, 12), is_causal=True, cache=cache)
+    branch = KVCache()
+    branch.append(cache.key, cache.value)
+    layer(random(1, 2, 12), is_causal=True, cache=branch)
+    assert (cache.length, branch.length) == (5, 7)
+
+
+def refused(call, cache, error=ValueError):
+    """The message of the error that a call raises, with the cache left as it was."""
+    before = (cache.length, cache.key.clone(), cache.value.clone())
+    with pytest.raises(error) as raised:
+        call()
+    assert cache.length == before[0]
+    assert torch.equal(cache.key, before[1]) and torch.equal(cache.value, before[2])
+    return str(raised.value)
+
+
+def test_a_cache_is_unharmed_by_a_call_that_is_refused():
+    layer = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double()
+    cache = KVCache()
+    x = random(2, 5, 12)
+    layer(x, is_causal=True, cache=cache)
+
+    message = refused(lambda: layer(random(3, 1, 12), cache=cache), cache)
+    assert "(2, 3, 4, 4)" in message and "(3, 3, 4, 4)" in message and "KVCache()" in message
+    other = MultiHeadAttention(12, 3, num_kv_heads=1, d_v=7).double()
+    message = refused(lambda: other(x, cache=cache), cache)
+    assert "(2, 1, 4, 7)" in message and "each layer" in message
+    message = refused(lambda: layer(x, random(2, 7, 12), cache=cache), cache)
+    assert "self-attention" in message
+    message = refused(lambda: layer(x, mask=torch.ones(5, 5, dtype=torch.bool), cache=cache), cache)
+    assert "(2, 3, 5, 10)" in message and "(5, 5)" in message
+    message = refused(lambda: layer(x, score_bias=torch.ones(5, 5), cache=cache), cache)
+    assert "score_bias" in message and "(2, 3, 5, 10)" in message
+    message = refused(lambda: layer(x, positions=torch.arange(10), cache=cache), cache)
+    assert "(10,)" in message
+    message = refused(lambda: layer(x.tolist(), cache=cache), cache, TypeError)
+    assert "list" in message
+
+
+def test_a_cache_must_be_a_cache():
+    layer = MultiHeadAttention(12, 3)
+    with pytest.raises(TypeError, match=r"KVCache\(\), got tuple"):
+        layer(torch.randn(2, 5, 12), cache=(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)))
