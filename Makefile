@@ -11,7 +11,7 @@ SITE := _build/.site
 SUPPORTED := 3.11 3.12 3.13
 PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 	version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null); \
-	case " $(SUPPORTED) " in *" $$version "*) echo $$python; break;; esac; done)
+	case " $(SUPPORTED) " in (*" $$version "*) echo $$python; break;; esac; done)
 
 # Everything that a page depends on; a folder's own date changes when a file in it is removed.
 SOURCES := _config.yml _toc.yml $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
@@ -31,7 +31,7 @@ $(READY): requirements.txt pyproject.toml
 $(SITE): $(READY) $(SOURCES)
 	$(RUN) -m companion.page.execute
 	rm -rf _build/html
-	$(RUN) -m jupyter_book.cli.main build . --all -W -n --keep-going
+	$(VENV)/bin/jupyter-book build . --all -W -n --keep-going
 	@touch $@
 
 book: $(SITE) ## execute the chapters that changed and render the book

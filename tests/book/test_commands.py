@@ -1,0 +1,66 @@
+"""The commands, in a copy of the Makefile: what they say, refuse and leave behind."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+
+@pytest.fixture
+def clone(root, tmp_path):
+    """A folder with a space in its name and just what make reads before it builds anything."""
+    clone = tmp_path / "a clone"
+    clone.mkdir()
+    for name in ("Makefile", "requirements.txt", "pyproject.toml", "_config.yml", "_toc.yml"):
+        shutil.copy(root / name, clone)
+    for name in ("book", "companion"):
+        (clone / name).mkdir()
+    return clone
+
+
+def make(folder, *words):
+    return subprocess.run(["make", "-C", folder, *words], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("words", [(), ("-s", "help")])
+def test_make_alone_lists_the_commands(clone, words):
+    done = make(clone, *words)
+    assert done.returncode == 0, done.stderr
+    for command in ("book", "test", "browser", "serve", "claims", "clean"):
+        assert f"make {command} — " in done.stdout
+
+
+@pytest.mark.parametrize("answer", ["echo 3.9", "echo not found >&2; exit 127"])
+def test_another_python_is_refused_before_anything_is_installed(clone, answer):
+    python = clone / "python"
+    python.write_text(f"#!/bin/sh\n{answer}\n")
+    python.chmod(0o755)
+    done = make(clone, "book", "PYTHON=./python")
+    assert done.returncode != 0
+    assert "install on CPython 3.11 3.12 3.13; ./python gives: " in done.stdout
+    assert "make PYTHON=/path/to/python3.12" in done.stdout
+    assert not (clone / ".venv").exists()
+
+
+def test_the_readme_names_the_pythons_that_make_accepts(root):
+    supported = re.search(r"^SUPPORTED := (.*)", (root / "Makefile").read_text("utf8"), re.M)[1]
+    first, *_, last = supported.split()
+    assert f"CPython {first} to {last}" in (root / "README.md").read_text("utf8")
+
+
+def test_clean_removes_what_the_commands_make(clone):
+    before = sorted(clone.rglob("*"))
+    for name in (".venv/bin", "_build/html", "companion/__pycache__", "dist", "x.egg-info"):
+        (clone / name).mkdir(parents=True)
+    done = make(clone, "clean")
+    assert done.returncode == 0, done.stderr
+    assert sorted(clone.rglob("*")) == before
+
+
+def test_a_finished_environment_is_not_made_again(clone):
+    (clone / ".venv").mkdir()
+    (clone / ".venv" / ".complete").touch()
+    assert "pip install" not in make(clone, "-n", "test").stdout
+    (clone / "requirements.txt").touch()
+    assert "pip install" in make(clone, "-n", "test").stdout

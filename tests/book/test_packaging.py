@@ -1,0 +1,146 @@
+"""The pinned environment, and the wheel that installs beside any torch and changes nothing."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+# What a notebook service has had installed: other releases than our pins, older ones among them.
+ELSEWHERE = {
+    "torch": "2.5.1+cu124",
+    "numpy": "1.26.4",
+    "matplotlib": "3.8.0",
+    "seaborn": "0.13.2",
+    "ipywidgets": "7.7.1",
+    "anywidget": "0.9.13",
+    "tqdm": "4.66.6",
+}
+
+
+def pins(root):
+    """{name: version} of requirements.txt."""
+    lines = (root / "requirements.txt").read_text("utf8").splitlines()
+    kept = [line for line in lines if line and not line.startswith(("#", "-e"))]
+    found = {}
+    for line in kept:
+        match = re.fullmatch(r"([a-z0-9-]+)==([\w.]+)", line)
+        assert match, f"not an exact pin: {line}"
+        found[match[1]] = match[2]
+    assert len(found) == len(kept), "a package is pinned twice"
+    return found
+
+
+def bounds(root):
+    """The requirements that pyproject.toml declares."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf8"))["project"]
+    return [Requirement(line) for line in project["dependencies"]]
+
+
+def test_requirements_are_exact_pins_and_then_the_package_itself(root):
+    assert pins(root)["torch"] == "2.13.0"
+    assert (root / "requirements.txt").read_text("utf8").rstrip().endswith("\n-e .")
+
+
+def test_nothing_brings_torchvision_or_cuda(root):
+    assert not [name for name in pins(root) if re.match("torchvision|nvidia|cuda|triton", name)]
+
+
+def test_the_environment_is_the_pinned_one(root):
+    installed = {name: version(name).split("+")[0] for name in pins(root)}
+    assert installed == pins(root)
+
+
+def test_the_package_asks_for_lower_bounds_only_and_the_pins_meet_them(root):
+    for bound in bounds(root):
+        assert {spec.operator for spec in bound.specifier} == {">="}, bound
+        assert bound.specifier.contains(pins(root)[canonicalize_name(bound.name)]), bound
+
+
+def test_nothing_installs_the_bare_name(root):
+    bare = re.compile(r"pip3? install[^\n]*?[\s\"']companion(?![\w-])")
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True)
+    for name in filter(None, tracked.stdout.decode().split("\0")):
+        if Path(name).suffix in {".md", ".ipynb", ".yml", ".py", ".toml", ".txt", ""}:
+            assert not bare.search((root / name).read_text("utf8")), name
+
+
+@pytest.fixture(scope="module")
+def wheel(root, tmp_path_factory):
+    """The wheel, built from a copy so that nothing is left in the repository."""
+    source = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(root / name, source)
+    shutil.copytree(
+        root / "companion", source / "companion", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
+    subprocess.run(command, cwd=source, check=True, capture_output=True)
+    (wheel,) = (source / "dist").glob("*.whl")
+    return wheel
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(root, wheel):
+    assert re.fullmatch(r"transformer_companion-[\d.]+-py3-none-any\.whl", wheel.name)
+    packed = {name for name in zipfile.ZipFile(wheel).namelist() if "dist-info" not in name}
+    ours = [*root.glob("companion/**/*.py"), *root.glob("companion/**/*.js")]
+    assert packed == {path.relative_to(root).as_posix() for path in ours}
+
+
+def environment(folder):
+    """An empty virtual environment; its interpreter and its site-packages."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    scheme = {"base": str(folder), "platbase": str(folder)}
+    return folder / "bin" / "python", Path(sysconfig.get_path("purelib", "venv", vars=scheme))
+
+
+def would_install(python, wheel):
+    """Names that pip would install or replace for the wheel, with no index to fetch from."""
+    pip = next(Path(sysconfig.get_path("purelib")).glob("pip"))
+    command = [python, pip, "install", "--dry-run", "--no-index", "--quiet", "--report", "-", wheel]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return {item["metadata"]["name"] for item in json.loads(done.stdout)["install"]}
+
+
+@pytest.fixture
+def other_environment(tmp_path):
+    """An environment whose torch and numpy are of other releases than ours, on paper."""
+    python, packages = environment(tmp_path / "other")
+    for name, installed in ELSEWHERE.items():
+        (info := packages / f"{name}-{installed}.dist-info").mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: {installed}\n"
+        )
+        (info / "INSTALLER").write_text("pip\n")
+        (info / "RECORD").write_text("")
+    return python
+
+
+def test_an_environment_that_has_torch_is_not_changed(wheel, other_environment):
+    assert would_install(other_environment, wheel) == {"transformer-companion"}
+
+
+def test_the_installed_wheel_works_alone(wheel, tmp_path):
+    """Beside this environment's packages, without the repository: the wheel holds everything."""
+    python, packages = environment(tmp_path / "alone")
+    for entry in Path(sysconfig.get_path("purelib")).iterdir():
+        if not re.match("transformer_companion|__editable__", entry.name):
+            (packages / entry.name).symlink_to(entry)
+    assert would_install(python, wheel) == {"transformer-companion"}
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+    code = "from companion.page import live; print(live.__file__, len(live.bundle()))"
+    done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(packages))

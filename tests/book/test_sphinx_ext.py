@@ -1,0 +1,98 @@
+"""The Sphinx extension, on a tiny book built with this repository's own configuration."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from companion.page import live
+
+
+@pytest.fixture(scope="module")
+def book(root, tmp_path_factory):
+    """A book of a page and a chapter, in a repository of its own."""
+    book = tmp_path_factory.mktemp("book")
+    shutil.copy(root / "_config.yml", book)
+    shutil.copytree(root / "book" / "_assets", book / "book" / "_assets")
+    (book / "requirements.txt").write_text("torch==2.13.0\n")
+    (book / "companion").mkdir()
+    (book / "companion" / "answer.py").write_text("42\n")
+    (book / "_toc.yml").write_text(
+        "format: jb-book\nroot: book/intro\nchapters: [file: book/one]\n"
+    )
+    (book / "book" / "intro.md").write_text("# A book\n\nWith a formula, $x^2$.\n")
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell("# One\n\n<details><summary>Hint</summary>Yes</details>"),
+        nbformat.v4.new_code_cell("print('the answer is', open('../companion/answer.py').read())"),
+        nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
+    ]
+    nbformat.write(notebook, book / "book" / "one.ipynb")
+    return book
+
+
+def build(book):
+    """`jupyter-book build .` alone, without `python -m companion.page.execute` before it."""
+    command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
+    command += ["-W", "-n", "--keep-going"]
+    return subprocess.run(command, cwd=book, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def site(book):
+    done = build(book)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return book / "_build" / "html"
+
+
+def test_the_figures_are_one_script_that_every_page_loads(site):
+    assert (site / "_static" / "companion-figures.js").read_text("utf8") == live.bundle()
+    for page in ("book/intro.html", "book/one.html"):
+        assert "companion-figures.js" in (site / page).read_text("utf8")
+
+
+def test_mathjax_is_in_the_site_and_only_what_a_page_loads(site):
+    folder = site / "_static" / "mathjax"
+    assert "3.2.2" in (folder / "tex-chtml.js").read_text("utf8")
+    assert len(list((folder / "output/chtml/fonts/woff-v2").glob("*.woff"))) == 23
+    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 1.6e6
+    assert '"../_static/mathjax/tex-chtml.js"' in (site / "book" / "intro.html").read_text("utf8")
+
+
+@pytest.mark.parametrize(
+    "unwanted",
+    [
+        "fontawesome.js",
+        "jupyter.widget-state",
+        'search-button-field[^>]*aria-label="Search"',
+        "theme-switch-button[^>]*aria-label",
+        'aria-label="Toggle hidden content"',
+        "(src|href)=[^>]*(jsdelivr|unpkg|cloudflare)",
+    ],
+)
+def test_pages_are_rid_of(site, unwanted):
+    for page in site.rglob("*.html"):
+        assert not re.search(unwanted, page.read_text("utf8")), page
+
+
+def test_outputs_of_other_code_are_never_shown(book, site):
+    assert "the answer is 42" in (site / "book" / "one.html").read_text("utf8")
+    (book / "companion" / "answer.py").write_text("43\n")
+    assert build(book).returncode == 0
+    text = (site / "book" / "one.html").read_text("utf8")
+    assert "the answer is 43" in text
+    assert "the answer is 42" not in text
+
+
+def test_a_failing_cell_fails_the_build_and_names_the_chapter(book, site):
+    notebook = nbformat.read(book / "book" / "one.ipynb", as_version=4)
+    notebook.cells[1].source = "1 / 0"
+    nbformat.write(notebook, book / "book" / "one.ipynb")
+    done = build(book)
+    assert done.returncode != 0
+    assert "one.ipynb" in done.stderr
+    assert "ZeroDivisionError" in done.stdout + done.stderr
