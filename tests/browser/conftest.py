@@ -25,6 +25,9 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
+# The page has loaded, and is not the one that only leads on to the first.
+LOADED = "document.readyState === 'complete' && !document.querySelector('[http-equiv=Refresh]')"
+
 
 @pytest.fixture(scope="session")
 def site() -> Path:
@@ -71,7 +74,7 @@ def address(request: pytest.FixtureRequest, site: Path) -> str:
 
 @pytest.fixture
 def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
-    """`open_page(url, **options)` -> a loaded page; options are those of a Playwright context."""
+    """`open_page(url, **options)` -> a loaded, typeset page; options of a Playwright context."""
     contexts, complaints = [], []
 
     def refuse_outside(route: Route, request: Request) -> None:
@@ -92,7 +95,9 @@ def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
         page = context.new_page()
         page.on("console", note_error)
         page.on("pageerror", lambda error: complaints.append(f"uncaught: {error}"))
-        page.goto(url, wait_until="load")
+        page.goto(url)
+        page.wait_for_function(LOADED)
+        page.evaluate("async () => { await window.MathJax?.startup?.promise; }")
         return page
 
     yield open_page
