@@ -18,7 +18,7 @@ from companion.data import (
     Vocabulary,
     pronoun_sentence,
 )
-from companion.nn import RotaryEmbedding, scaled_dot_product_attention, sinusoidal_encoding
+from companion.nn import scaled_dot_product_attention, sinusoidal_encoding
 from companion.page.live import LiveFigure, packed, table
 
 SENTENCE = (
@@ -176,29 +176,16 @@ def positions_figure() -> LiveFigure:
     Source: Vaswani et al. 2017, section 3.5 (https://arxiv.org/abs/1706.03762); Su et al. 2021,
     section 3.2.2 (https://arxiv.org/abs/2104.09864).
     """
-    d_model, position, d_k = 8, 3, 8
-    query, key = [1.0, 0.25], [0.75, 0.75]
+    d_model, position = 16, 3
     value = {"view": "waves", "d_model": d_model, "position": position, "i": 5, "j": 2, "pair": 0}
     waves = sinusoidal_encoding(64, d_model, dtype=torch.float64)
-    turn = RotaryEmbedding(d_k)
-    turned = [
-        turn(torch.tensor([*vector, *[0.0] * (d_k - 2)]).view(1, 1, 1, d_k), torch.tensor([at]))
-        for vector, at in ((query, value["i"]), (key, value["j"]))
-    ]
-    rows = [
-        (f"column {column} at position {position}", x) for column, x in enumerate(waves[3].tolist())
-    ]
-    rows += [
-        (
-            f"positions {position} and {position + distance}, dot product",
-            waves[3] @ waves[3 + distance],
-        )
-        for distance in (0, 1, 8)
-    ]
-    rows += [("query at 5, key at 2, turned, dot product", (turned[0] * turned[1]).sum())]
-    rows = [(name, float(x)) for name, x in rows]
-    fallback = table("Sinusoids of 8 columns, and a rotation", ["what", "number"], rows)
-    return LiveFigure("positions", {"query": query, "key": key, "d_k": d_k}, value, fallback)
+    rows = [(f"column {column}", number) for column, number in enumerate(waves[position].tolist())]
+    for distance in (1, 8, 32):
+        product = waves[position] @ waves[position + distance]
+        rows.append((f"dot product with position {position + distance}", product.item()))
+    fallback = table(f"Sinusoids at position {position}", ["what", "number"], rows)
+    data = {"query": [1.0, 0.25], "key": [0.75, 0.75], "d_k": 8}
+    return LiveFigure("positions", data, value, fallback)
 
 
 def _packed_model(

@@ -44,7 +44,7 @@ function render({ model, el }) {
     toggle(state, "scaled", `divide the scores by √dₖ = √${start.key[0].length}`), reset);
   const results = element("div", { class: "cl-side" },
     matrixTable(state, "scores", tokens, tokens, part("scores"), { name: "scores" }),
-    matrixTable(state, "weights: every row sums to 1", tokens, tokens, part("weights"), { heat: true, name: "weights" }),
+    matrixTable(state, "weights", tokens, tokens, part("weights"), { heat: true, name: "weights" }),
     matrixTable(state, "output", tokens, entries, part("output"), { name: "output" }));
   const say = announce(state, (value) => compute(value).weights.map((row, i) => {
     const most = row.indexOf(Math.max(...row));

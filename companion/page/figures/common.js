@@ -20,8 +20,8 @@ const STYLE = `
   h4 { margin: 0 0 .8rem; font: inherit; font-weight: 600; color: var(--ink); }
   p { margin: .6rem 0 0; }
   .cl-controls { display: flex; flex-wrap: wrap; gap: .6rem 1.4rem; align-items: end; margin-bottom: .9rem; }
-  .cl-control { display: grid; gap: .15rem; color: var(--quiet); font-size: .86rem; }
-  .cl-control.cl-inline { grid-auto-flow: column; align-items: center; gap: .45rem; color: var(--ink); }
+  .cl-control { display: grid; grid-template-columns: minmax(0, auto); gap: .15rem; min-width: 0; max-width: 100%; color: var(--quiet); font-size: .86rem; }
+  .cl-control.cl-inline { grid-template-columns: auto 1fr; align-items: center; gap: .45rem; color: var(--ink); }
   .cl-control b { color: var(--ink); font-weight: 600; }
   input, select, button {
     font: inherit; font-size: .92rem; color: var(--ink); background: var(--ground);
@@ -30,10 +30,11 @@ const STYLE = `
   }
   input[type=range] { padding: 0; border: 0; background: none; width: 13rem; min-height: 1.6rem; }
   input[type=checkbox], input[type=radio] { min-height: 0; width: 1.05rem; height: 1.05rem; padding: 0; }
-  input[type=number] { width: 3.6rem; text-align: right; -moz-appearance: textfield; }
+  input[type=number] { width: 2.75rem; padding: .25rem .3rem; text-align: right; -moz-appearance: textfield; }
   input[type=number]::-webkit-inner-spin-button { display: none; }
   input[aria-invalid=true] { border: 2px dashed var(--second); }
   button { cursor: pointer; padding: .25rem .8rem; }
+  button.cl-main { border: 1.5px solid var(--first); color: var(--first); font-weight: 600; }
   button:hover, select:hover { border-color: var(--first); }
   :disabled { opacity: .5; cursor: default; }
   :focus-visible { outline: 2px solid var(--first); outline-offset: 2px; }
@@ -51,9 +52,11 @@ const STYLE = `
   th, td { border: 0; padding: .22rem .45rem; text-align: right; font-weight: 400; background: none; vertical-align: middle; color: var(--ink); white-space: nowrap; max-width: none; }
   thead th { color: var(--quiet); font-size: .84rem; vertical-align: bottom; }
   th[scope=row], thead th:first-child { text-align: left; }
-  .cl-counts { width: 100%; }
+  .cl-counts { width: 100%; margin-top: .8rem; }
   .cl-counts th, .cl-counts td { white-space: normal; border-top: 1px solid var(--line); padding: .35rem .4rem; }
   .cl-counts thead th { border-top: 0; }
+  .cl-counts th[scope=row] { white-space: nowrap; }
+  .cl-off { text-decoration: line-through; }
   td.cl-heat { background: color-mix(in oklab, var(--heat) calc(var(--w) * 55%), transparent); border: 1px solid var(--ground); padding: .3rem .5rem; }
   td.cl-input { padding: .1rem .12rem; }
   .cl-say { display: block; margin: .9rem 0 0; padding: .1rem 0 .1rem .8rem; border-left: 3px solid var(--first); min-height: 1.4em; }
@@ -73,14 +76,14 @@ const STYLE = `
   .cl-answers i { display: block; height: .7rem; width: calc(var(--w) * 100%); min-width: 1px; background: var(--first); border-radius: 2px; transition: width .25s ease-out; }
 }
 :is(html[data-theme=dark], [data-jp-theme-light=false], html[theme=dark]) .cl:not(#_) {
-  --first: #8ab4f8; --second: #f2a65a; --heat: #5b8fd9;
+  --first: #8ab4f8; --second: #f2a65a; --heat: #5b8fd9; color-scheme: dark;
 }
 :is(html[data-theme=dark]) .output.text_html:has(.companion-live):not(#_) {
   background: none; color: inherit; padding: 0;
 }
-@media (prefers-reduced-motion: reduce) { .cl:not(#_) i { transition: none; } }
+@media (prefers-reduced-motion: reduce) { .cl:not(#_) i { transition: none !important; } }
 @media (max-width: 30rem) {
-  .cl:not(#_) { padding: .8rem .7rem; input[type=range] { width: 100%; } .cl-wide { width: 100%; } .cl-words li { min-width: 2.2rem; padding: 0 .1rem; } }
+  .cl:not(#_) { padding: .8rem .7rem; input[type=range] { width: 100%; } .cl-wide { width: 100%; } .cl-words li { min-width: 2.2rem; padding: 0 .1rem; } .cl-bar { height: 3rem; } .cl-tabs label { padding: .3rem .5rem; } th, td { padding: .22rem .28rem; } td.cl-heat { padding: .3rem .22rem; } }
 }
 @media print { .cl:not(#_) .cl-controls { display: none; } }
 `;

@@ -43,10 +43,11 @@ function render({ model, el }) {
     const box = element("input", { type: "checkbox", name: `head-${head}` });
     box.addEventListener("change", () => state.set({ on: state.value.on.map((old, i) => (i === head ? box.checked : old)) }));
     const cells = columns.map(() => element("td", { class: "cl-heat" }));
-    const off = element("td", { class: "cl-off" });
+    const name = element("span");
     state.draw((value) => {
       box.checked = value.on[head];
-      off.textContent = value.on[head] ? "" : "off";
+      name.textContent = `head ${head + 1}`;
+      name.className = value.on[head] ? "" : "cl-off";
       const row = result(value).rows[head], most = row.indexOf(Math.max(...row));
       row.forEach((weight, j) => {
         write(cells[j], weight);
@@ -56,11 +57,11 @@ function render({ model, el }) {
       });
     });
     return element("tr", {}, element("th", { scope: "row" },
-      element("label", { class: "cl-control cl-inline" }, box, `head ${head + 1}`)), cells, off);
+      element("label", { class: "cl-control cl-inline" }, box, name)), cells);
   });
   const table = element("div", { class: "cl-scroll" }, element("table", { "data-name": "rows" },
     element("caption", {}, "Weights from the verb to every word"),
-    element("thead", {}, element("tr", {}, element("td"), columns, element("td"))), element("tbody", {}, rows)));
+    element("thead", {}, element("tr", {}, element("td"), columns)), element("tbody", {}, rows)));
 
   const answer = (name, question) => {
     const word = element("b"), number = element("span", { "data-name": name }), mark = element("span");

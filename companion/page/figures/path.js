@@ -124,15 +124,15 @@ function render({ model, el }) {
   const order = element("td");
   const perLayer = { recurrent: words.length, convolution: 1, attention: 1 };
   const table = element("table", { class: "cl-counts" },
-    element("thead", {}, element("tr", {}, ["layer", "steps between the two words", "longest path in the paper",
-      `steps in a row to read all ${words.length} words, per layer`].map((text) => element("th", { scope: "col" }, text)))),
+    element("thead", {}, element("tr", {}, ["layer", "steps between the two words", "in the paper, at most",
+      "steps in a row inside one layer"].map((text) => element("th", { scope: "col" }, text)))),
     element("tbody", {}, Object.entries(rows).map(([kind, text]) => element("tr", {},
       element("th", { scope: "row" }, text), counts[kind],
       kind === "convolution" ? order : element("td", {}, kind === "attention" ? "O(1)" : "O(n)"),
       write(element("td", { "data-name": `${kind}-layer` }), perLayer[kind], 0)))));
   state.draw((value) => {
     for (const [kind, path] of Object.entries(paths(value))) write(counts[kind], path.length, 0);
-    order.textContent = value.convolution === "dilated" ? "O(logₖ n)" : "O(n/k)";
+    order.textContent = value.convolution === "dilated" ? "O(logₖ\u00a0n)" : "O(n/k)";
   });
 
   let width = 640;

@@ -6,6 +6,7 @@ const encoding = (position, width) => Array.from({ length: width }, (_, column) 
 const turned = ([x, y], by) => [x * Math.cos(by) - y * Math.sin(by), x * Math.sin(by) + y * Math.cos(by)];
 
 const LENGTH = 64; // positions drawn
+const MOST_ROWS = 8; // pairs of columns drawn
 const curve = (points) => "M" + points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" L");
 
 /** Sine and cosine of every pair of columns over the positions, and their values at one position. */
@@ -13,34 +14,35 @@ function waves(state) {
   const svg = drawing("svg", { role: "img" }), picture = element("div", {}, svg);
   let width = 640;
   const redraw = () => {
-    const { d_model: columns, position } = state.value, pairs = columns / 2;
-    const row = 44, left = 62, right = 118, top = 26, height = top + pairs * row + 24;
+    const { d_model: columns, position } = state.value, rows = Math.min(columns / 2, MOST_ROWS);
+    const row = 40, left = width < 400 ? 54 : 74, right = 108, top = 26, height = top + rows * row + 24;
     const x = (at) => left + (at / (LENGTH - 1)) * (width - left - right);
     const numbers = encoding(position, columns), parts = [];
     parts.push(drawing("text", { x: 0, y: 12, class: "cl-quiet", style: "font-size: 12px" }, "columns"));
     parts.push(drawing("text", { x: width - 8, y: 12, "text-anchor": "end", class: "cl-quiet", style: "font-size: 12px" }, "sin, cos"));
-    for (let pair = 0; pair < pairs; pair++) {
-      const middle = top + (pair + 0.5) * row, y = (value) => middle - value * (row / 2 - 6);
+    for (let line = 0; line < rows; line++) {
+      const pair = Math.round((line * (columns / 2 - 1)) / (rows - 1)); // evenly chosen
+      const middle = top + (line + 0.5) * row, y = (value) => middle - value * (row / 2 - 5);
       const wave = (f) => curve(Array.from({ length: 4 * LENGTH - 3 }, (_, i) => [x(i / 4), y(f(angle(i / 4, pair, columns)))]));
       parts.push(
         drawing("line", { x1: left, x2: width - right, y1: middle, y2: middle, stroke: "var(--line)" }),
         drawing("path", { d: wave(Math.sin), fill: "none", stroke: "var(--first)", "stroke-width": 2 }),
         drawing("path", { d: wave(Math.cos), fill: "none", stroke: "var(--second)", "stroke-width": 1.6, "stroke-dasharray": "5 3" }),
         drawing("text", { x: 0, y: middle + 4 }, `${2 * pair}, ${2 * pair + 1}`));
-      [[Math.sin, 0, "var(--first)"], [Math.cos, 1, "var(--second)"]].forEach(([, odd, color]) => {
+      ["var(--first)", "var(--second)"].forEach((color, odd) => {
         const value = numbers[2 * pair + odd];
         parts.push(drawing("circle", { cx: x(position), cy: y(value), r: 4, fill: color }));
-        parts.push(write(drawing("text", { x: width - (odd ? 4 : 60), y: middle + 4, "text-anchor": "end",
+        parts.push(write(drawing("text", { x: width - (odd ? 2 : 52), y: middle + 4, "text-anchor": "end",
           style: "font-variant-numeric: tabular-nums", "data-name": `wave-${2 * pair + odd}` }), value));
       });
     }
-    const end = top + pairs * row;
+    const end = top + rows * row;
     parts.push(drawing("line", { x1: x(position), x2: x(position), y1: top - 6, y2: end, stroke: "var(--ink)" }));
     parts.push(drawing("text", { x: x(position), y: end + 17, "text-anchor": "middle" }, `position ${position}`));
     svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
     svg.setAttribute("width", width);
     svg.setAttribute("height", height);
-    svg.replaceChildren(drawing("title", {}, `Sine (solid) and cosine (dashed) of ${pairs} pairs of columns`), ...parts);
+    svg.replaceChildren(drawing("title", {}, `Sine (solid) and cosine (dashed) of ${rows} of ${columns / 2} pairs of columns`), ...parts);
   };
   return { parts: [picture], redraw, picture, resize: (now) => { width = now; redraw(); } };
 }
@@ -67,8 +69,8 @@ function similarity(state) {
     svg.setAttribute("height", height);
     svg.replaceChildren(drawing("title", {}, `Dot product of position ${position} with every position`), ...parts);
   };
-  const distances = [0, 1, 2, 4, 8, 16, 32];
-  const table = matrixTable(state, "dot product with the position that many places later", ["p(i) · p(i + distance)"], distances.map(String),
+  const distances = [1, 2, 4, 8, 16, 32];
+  const table = matrixTable(state, "dot product with the position so many places later", ["product"], distances.map(String),
     (value) => [distances.map((distance) => dot(encoding(value.position, value.d_model), encoding(value.position + distance, value.d_model)))], { name: "similarity" });
   return { parts: [picture, element("div", { class: "cl-scroll", style: "margin-top: .6rem" }, table)], redraw, picture, resize: (now) => { width = now; redraw(); } };
 }
@@ -115,7 +117,7 @@ function render({ model, el }) {
   const state = connect(model);
   const views = { waves: waves(state), similarity: similarity(state), rotation: rotation(state, model.get("data")) };
   const shared = element("div", { class: "cl-controls" },
-    slider(state, "d_model", "columns, d_model =", { min: 4, max: 16, step: 2 }),
+    slider(state, "d_model", "columns, d_model =", { min: 4, max: 128, step: 4 }),
     slider(state, "position", "position", { min: 0, max: LENGTH - 1 }));
   const panels = Object.fromEntries(Object.entries(views).map(([name, { parts }]) => [name, element("div", { "data-view": name }, parts)]));
   state.draw((value) => {
@@ -132,7 +134,8 @@ function render({ model, el }) {
       return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(product, 4)}. Move both by the same number of places, and it stays.`;
     }
     if (view === "similarity") return `Position ${position}: most like itself (${format(columns / 2, 0)}), and the curve is the same at every position.`;
-    return `Position ${position} is written as ${encoding(position, columns).map((x) => format(x)).join(", ")}.`;
+    const numbers = encoding(position, columns).slice(0, 8).map((x) => format(x)).join(", ");
+    return `Position ${position} in ${columns} columns: ${numbers}${columns > 8 ? " …" : ""}`;
   });
   frame(el, "Three ways to look at positions",
     tabs(state, "view", "view", [["waves", "waves"], ["similarity", "similarity"], ["rotation", "rotation"]]), shared, ...Object.values(panels), say);

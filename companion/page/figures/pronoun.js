@@ -41,7 +41,7 @@ function render({ model, el }) {
   };
   const isAnimals = (value) => adjectives.animal.includes(value.adjective);
 
-  const swap = element("button", { type: "button", name: "swap" });
+  const swap = element("button", { type: "button", name: "swap", class: "cl-main" });
   const swapped = (value) => adjectives[isAnimals(value) ? kindOf(value.other) : "animal"][0];
   swap.addEventListener("click", () => state.set({ adjective: swapped(state.value) }));
   state.draw((value) => { swap.textContent = `Change “${value.adjective}” to “${swapped(value)}”`; });
@@ -49,20 +49,21 @@ function render({ model, el }) {
   const heads = data.rounds.flatMap(({ name, title, num_heads: numHeads }) => Array.from({ length: numHeads },
     (_, h) => [`${name}.${h}`, numHeads === 1 ? title : `${title}, head ${h + 1}`]));
   const usesVerb = (value) => /\{(verb|participle)\}/.test(templates[value.template]);
-  const controls = element("div", { class: "cl-controls" },
-    choice(state, "adjective", "too …", (value) => ({
+  const adjective = element("div", { class: "cl-controls" },
+    choice(state, "adjective", "it was too …", (value) => ({
       "fits an animal": same(adjectives.animal),
       [`fits a ${kindOf(value.other)}`]: same(adjectives[kindOf(value.other)]),
-    })),
+    })), swap);
+  const controls = element("div", { class: "cl-controls" },
     choice(state, "animal", "animal", () => ({ "": same(nouns.animal) })),
     choice(state, "other", "other noun", () => Object.fromEntries(Object.entries(nouns)
       .filter(([kind]) => kind !== "animal").map(([kind, words]) => [`${kind}s`, same(words)])),
       { change: (other, value) => fitting({ ...value, other }) }),
     choice(state, "verb", "verb", (value) => ({ "": same(Object.keys(verbs[kindOf(value.other)])) }),
       { disabled: (value) => !usesVerb(value) }),
+    choice(state, "head", "attention", () => ({ "": heads })),
     choice(state, "template", "sentence", (value) => ({ "": templates.map((_, i) => [i, sentenceOf(data, { ...value, template: i }).join(" ")]) }),
-      { change: (template) => ({ template: Number(template) }) }),
-    choice(state, "head", "attention", () => ({ "": heads })), swap);
+      { change: (template) => ({ template: Number(template) }) }));
 
   let last = {}; // one run of the model for all that is drawn from it
   const result = (value) => {
@@ -103,8 +104,8 @@ function render({ model, el }) {
     return `“… too ${value.adjective}”: the row of “it” is largest at “${sentence[most]}” (${format(row[most])}). ` +
       `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`;
   });
-  frame(el, "The trained model for “it”", controls, words,
-    element("p", {}, "The model’s answer at “it”, among this figure’s nouns:"), answers, say);
+  frame(el, "The trained model for “it”", adjective, controls, words,
+    element("p", { style: "margin: .9rem 0 .3rem" }, "The model’s answer at “it”, among this figure’s nouns:"), answers, say);
   return state.close;
 }
 
