@@ -1,0 +1,205 @@
+"""Live figures as a notebook and a page receive them; what they compute is tested in a browser."""
+
+import base64
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from companion.data import Vocabulary
+from companion.nn import (
+    LearnedPositions,
+    MultiHeadAttention,
+    TokenEmbedding,
+    scaled_dot_product_attention,
+)
+from companion.page import attention_figure, heads_figure, live, path_figure, positions_figure
+from companion.page.live import LiveFigure
+
+WIDGET = "application/vnd.jupyter.widget-view+json"
+TABLE = "<table></table>"
+
+
+def state(figure: LiveFigure) -> dict:
+    return json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure.to_html(), re.S)[1])
+
+
+def test_there_are_the_figures_of_the_first_chapters():
+    assert live.figure_names() == ["attention", "heads", "path", "positions", "pronoun"]
+
+
+def test_a_notebook_gets_widget_html_and_text():
+    data, _ = path_figure()._repr_mimebundle_()
+    assert set(data) == {WIDGET, "text/html", "text/plain"}
+    assert data["text/plain"] == "<LiveFigure path>"
+
+
+def test_colab_gets_no_html(monkeypatch):
+    figure = path_figure()
+    monkeypatch.setitem(sys.modules, "google.colab", object())
+    data, _ = figure._repr_mimebundle_()
+    assert set(data) == {WIDGET, "text/plain"}
+
+
+def test_the_html_is_the_same_every_time_and_holds_data_only():
+    first, second = path_figure().to_html(), path_figure().to_html()
+    assert first == second
+    assert re.findall(r"<script[^>]*>", first) == ['<script type="application/json">']
+    assert state(path_figure())["value"]["distance"] == 17
+
+
+def test_data_cannot_end_the_script_element():
+    figure = path_figure("a </script><b> c", distance=1)
+    assert figure.to_html().count("</script>") == 1
+    assert state(figure)["data"]["words"] == ["a", "</script><b>", "c"]
+
+
+def test_value_is_synchronised_with_the_page():
+    figure = path_figure()
+    assert {"_esm", "data", "value"} <= set(figure.get_state())
+    seen = []
+    figure.observe(lambda change: seen.append(change.new), "value")
+    figure.set_state({"value": {"distance": 3}})
+    assert seen == [{"distance": 3}]
+    assert state(figure)["value"] == {"distance": 3}
+
+
+def test_unknown_figure_and_missing_fallback_are_refused():
+    with pytest.raises(ValueError, match=r"no live figure 'paths'; there are attention, heads"):
+        LiveFigure("paths", {}, {}, TABLE)
+    with pytest.raises(ValueError, match="'path' needs a fallback"):
+        LiveFigure("path", {}, {}, "")
+
+
+# ---------------------------------------------------------------- the script
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(live, "FIGURES", tmp_path)
+    (tmp_path / "common.js").write_text("const twice = (x) => 2 * x;\n")
+    (tmp_path / "shim.js").write_text("start();\n")
+    (tmp_path / "one.js").write_text("export default { render };\n")
+    return tmp_path
+
+
+def test_the_bundle_is_one_classic_script_with_every_figure(folder):
+    (folder / "two.js").write_text("const x = 1;\nexport default { render };\n")
+    text = live.bundle()
+    assert text.count("const twice") == 1 and text.index("const twice") < text.index("return {")
+    assert "figures['one']" in text and "figures['two']" in text
+    assert not re.search(r"(?m)^\s*(import|export)\b", text)
+    assert text.rstrip().endswith("})();") and text.index("figures['two']") < text.index("start()")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("const render = 1;", "exactly 1 `export default`.*got \\[\\]"),
+        ("export default { a };\nexport default { b };", "exactly 1 `export default`"),
+        ("export const a = 1;\nexport default { a };", "no other export"),
+        ("  export default { a };", "at the start of a line"),
+        ("import x from './x.js';\nexport default { x };", "one.js imports something"),
+        ("const x = import('./x.js');\nexport default { x };", "one.js imports something"),
+    ],
+)
+def test_a_file_that_is_no_single_module_is_refused(folder, text, message):
+    (folder / "one.js").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        live.bundle()
+    with pytest.raises(ValueError, match=message):
+        live.module("one")
+
+
+def test_common_exports_nothing(folder):
+    (folder / "common.js").write_text("export const a = 1;\n")
+    with pytest.raises(ValueError, match=r"common\.js must have exactly 0"):
+        live.bundle()
+
+
+def test_a_module_is_the_helpers_and_the_figure(folder):
+    assert live.module("one") == "const twice = (x) => 2 * x;\n\nexport default { render };\n"
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_numbers_travel_as_little_endian_half_precision():
+    packed = live.packed(torch.tensor([[1.0, -2.5, 0.1]], requires_grad=True))
+    numbers = np.frombuffer(base64.b64decode(packed["float16"]), "<f2")
+    assert packed["shape"] == [1, 3]
+    assert numbers.tolist() == [1.0, -2.5, np.float16(0.1)]
+
+
+@pytest.mark.parametrize("number", [7e4, float("nan"), float("inf")])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_numbers_too_large_for_half_precision_are_refused(number):
+    with pytest.raises(ValueError, match="up to 65504; got"):
+        live.packed(torch.tensor([1.0, number]))
+
+
+def test_table_escapes_and_rounds():
+    text = live.table("a & b", ["", "<w>"], [("x", 0.12345), ("y", 3)])
+    assert "<caption>a &amp; b</caption>" in text and "&lt;w&gt;" in text
+    assert '<th scope="row">x</th><td>0.123</td>' in text and "<td>3</td>" in text
+
+
+# ---------------------------------------------------------------- the figures
+
+
+def test_path_figure_counts_the_layers_of_its_fallback():
+    def layers(distance, kernel):
+        html = path_figure("a " * 30, distance=distance, kernel=kernel).fallback
+        return [int(n) for n in re.findall(r"<td>(\d+)</td>", html)]
+
+    assert layers(1, 3) == [1, 1, 1]
+    assert layers(2, 3) == [2, 1, 1]
+    assert layers(3, 3) == [3, 2, 1]
+    assert layers(8, 3) == [8, 2, 1]
+    assert layers(9, 3) == [9, 3, 1]
+    assert layers(15, 2) == [15, 4, 1]
+    with pytest.raises(ValueError, match="distance = 2 must lie between 1 and 1"):
+        path_figure("two words", distance=2)
+
+
+def test_attention_figure_starts_from_the_weights_of_companion_nn():
+    query, key, value = torch.randn(3, 3, 2).unbind()
+    figure = attention_figure(["a", "b", "c"], query, key, value)
+    _, weights = scaled_dot_product_attention(query, key, value)
+    cells = [float(cell) for cell in re.findall(r"<td>(.*?)</td>", figure.fallback)]
+    assert cells == pytest.approx(weights.flatten().tolist(), abs=6e-4)
+    with pytest.raises(ValueError, match="2 tokens need as many queries and keys, got 3 and 3"):
+        attention_figure(["a", "b"], query, key, value)
+
+
+def test_positions_figure_starts_from_the_encoding():
+    assert '<th scope="row">column 1</th><td>-0.990</td>' in positions_figure().fallback
+
+
+def test_heads_figure_ships_only_the_rows_it_needs():
+    vocabulary = Vocabulary()
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = TokenEmbedding(len(vocabulary), 8)
+            self.positions = LearnedPositions(5, 8)
+            self.attention = MultiHeadAttention(8, 2)
+            self.head = nn.Linear(8, 2 * len(vocabulary))
+
+        def forward(self, ids, need_weights=False):
+            x, weights = self.attention(self.positions(self.embedding(ids)), need_weights=True)
+            return self.head(x), weights
+
+    model = Model()
+    figure = heads_figure(model, vocabulary)
+    weights, nouns = figure.data["weights"], figure.data["nouns"]
+    assert weights["embedding"]["shape"] == [len(figure.data["words"]), 8]
+    assert weights["subject.weight"]["shape"] == [len(nouns), 8]
+    start = base64.b64decode(weights["object.bias"]["float16"])
+    expected = model.head.bias[len(vocabulary) + vocabulary.id(nouns[0])].item()
+    assert np.frombuffer(start, "<f2")[0] == np.float16(expected)

@@ -1,0 +1,66 @@
+"""The first cell of a chapter, and remarks."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.display import Markdown
+from matplotlib.figure import Figure
+
+from companion.page import note, notebook, setup
+
+
+def draws() -> tuple:
+    return random.random(), np.random.random(), torch.rand(()).item()  # noqa: NPY002
+
+
+def test_setup_seeds_everything_and_says_so_in_one_line(capsys):
+    seed, device = setup(seed=3)
+    first = draws()
+    assert (seed, device.type) == (3, "cuda" if torch.cuda.is_available() else "cpu")
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1
+    assert "seed 3" in lines[0] and torch.__version__ in lines[0]
+    again = draws()
+    setup(seed=3)
+    repeated = draws()
+    setup(seed=4)
+    other = draws()
+    assert first == repeated
+    assert all(a != b for a, b in zip(first, again, strict=True))
+    assert all(a != b for a, b in zip(first, other, strict=True))
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_setup_names_the_range_of_seeds(seed):
+    with pytest.raises(ValueError, match=f"seed = {seed} must lie between 0 and"):
+        setup(seed=seed)
+
+
+def test_setup_makes_a_notebook_show_figures_with_alt(monkeypatch):
+    shell = InteractiveShell()
+    monkeypatch.setattr(notebook, "get_ipython", lambda: shell)
+    setup()
+    fig = Figure()
+    fig.alt = "nothing"
+    data, _ = shell.display_formatter.format(fig)
+    assert 'alt="nothing"' in data["text/html"]
+
+
+def test_note_is_one_markdown_box(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    note("Divide by $\\sqrt{d_k}$.\n\nThen **stop**.", title="Why")
+    (markdown,) = shown
+    assert isinstance(markdown, Markdown)
+    assert markdown.data == (
+        '<div class="companion-note">\n\n> **Why**\n>\n> Divide by $\\sqrt{d_k}$.\n>\n'
+        "> Then **stop**.\n\n</div>"
+    )
+
+
+def test_note_needs_a_text():
+    with pytest.raises(ValueError, match="got an empty one"):
+        note("  ")

@@ -1,0 +1,179 @@
+"""Plots: their text alternative, what they draw, and that nobody needs colours to read them."""
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.figure import Figure
+
+from companion.page import plots
+
+TWO = {"scaled": ([1, 2, 4], [0.5, 0.6, 0.7]), "raw": ([1, 2, 4], [0.5, 0.2, 0.1])}
+
+
+@pytest.fixture(autouse=True)
+def style():
+    plots.use_style()
+
+
+def texts(fig: Figure) -> list[str]:
+    fig.canvas.draw()
+    return [t.get_text() for t in fig.findobj(lambda a: hasattr(a, "get_text")) if t.get_text()]
+
+
+DRAWN = {
+    "heatmap": lambda alt: plots.heatmap(torch.eye(3), alt=alt),
+    "heatmaps": lambda alt: plots.heatmaps({"a": torch.eye(3), "b": -torch.eye(3)}, alt=alt),
+    "lines": lambda alt: plots.lines(TWO, alt=alt, xlabel="n", ylabel="y"),
+    "bars": lambda alt: plots.bars({"a": 1.0}, alt=alt, xlabel="x"),
+    "figure": lambda alt: plots.figure(alt=alt)[0],
+}
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_the_text_alternative_reaches_the_html(draw):
+    html = plots.to_html(draw('one row, "two" & <three>'))
+    assert 'alt="one row, &quot;two&quot; &amp; &lt;three&gt;"' in html
+    assert html.startswith('<img class="companion-figure"') and html.count("<") == 1
+    with pytest.raises(ValueError, match="needs alt"):
+        draw(" ")
+
+
+def test_a_figure_made_elsewhere_without_alt_is_refused_when_shown():
+    fig = Figure()
+    with pytest.raises(ValueError, match=r"no text alternative.*plots\.figure\(alt=...\)"):
+        plots.to_html(fig)
+    fig.alt = "An empty figure"
+    assert 'alt="An empty figure"' in plots.to_html(fig)
+
+
+def test_a_notebook_shows_one_picture(monkeypatch):
+    formatter = InteractiveShell().display_formatter
+    plots.show_with_alt(formatter)
+    data, _ = formatter.format(DRAWN["lines"]("two curves"))
+    assert set(data) == {"text/html", "text/plain"}
+    assert 'alt="two curves"' in data["text/html"]
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_the_same_plot_is_the_same_text(draw):
+    assert plots.to_html(draw("a")) == plots.to_html(draw("a"))
+
+
+def test_the_smaller_format_is_chosen():
+    few = plots.to_html(plots.lines(TWO, alt="a", xlabel="n", ylabel="y"))
+    fig, ax = plots.figure(alt="many points")
+    ax.scatter(*np.random.default_rng(0).random((2, 20_000)))
+    assert "data:image/svg+xml" in few and "data:image/png" in plots.to_html(fig)
+
+
+@pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
+def test_text_is_10_pixels_high_in_a_column_of_a_phone(draw):
+    fig = draw("a")
+    column = 320 / (96 * fig.get_size_inches()[0])
+    sizes = [t.get_fontsize() * 96 / 72 for t in fig.findobj(lambda a: hasattr(a, "get_fontsize"))]
+    assert min(sizes) * column >= 10
+
+
+def test_backgrounds_are_transparent():
+    fig = DRAWN["bars"]("a")
+    assert fig.get_facecolor()[3] == 0 and fig.axes[0].get_facecolor()[3] == 0
+
+
+def test_heatmap_shows_names_and_numbers():
+    fig = plots.heatmap(
+        torch.tensor([[0.25, 0.75]]), alt="a", title="weights", rows=["it"], columns=["cat", "mat"]
+    )
+    assert {"0.25", "0.75", "it", "cat", "mat", "weights"} <= set(texts(fig))
+    hidden = plots.heatmap(torch.tensor([[0.25, 0.75]]), alt="a", fmt=None)
+    assert "0.25" not in texts(hidden)
+
+
+def test_heatmap_centres_signed_values_and_takes_limits():
+    def limits(fig):
+        return fig.axes[0].collections[0].get_clim()
+
+    assert limits(plots.heatmap([[-1.0, 3.0]], alt="a")) == (-3, 3)
+    assert limits(plots.heatmap([[1.0, 3.0]], alt="a")) == (0, 3)
+    assert limits(plots.heatmap([[0.2, 0.3]], alt="a", limits=(0, 1))) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"matrices": {}}, "at least one matrix, got none"),
+        ({"matrices": {"w": torch.ones(2, 2, 2)}}, r"'w' must be a matrix, got shape \(2, 2, 2\)"),
+        ({"matrices": {"w": torch.ones(2, 3)}, "rows": ["a"]}, "'w' has 2 rows, but 1 names"),
+        ({"matrices": {"w": torch.ones(2, 3)}, "columns": ["a"]}, "'w' has 3 columns, but 1 names"),
+    ],
+)
+def test_heatmaps_refuse_what_does_not_fit(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        plots.heatmaps(**arguments, alt="a")
+
+
+def test_curves_differ_in_marker_and_dashes_and_are_named():
+    many = {f"curve {i}": ([1, 2], [0.0, i]) for i in range(plots.LIMIT_OF_SERIES)}
+    fig = plots.lines(many, alt="a", xlabel="n", ylabel="y")
+    curves = fig.axes[0].lines[: len(many)]
+    assert len({curve.get_marker() for curve in curves}) == len(many)
+    assert len({(c.get_marker(), str(c.get_linestyle())) for c in curves[:4]}) == 4
+    assert set(many) <= set(texts(fig))
+
+
+def test_names_of_curves_do_not_overlap():
+    ends = [0.0, 0.01, 0.02, 0.5, 0.98, 1.0]
+    fig = plots.lines(
+        {f"{i}": ([0, 1], [0, end]) for i, end in enumerate(ends)}, alt="a", xlabel="x", ylabel="y"
+    )
+    fig.canvas.draw()
+    boxes = [t.get_window_extent() for t in fig.axes[0].texts]
+    heights = sorted((box.y0, box.y1) for box in boxes)
+    assert len(boxes) == 6
+    assert all(low[1] <= high[0] for low, high in itertools.pairwise(heights))
+    order = [t.get_text() for t in sorted(fig.axes[0].texts, key=lambda t: t.xy[1])]
+    assert order == ["0", "1", "2", "3", "4", "5"]  # from bottom to top as the curves end
+
+
+def test_runs_become_mean_and_band():
+    fig = plots.lines({"a": ([1, 2], [[1, 2], [3, 6]])}, alt="a", xlabel="x", ylabel="y")
+    assert fig.axes[0].lines[0].get_ydata().tolist() == [2, 4]
+    band = fig.axes[0].collections[0].get_paths()[0].vertices[:, 1]
+    assert (band.min(), band.max()) == (1, 6)
+    fig = plots.bars({"a": [1, 3]}, alt="a", xlabel="x")
+    assert fig.axes[0].patches[0].get_width() == 2
+    assert fig.axes[0].lines[0].get_xdata().tolist() == [1, 3]
+
+
+def test_lines_refuse_what_does_not_fit():
+    with pytest.raises(ValueError, match=r"'a': x has shape \(2,\) and y \(1, 3\)"):
+        plots.lines({"a": ([1, 2], [1, 2, 3])}, alt="a", xlabel="x", ylabel="y")
+    nine = {str(i): ([1], [1]) for i in range(9)}
+    with pytest.raises(ValueError, match=r"1 to 8 curves.*got 9"):
+        plots.lines(nine, alt="a", xlabel="x", ylabel="y")
+    with pytest.raises(ValueError, match="got 0"):
+        plots.lines({}, alt="a", xlabel="x", ylabel="y")
+
+
+def test_bars_carry_their_numbers():
+    fig = plots.bars({"one head": 0.5, "four": 0.987}, alt="a", xlabel="both right")
+    assert {"0.50", "0.99", "both right"} <= set(texts(fig))
+    assert [t.get_text() for t in fig.axes[0].get_yticklabels()] == ["one head", "four"]
+    assert fig.axes[0].yaxis_inverted()  # the first one on top
+    with pytest.raises(ValueError, match="at least one value"):
+        plots.bars({}, alt="a", xlabel="x")
+
+
+def test_values_may_be_tensors_with_gradients_or_in_half_precision():
+    weights = torch.tensor([[0.25, 0.75]], requires_grad=True)
+    assert "0.75" in texts(plots.heatmap(weights, alt="a"))
+    assert "0.75" in texts(plots.heatmap(weights.bfloat16(), alt="a"))
+
+
+def test_pictures_hold_no_script_and_quote_nothing_raw():
+    html = plots.to_html(DRAWN["heatmap"]("a"))
+    source = re.search(r'src="([^"]*)"', html)[1]
+    assert "<script" not in source and '"' not in source and "#" not in source
