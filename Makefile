@@ -44,7 +44,7 @@ test: $(READY) ## run the unit tests, then every notebook, each alone in a folde
 	for notebook in book/*.ipynb; do \
 	mkdir "$$folder/$$(basename $$notebook .ipynb)"; cp $$notebook "$$folder/$$(basename $$notebook .ipynb)"; done; \
 	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile -p no:cacheprovider \
-	--nbval-lax --nbval-current-env --nbval-cell-timeout=300 --rootdir "$$folder" "$$folder"
+	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 --rootdir "$$folder" "$$folder"
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
 	$(RUN) -m pytest tests/browser -m browser
