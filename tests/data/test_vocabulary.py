@@ -43,9 +43,11 @@ def test_an_unknown_word_is_named_with_the_nearest_known_one():
         Vocabulary().encode([["the", "emperror", "sleeps"]])
 
 
-@pytest.mark.parametrize("wrong", ["the dog sleeps", ["the dog sleeps"], ["the", "dog"]])
-def test_a_string_in_place_of_a_sentence_is_a_type_error(wrong):
-    with pytest.raises(TypeError, match=r"got the string .* encode\(\[text.split\(\)\]\)"):
+@pytest.mark.parametrize(
+    "wrong, named", [("the dog", "the dog"), (["the dog"], "the dog"), (["the", "dog"], "the")]
+)
+def test_a_string_in_place_of_a_sentence_is_a_type_error(wrong, named):
+    with pytest.raises(TypeError, match=rf"got the string '{named}' .*encode\(\[text.split"):
         Vocabulary().encode(wrong)
 
 
