@@ -27,7 +27,8 @@ def cue_halves(homonym: str, seed: int) -> tuple[tuple, tuple]:
     What is fitted on sentences of one half is tested on the other, so that it cannot live on
     remembered cue words.
 
-    Raises ValueError for a word that is no homonym.
+    Raises:
+        ValueError: the word is no homonym.
     """
     check_choice("homonym", homonym, HOMONYMS)
     rng = seeded(f"cue halves of {homonym}", seed)
@@ -40,10 +41,16 @@ def homonym_sentences(
 ) -> list[HomonymSentence]:
     """Sentences with two cue words of one sense of a homonym, either sense equally often.
 
-    homonym: one of `HOMONYMS`, or None for any. half: 0 or 1 to use only the cue words of that
-    half of `cue_halves(homonym, seed)`, or None for all eight.
+    Args:
+        num_sentences: how many; a sentence may occur twice.
+        seed: decides the halves and what is drawn.
+        homonym: one of `HOMONYMS`, or None for any.
+        half: 0 or 1 to use only the cue words of that half of `cue_halves(homonym, seed)`, or None
+            for all eight.
 
-    Raises ValueError or TypeError for a bad number, seed, homonym or half.
+    Raises:
+        ValueError: a negative number, a word that is no homonym, or another half.
+        TypeError: a number or seed that is not whole.
     """
     check_count(num_sentences)
     if half not in (None, 0, 1):

@@ -41,7 +41,9 @@ from companion.data.sampling import check_count, seeded
 def corpus(num_sentences: int, seed: int) -> list[list[str]]:
     """`num_sentences` sentences of all kinds, mixed; each is a list of words without punctuation.
 
-    Raises ValueError or TypeError for a bad number or seed.
+    Raises:
+        ValueError: a negative number.
+        TypeError: a number or seed that is not whole.
     """
     check_count(num_sentences)
     rng = seeded("corpus", seed)

@@ -69,13 +69,17 @@ def pronoun_sentence(
 ) -> PronounSentence:
     """One sentence of your choice.
 
-    animal: one of `ANIMALS`. other: one of `PLACES`, `THINGS` or `FOODS`. adjective: one of
-    `ADJECTIVES["animal"]` or of the other noun's class. template: a key of `TEMPLATES`. verb: a key
-    of `PRONOUN_VERBS[class]`, by default the first ("cross", "carry", "eat"); the templates
-    "stopped" and "near" have no use for it.
+    Args:
+        animal: one of `ANIMALS`.
+        other: one of `PLACES`, `THINGS` or `FOODS`.
+        adjective: one of `ADJECTIVES["animal"]`, or of `ADJECTIVES` for the other noun's class.
+        template: a key of `TEMPLATES`.
+        animal_first: whether the animal stands before the other noun.
+        verb: a key of `PRONOUN_VERBS` for the other noun's class, by default the first ("cross",
+            "carry", "eat"); the templates "stopped" and "near" have no use for it.
 
-    Raises ValueError for a word that does not belong where it stands; the message lists those
-    that do.
+    Raises:
+        ValueError: a word does not belong where it stands; the message lists those that do.
     """
     check_choice("animal", animal, ANIMALS)
     check_choice("other", other, OTHERS)
@@ -112,7 +116,14 @@ def pronoun_sentences(
     with any training sentence of the same seed. In half of the sentences, on average, "it" means
     the animal, and, whichever it means, in half of them the animal comes first.
 
-    Raises ValueError or TypeError for a bad number, seed or split.
+    Args:
+        num_sentences: how many; a sentence may occur twice.
+        seed: decides what is held out, the same for all splits, and what is drawn.
+        split: "train", "validation" or "test".
+
+    Raises:
+        ValueError: a negative number, or a split of another name.
+        TypeError: a number or seed that is not whole.
     """
     check_count(num_sentences)
     held_out = seeded("pronouns: what is held out", seed)

@@ -36,7 +36,14 @@ def who_did_it_sentences(
     An eighth of the pairs, both orders together, is kept for `split="validation"` and an eighth
     for `split="test"`: after training on (dog, man) no one is asked about (man, dog).
 
-    Raises ValueError or TypeError for a bad number, seed or split.
+    Args:
+        num_sentences: how many; a sentence may occur twice.
+        seed: decides what is held out, the same for all splits, and what is drawn.
+        split: "train", "validation" or "test".
+
+    Raises:
+        ValueError: a negative number, or a split of another name.
+        TypeError: a number or seed that is not whole.
     """
     check_count(num_sentences)
     pairs = part(list(combinations(ACTORS, 2)), split, seeded("who did it: held out", seed))

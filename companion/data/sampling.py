@@ -12,7 +12,8 @@ Item = TypeVar("Item")
 def seeded(purpose: str, seed: int) -> random.Random:
     """A generator for one purpose: equal for equal (purpose, seed), independent otherwise.
 
-    Raises TypeError for a seed that is not a whole number.
+    Raises:
+        TypeError: the seed is not a whole number.
     """
     if not isinstance(seed, int):
         raise TypeError(f"seed is {seed!r}; expected a whole number, such as seed=0")
@@ -38,7 +39,8 @@ def part(items: Sequence[Item], split: str, rng: random.Random) -> list[Item]:
 
     The three parts are disjoint and together they are all of `items`.
 
-    Raises ValueError for a split that is not one of `SPLITS`.
+    Raises:
+        ValueError: the split is not one of `SPLITS`.
     """
     check_choice("split", split, SPLITS)
     shuffled = rng.sample(items, len(items))

@@ -17,7 +17,8 @@ class Vocabulary:
     A sentence is a sequence of words; special tokens are written as words:
     `("[CLS]", "the", "dog", "sleeps")`.
 
-    words: the words of the generated language unless you pass others; repetitions count once.
+    Args:
+        words: those of the generated language unless you pass others; repetitions count once.
     """
 
     def __init__(self, words: Iterable[str] = WORDS):
@@ -34,7 +35,11 @@ class Vocabulary:
         return word in self._ids
 
     def id(self, word: str) -> int:
-        """The id of one word. Raises ValueError for an unknown one, with the nearest known word."""
+        """The id of one word.
+
+        Raises:
+            ValueError: the word is unknown; the message has the nearest known one.
+        """
         if word not in self._ids:
             nearest = difflib.get_close_matches(str(word), self.words, n=1, cutoff=0.0)
             raise ValueError(
@@ -46,8 +51,9 @@ class Vocabulary:
     def encode(self, sentences: Iterable[Sequence[str]]) -> Tensor:
         """Ids (B, T) of B sentences, int64; T is the longest one's length, [PAD] fills the others.
 
-        Raises ValueError for an unknown word, TypeError for a string where a sequence of words
-        is expected.
+        Raises:
+            ValueError: a word is unknown.
+            TypeError: a string came where a sequence of words is expected.
         """
         rows = []
         for sentence in [sentences] if isinstance(sentences, str) else sentences:
@@ -65,7 +71,8 @@ class Vocabulary:
     def decode(self, token_ids: Tensor) -> list[list[str]]:
         """The B sentences of ids (B, T), without [PAD].
 
-        Raises ValueError for ids of another shape or outside the vocabulary.
+        Raises:
+            ValueError: the ids have another shape or are outside the vocabulary.
         """
         if token_ids.dim() != 2:
             raise ValueError(
