@@ -46,8 +46,8 @@ def setup(seed: int = 0) -> tuple[int, torch.device]:
 def note(text: str, title: str = "Note") -> None:
     """Show a boxed remark in the output of a cell.
 
-    The remark is Markdown: emphasis, links, `code` and $formulas$ work in the book, in Jupyter and
-    in Colab. Where a front end removes the box around it, a quotation remains.
+    It is a quotation in Markdown, since that is the one box that the book, Jupyter and Colab all
+    draw, with emphasis, links, `code` and $formulas$ inside.
 
     Args:
         text: CommonMark with $math$.
@@ -58,5 +58,5 @@ def note(text: str, title: str = "Note") -> None:
     """
     if not text.strip():
         raise ValueError("note() needs a text to show, got an empty one")
-    quoted = "\n".join(f"> {line}".rstrip() for line in f"**{title}**\n\n{text}".splitlines())
-    display(Markdown(f'<div class="companion-note">\n\n{quoted}\n\n</div>'))
+    lines = f"**{title}**\n\n{text}".splitlines()
+    display(Markdown("\n".join(f"> {line}".rstrip() for line in lines)))

@@ -134,6 +134,10 @@ def heatmaps(
             xticklabels="auto" if columns is None else list(columns),
             yticklabels=("auto" if rows is None else list(rows)) if first else False,
         )
+        for number_in_cell, color in zip(
+            ax.texts, ax.collections[0].get_facecolors(), strict=False
+        ):
+            number_in_cell.set_color(_ink_on(color))
         ax.tick_params(length=0)
         ax.tick_params(axis="y", rotation=0)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel if first else "")
@@ -291,6 +295,12 @@ def _saved(fig: Figure, kind: str, **options) -> bytes:
 
 def _array(values) -> np.ndarray:
     return torch.as_tensor(values).detach().cpu().double().numpy()
+
+
+def _ink_on(color: np.ndarray) -> str:
+    """Black or white, whichever stands out more on this colour (WCAG 2, relative luminance)."""
+    linear = np.where(color[:3] <= 0.04045, color[:3] / 12.92, ((color[:3] + 0.055) / 1.055) ** 2.4)
+    return "black" if linear @ [0.2126, 0.7152, 0.0722] > 0.179 else "white"
 
 
 def _check_names(title: str, matrix: np.ndarray, rows, columns) -> None:

@@ -177,6 +177,30 @@ def test_path_counts_every_step(show):
             press(slider, "ArrowLeft")
 
 
+def test_the_path_is_drawn_from_word_to_word(show):
+    page = show(path_figure())
+
+    def ends(distance: int) -> None:
+        rows = page.locator("svg rect").evaluate_all(
+            "all => all.map((r) => +r.getAttribute('y') + 10.5)"
+        )
+        first, last = min(rows), max(rows)
+        steps = page.locator("svg line[stroke='var(--first)']").evaluate_all(
+            "all => all.map((l) => ['x1', 'y1', 'x2', 'y2'].map((name) => +l.getAttribute(name)))"
+        )
+        chain, layers = steps[:distance], steps[distance:]
+        for path in (chain, layers):
+            assert (path[0][1], path[-1][3]) == (first, last)
+            assert all(a[2:] == b[:2] for a, b in itertools.pairwise(path))  # without a gap
+
+    ends(17)
+    press(page.get_by_role("slider"), "ArrowLeft", times=4)
+    select(page, "kernel width k").select_option("2")
+    ends(13)
+    select(page, "convolution").select_option("stacked")
+    ends(13)
+
+
 def test_path_can_be_dragged(show):
     page = show(path_figure())
     expect(page.get_by_role("status")).to_contain_text("From “animal” to “it”: 17 steps")

@@ -55,10 +55,7 @@ def test_note_is_one_markdown_box(monkeypatch):
     note("Divide by $\\sqrt{d_k}$.\n\nThen **stop**.", title="Why")
     (markdown,) = shown
     assert isinstance(markdown, Markdown)
-    assert markdown.data == (
-        '<div class="companion-note">\n\n> **Why**\n>\n> Divide by $\\sqrt{d_k}$.\n>\n'
-        "> Then **stop**.\n\n</div>"
-    )
+    assert markdown.data == ("> **Why**\n>\n> Divide by $\\sqrt{d_k}$.\n>\n> Then **stop**.")
 
 
 def test_note_needs_a_text():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from companion.page import plots
@@ -90,6 +91,22 @@ def test_heatmap_shows_names_and_numbers():
     assert {"0.25", "0.75", "it", "cat", "mat", "weights"} <= set(texts(fig))
     hidden = plots.heatmap(torch.tensor([[0.25, 0.75]]), alt="a", fmt=None)
     assert "0.25" not in texts(hidden)
+
+
+def test_numbers_stand_out_from_their_cells():
+    fig = plots.heatmap(torch.linspace(0, 1, 21)[None], alt="a")
+    fig.canvas.draw()
+    cells = fig.axes[0].collections[0].get_facecolors()
+
+    def luminance(color):
+        rgb = np.array(to_rgb(color))
+        return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [
+            *(0.2126, 0.7152, 0.0722)
+        ]
+
+    for number, cell in zip(fig.axes[0].texts, cells, strict=True):
+        low, high = sorted([luminance(number.get_color()), luminance(cell[:3])])
+        assert (high + 0.05) / (low + 0.05) > 4.5
 
 
 def test_heatmap_centres_signed_values_and_takes_limits():
