@@ -1,0 +1,220 @@
+"""Time and memory of one attention layer as the sequence grows, beside its peers.
+
+    pip install --no-deps -r benchmarks/requirements.txt
+    python benchmarks/attention.py > benchmarks/attention.md
+
+Every layer is self-attention without a mask over one sequence. Times are medians over rounds in
+which the layers take turns, so that a noisy machine is noisy for all. Memory is the most that was
+allocated at once beyond input and parameters: from the profiler's record of every allocation on a
+CPU, from the allocator's own counter on a GPU. Forward runs without gradients, in evaluation mode.
+"""
+
+import argparse
+import json
+import math
+import os
+import platform
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.profiler import ProfilerActivity, profile
+from torch.utils.benchmark import Timer
+from x_transformers.x_transformers import Attention as XAttention
+
+from companion.nn import MultiHeadAttention
+
+D_MODEL, NUM_HEADS = 256, 4
+ROUNDS = 9
+SECONDS_PER_TURN = 0.1  # a layer's turn in a round is repeated until it takes about that long
+SCORE_MATRICES = 6  # of (H, n, n), held at once by the explicit path forward + backward
+
+
+class TorchFunction(nn.Module):
+    """What the default path is held against: the same four linear maps around torch's function."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q_proj = nn.Linear(D_MODEL, D_MODEL)
+        self.k_proj = nn.Linear(D_MODEL, D_MODEL)
+        self.v_proj = nn.Linear(D_MODEL, D_MODEL)
+        self.out_proj = nn.Linear(D_MODEL, D_MODEL)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        q, k, v = (
+            project(x).unflatten(2, (NUM_HEADS, -1)).transpose(1, 2)
+            for project in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        heads = F.scaled_dot_product_attention(q, k, v)
+        return self.out_proj(heads.transpose(1, 2).flatten(2))
+
+
+def layers(device: str, dtype: torch.dtype):
+    """Column name -> module and how to call it."""
+    ours = MultiHeadAttention(D_MODEL, NUM_HEADS)
+    theirs = nn.MultiheadAttention(D_MODEL, NUM_HEADS, batch_first=True)
+    function = TorchFunction()
+    x_attention = XAttention(D_MODEL, heads=NUM_HEADS, dim_head=D_MODEL // NUM_HEADS, flash=True)
+    for module in (ours, theirs, function, x_attention):
+        module.to(device, dtype)
+    return {
+        "explicit": (ours, lambda x: ours(x, need_weights=True)[0]),
+        "default": (ours, lambda x: ours(x)[0]),
+        "torch's function": (function, function),
+        "nn.MultiheadAttention": (theirs, lambda x: theirs(x, x, x, need_weights=False)[0]),
+        "x-transformers": (x_attention, x_attention),
+    }
+
+
+def forward(attend, x: torch.Tensor) -> None:
+    with torch.no_grad():
+        attend(x)
+
+
+def forward_backward(attend, x: torch.Tensor) -> None:
+    attend(x).backward(x.detach())
+
+
+PASSES = {"forward": forward, "forward + backward": forward_backward}
+
+
+def peak_bytes(run, module: nn.Module, attend, x: torch.Tensor) -> int:
+    """The most bytes allocated at once while `run` runs, beyond what was there before."""
+    module.zero_grad()
+    x.grad = None
+    if x.is_cuda:
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        run(attend, x)
+        return torch.cuda.max_memory_allocated() - before
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        run(attend, x)
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace.json"
+        profiler.export_chrome_trace(str(trace))
+        events = json.loads(trace.read_text())["traceEvents"]
+    changes = [event for event in events if event["name"] == "[memory]"]
+    held = peak = 0
+    for change in sorted(changes, key=lambda event: event["ts"]):
+        held += change["args"]["Bytes"]
+        peak = max(peak, held)
+    return peak
+
+
+def median_times(run, columns, x: torch.Tensor) -> dict[str, float]:
+    """Column name -> median seconds, over rounds in which the columns take turns."""
+    turns = {}
+    for name, (_, attend) in columns.items():
+        timer = Timer(
+            "run(attend, x)",
+            globals={"run": run, "attend": attend, "x": x},
+            num_threads=torch.get_num_threads(),
+        )
+        timer.timeit(1)  # the first call allocates
+        turns[name] = timer, max(1, int(SECONDS_PER_TURN / timer.timeit(1).mean))
+    times = {name: [] for name in columns}
+    for _ in range(ROUNDS):
+        for name, (timer, number) in turns.items():
+            times[name].append(timer.timeit(number).mean)
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def exponent(sizes: list[int], values: list[float]) -> float:
+    """Slope of the straight line through log(values) over log(sizes)."""
+    x = [math.log(size) for size in sizes]
+    y = [math.log(value) for value in values]
+    return statistics.linear_regression(x, y).slope
+
+
+def machine(device: str) -> str:
+    if device == "cuda":
+        return torch.cuda.get_device_name()
+    cpuinfo = Path("/proc/cpuinfo")
+    names = [
+        line.partition(":")[2].strip()
+        for line in (cpuinfo.read_text().splitlines() if cpuinfo.exists() else ())
+        if line.startswith("model name")
+    ]
+    name = names[0] if names else platform.processor()
+    return f"{name}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[256, 512, 1024, 2048, 4096, 8192])
+    args = parser.parse_args()
+    device, sizes = args.device, args.sizes
+    dtype = torch.float16 if device == "cuda" else torch.float32
+    if device == "cuda":
+        memory = torch.cuda.get_device_properties(0).total_memory
+    else:
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+    torch.manual_seed(0)
+    columns = layers(device, dtype)
+    rows, ratios, explicit_peaks = [], [], {}
+    for n in sizes:
+        x = torch.randn(1, n, D_MODEL, device=device, dtype=dtype, requires_grad=True)
+        fits = SCORE_MATRICES * NUM_HEADS * n**2 * x.element_size() < memory / 2
+        fitting = {name: column for name, column in columns.items() if fits or name != "explicit"}
+        for pass_name, run in PASSES.items():
+            print(f"n = {n}, {pass_name} ...", file=sys.stderr)
+            for module, _ in columns.values():
+                module.train(run is forward_backward)
+            peaks = {name: peak_bytes(run, *column, x) for name, column in fitting.items()}
+            times = median_times(run, fitting, x)
+            cells = [
+                f"{times[name] * 1e3:.1f} ms, {peaks[name] / 1e6:.1f} MB"
+                if name in fitting
+                else "does not fit"
+                for name in columns
+            ]
+            ratios.append(times["default"] / times["torch's function"])
+            rows.append([str(n), pass_name, *cells, f"{ratios[-1]:.2f}"])
+            if fits:
+                explicit_peaks.setdefault(pass_name, []).append(peaks["explicit"])
+
+    print("# Attention: time and memory\n")
+    print(f"{machine(device)}; torch {torch.__version__}, {str(dtype).removeprefix('torch.')};")
+    print(
+        f"one sequence, d_model {D_MODEL}, {NUM_HEADS} heads, no mask; median of {ROUNDS} rounds.\n"
+    )
+    header = ["n", "pass", *columns, "default / torch's function (time)"]
+    for row in (header, ["---"] * len(header), *rows):
+        print("| " + " | ".join(row) + " |")
+    print(f"\nDefault path over torch's function, time: {min(ratios):.2f} to {max(ratios):.2f}.\n")
+
+    print("Peak memory grows as n to the power of\n")
+    print("| path | " + " | ".join(PASSES) + " |")
+    print("| --- | --- | --- |")
+    slopes = {
+        "explicit": [exponent(sizes[: len(peaks)], peaks) for peaks in explicit_peaks.values()]
+    }
+    ours, _ = columns["default"]
+    masks = {
+        "default, no mask": lambda n: {},
+        "default, causal": lambda n: {"is_causal": True},
+        "default, key padding": lambda n: {
+            "mask": (torch.arange(n, device=device) < n - n // 8)[None, None, None]
+        },
+    }
+    for name, arguments in masks.items():
+        slopes[name] = []
+        for run in PASSES.values():
+            peaks = []
+            for n in sizes:
+                x = torch.randn(1, n, D_MODEL, device=device, dtype=dtype, requires_grad=True)
+                given = arguments(n)
+                peaks.append(peak_bytes(run, ours, lambda x, given=given: ours(x, **given)[0], x))
+            slopes[name].append(exponent(sizes, peaks))
+    for name, (first, second) in slopes.items():
+        print(f"| {name} | {first:.2f} | {second:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
