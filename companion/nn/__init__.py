@@ -4,10 +4,11 @@ A mask is boolean; True means "may attend"; it broadcasts to the scores (..., T,
 always.
 """
 
-from companion.nn.attention import KVCache, MultiHeadAttention, scaled_dot_product_attention
+from companion.nn.attention import scaled_dot_product_attention
 from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
 from companion.nn.embeddings import PatchEmbedding, TokenEmbedding
 from companion.nn.masks import causal_mask, padding_mask
+from companion.nn.multi_head_attention import KVCache, MultiHeadAttention
 from companion.nn.positions import (
     LearnedPositions,
     RotaryEmbedding,

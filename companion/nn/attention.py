@@ -1,4 +1,4 @@
-"""Attention: the function, then the layer that projects, splits into heads, calls it and merges.
+"""Attention as a function: step by step with its weights, and by torch's fused kernels.
 
 Shapes: B batch, H heads, T query length, S key length, d_k width of a query and a key, d_v width of
 a value. A mask is boolean, True means "may attend", and it broadcasts to the scores (..., T, S).
@@ -8,12 +8,9 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from companion.nn.masks import causal_mask
 from companion.nn.validation import (
-    require_features,
-    require_positive,
     require_probability,
     require_tensor,
 )
@@ -59,7 +56,7 @@ def scaled_dot_product_attention(
     """
     _check_query_key_value(query, key, value)
     T, S, d_k = query.shape[-2], key.shape[-2], query.shape[-1]
-    _check_mask_and_bias(mask, score_bias, (*query.shape[:-1], S))
+    check_mask_and_bias(mask, score_bias, (*query.shape[:-1], S))
     require_probability(dropout_p=dropout_p)
 
     dtype = torch.promote_types(query.dtype, torch.float32)
@@ -134,212 +131,6 @@ def fused_attention(
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-class KVCache:
-    """Keys and values of the tokens that one attention layer has seen, so that each is made once.
-
-    Attributes:
-        key: (B, num_kv_heads, length, d_k), or None while empty.
-        value: (B, num_kv_heads, length, d_v), or None while empty.
-    """
-
-    def __init__(self) -> None:
-        self.key: torch.Tensor | None = None
-        self.value: torch.Tensor | None = None
-
-    @property
-    def length(self) -> int:
-        """Number of tokens held."""
-        return 0 if self.key is None else self.key.shape[-2]
-
-    def append(self, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Add the keys and values of new tokens; return those of all tokens so far."""
-        if self.key is None:
-            self.key, self.value = key, value
-        else:
-            self.key = torch.cat([self.key, key], dim=-2)
-            self.value = torch.cat([self.value, value], dim=-2)
-        return self.key, self.value
-
-
-class MultiHeadAttention(nn.Module):
-    """Several attentions side by side, each on its own projection of the input.
-
-    Torch's fused kernel does the work unless the weights are asked for.
-
-    Args:
-        d_model: width of input and output.
-        num_heads: number of heads H.
-        num_kv_heads: number of key and value heads, shared by groups of query heads (grouped-query
-            attention); num_heads when left out.
-        d_k: width of a query and a key per head; d_model // num_heads when left out.
-        d_v: width of a value per head; d_model // num_heads when left out.
-        bias: whether the four projections add a bias.
-        dropout: probability with which an attention weight is dropped in training.
-        rope: a `RotaryEmbedding` that turns query and key in self-attention.
-
-    Raises:
-        ValueError: heads do not divide, or a size or probability is out of range.
-
-    Source: Vaswani et al. 2017, section 3.2.2 (https://arxiv.org/abs/1706.03762); grouped queries:
-    Ainslie et al. 2023, section 2.2 (https://arxiv.org/abs/2305.13245).
-    """
-
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        *,
-        num_kv_heads: int | None = None,
-        d_k: int | None = None,
-        d_v: int | None = None,
-        bias: bool = True,
-        dropout: float = 0.0,
-        rope: nn.Module | None = None,
-    ) -> None:
-        super().__init__()
-        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        require_positive(d_model=d_model, num_heads=num_heads, num_kv_heads=num_kv_heads)
-        require_probability(dropout=dropout)
-        if d_model % num_heads and (d_k is None or d_v is None):
-            raise ValueError(
-                f"d_model = {d_model} does not divide into num_heads = {num_heads}; "
-                "choose a multiple, or give d_k and d_v"
-            )
-        if num_heads % num_kv_heads:
-            raise ValueError(
-                f"num_heads = {num_heads} must be a multiple of num_kv_heads = {num_kv_heads}, "
-                "so that every key head serves as many query heads"
-            )
-        self.d_model, self.num_heads, self.num_kv_heads = d_model, num_heads, num_kv_heads
-        self.d_k = d_model // num_heads if d_k is None else d_k
-        self.d_v = d_model // num_heads if d_v is None else d_v
-        require_positive(d_k=self.d_k, d_v=self.d_v)
-        if rope is not None and rope.d_k != self.d_k:
-            raise ValueError(f"rope turns vectors of width {rope.d_k}, but d_k = {self.d_k}")
-        self.dropout = dropout
-        self.rope = rope
-        self.q_proj = nn.Linear(d_model, num_heads * self.d_k, bias=bias)
-        self.k_proj = nn.Linear(d_model, num_kv_heads * self.d_k, bias=bias)
-        self.v_proj = nn.Linear(d_model, num_kv_heads * self.d_v, bias=bias)
-        self.out_proj = nn.Linear(num_heads * self.d_v, d_model, bias=bias)
-
-    def forward(
-        self,
-        query: torch.Tensor,
-        key: torch.Tensor | None = None,
-        value: torch.Tensor | None = None,
-        mask: torch.Tensor | None = None,
-        *,
-        is_causal: bool = False,
-        score_bias: torch.Tensor | None = None,
-        need_weights: bool = False,
-        positions: torch.Tensor | None = None,
-        cache: KVCache | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        """Attend from every query position to the key positions.
-
-        Args:
-            query: (B, T, d_model).
-            key: (B, S, d_model); the query itself when left out (self-attention).
-            value: (B, S, d_model); the key when left out.
-            mask: boolean (T, S), or four dimensions that broadcast to (B, H, T, S); True means "may
-                attend". With a cache, S counts the cached tokens too.
-            is_causal: no query sees a later key; the last query is aligned with the last key.
-            score_bias: floating, broadcasts to (B, H, T, S); added to the scaled scores.
-            need_weights: also return the weights, from the explicit computation.
-            positions: integers (T,) or (B, T) for the rotary embedding; counted on from the cache
-                when left out.
-            cache: filled in place with the new keys and values; self-attention only.
-
-        Returns:
-            output (B, T, d_model), and weights (B, H, T, S), or None unless `need_weights`.
-
-        Raises:
-            ValueError: shapes do not fit together, or an argument has nothing to act on.
-            TypeError: the mask is not boolean, or an input is not floating.
-        """
-        if key is None and value is not None:
-            raise ValueError(
-                "value was given without key; give both, or neither for self-attention"
-            )
-        is_self_attention = key is None or key is query
-        key = query if key is None else key
-        value = key if value is None else value
-        self._check_forward(
-            query, key, value, mask, score_bias, positions, cache, is_self_attention
-        )
-
-        q = self._split_heads(self.q_proj(query), self.num_heads)  # (B, H, T, d_k)
-        k = self._split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, S, d_k)
-        v = self._split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, S, d_v)
-        if self.rope is not None and is_self_attention:
-            if positions is None and cache is not None:
-                positions = torch.arange(query.shape[1], device=query.device) + cache.length
-            q, k = self.rope(q, positions), self.rope(k, positions)
-        if cache is not None:
-            k, v = cache.append(k, v)
-
-        attend = {
-            "mask": mask,
-            "is_causal": is_causal,
-            "score_bias": score_bias,
-            "dropout_p": self.dropout if self.training else 0.0,
-        }
-        if need_weights:
-            group = self.num_heads // self.num_kv_heads
-            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
-            heads, weights = scaled_dot_product_attention(q, k, v, **attend)
-        else:
-            heads, weights = fused_attention(q, k, v, **attend), None
-        merged = heads.transpose(1, 2).flatten(2)  # (B, T, H * d_v)
-        return self.out_proj(merged), weights
-
-    def _split_heads(self, x: torch.Tensor, num_heads: int) -> torch.Tensor:
-        """(B, T, num_heads * width) -> (B, num_heads, T, width)."""
-        return x.unflatten(2, (num_heads, -1)).transpose(1, 2)
-
-    def _check_forward(
-        self, query, key, value, mask, score_bias, positions, cache, is_self_attention
-    ) -> None:
-        for name, x in (("query", query), ("key", key), ("value", value)):
-            require_features(name, x, "(B, T, d_model)", self.d_model)
-        if not query.shape[0] == key.shape[0] == value.shape[0]:
-            raise ValueError(
-                "query, key and value must have the same batch size, got "
-                f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
-            )
-        if key.shape[1] != value.shape[1]:
-            raise ValueError(
-                f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
-            )
-        if positions is not None and (self.rope is None or not is_self_attention):
-            raise ValueError(
-                "positions only serve a rotary embedding in self-attention; "
-                "build the layer with rope=RotaryEmbedding(d_k), or leave positions out"
-            )
-        if cache is not None and not is_self_attention:
-            raise ValueError("a cache holds the keys of self-attention; leave key and value out")
-        cached = 0
-        if cache is not None and not isinstance(cache, KVCache):
-            raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
-        if cache is not None and cache.key is not None:
-            B, H, cached, d_k = cache.key.shape
-            found = (B, H, d_k, cache.value.shape[-1])
-            expected = (query.shape[0], self.num_kv_heads, self.d_k, self.d_v)
-            if found != expected:
-                raise ValueError(
-                    f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
-                    f"needs {expected}; start a new KVCache() for each layer and each batch"
-                )
-        if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
-            raise ValueError(
-                "mask must have shape (T, S) or four dimensions (B, H, T, S), "
-                f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
-            )
-        scores = (query.shape[0], self.num_heads, query.shape[1], cached + key.shape[1])
-        _check_mask_and_bias(mask, score_bias, scores)
-
-
 def _check_query_key_value(query, key, value) -> None:
     named = (("query", query), ("key", key), ("value", value))
     for name, x in named:
@@ -368,7 +159,8 @@ def _check_query_key_value(query, key, value) -> None:
         )
 
 
-def _check_mask_and_bias(mask, score_bias, scores_shape) -> None:
+def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
+    """Raise unless mask and bias, where given, broadcast to the scores without enlarging them."""
     for name, term in (("mask", mask), ("score_bias", score_bias)):
         if term is not None:
             require_tensor(name, term)

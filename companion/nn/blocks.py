@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.nn.attention import KVCache, MultiHeadAttention
+from companion.nn.multi_head_attention import KVCache, MultiHeadAttention
 from companion.nn.validation import (
     require_choice,
     require_features,
