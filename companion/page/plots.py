@@ -313,6 +313,7 @@ def _check_names(title: str, matrix: np.ndarray, rows, columns) -> None:
 
 def _name_at_end(ax: Axes, ends: Mapping) -> None:
     """Write every curve's name right of the plot, at the height of its end, none over another."""
+    ax.autoscale_view()  # the limits are final from here on
     into_axes = ax.transScale + ax.transLimits
     heights = {name: into_axes.transform((1, y))[1] for name, (y, _) in ends.items()}
     order = sorted(heights, key=heights.get)

@@ -534,6 +534,7 @@ def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure)
     assert after != before
     assert [str(saved[key]) for saved in page.evaluate("saved")] == [after]
     assert page.evaluate("saved")[0].keys() == figure.value.keys()
+    assert page.locator(":is(input, select, button):not([data-lm-suppress-shortcuts])").count() == 0
     page.evaluate("value => fromKernel(value)", figure.value)
     assert control.input_value() == before
     page.evaluate("close_()")

@@ -141,6 +141,16 @@ def test_curves_differ_in_marker_and_dashes_and_are_named():
     assert set(many) <= set(texts(fig))
 
 
+@pytest.mark.parametrize("logy", [False, True])
+def test_a_curve_is_named_at_the_height_of_its_end(logy):
+    fig = plots.lines({"a": ([1, 2], [0.1, 0.7])}, alt="a", xlabel="x", ylabel="y", logy=logy)
+    fig.canvas.draw()
+    ax = fig.axes[0]
+    end, (name,) = ax.transData.transform((2, 0.7)), ax.texts
+    box = name.get_window_extent()
+    assert (box.y0 + box.y1) / 2 == pytest.approx(end[1], abs=3)
+
+
 def test_names_of_curves_do_not_overlap():
     ends = [0.0, 0.01, 0.02, 0.5, 0.98, 1.0]
     fig = plots.lines(

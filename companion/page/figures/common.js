@@ -131,6 +131,9 @@ function frame(el, title, ...parts) {
   useStyle();
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
   box.append(element("h4", {}, title), ...parts);
+  for (const control of box.querySelectorAll("input, select, button")) {
+    control.dataset.lmSuppressShortcuts = true; // JupyterLab takes arrow keys for its own, otherwise
+  }
   el.replaceChildren(box);
 }
 
