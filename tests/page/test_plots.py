@@ -21,7 +21,7 @@ def style():
 
 
 def texts(fig: Figure) -> list[str]:
-    fig.canvas.draw()
+    fig.draw_without_rendering()
     return [t.get_text() for t in fig.findobj(lambda a: hasattr(a, "get_text")) if t.get_text()]
 
 
@@ -95,7 +95,7 @@ def test_heatmap_shows_names_and_numbers():
 
 def test_numbers_stand_out_from_their_cells():
     fig = plots.heatmap(torch.linspace(0, 1, 21)[None], alt="a")
-    fig.canvas.draw()
+    fig.draw_without_rendering()
     cells = fig.axes[0].collections[0].get_facecolors()
 
     def luminance(color):
@@ -144,7 +144,7 @@ def test_curves_differ_in_marker_and_dashes_and_are_named():
 @pytest.mark.parametrize("logy", [False, True])
 def test_a_curve_is_named_at_the_height_of_its_end(logy):
     fig = plots.lines({"a": ([1, 2], [0.1, 0.7])}, alt="a", xlabel="x", ylabel="y", logy=logy)
-    fig.canvas.draw()
+    fig.draw_without_rendering()
     ax = fig.axes[0]
     end, (name,) = ax.transData.transform((2, 0.7)), ax.texts
     box = name.get_window_extent()
@@ -156,7 +156,7 @@ def test_names_of_curves_do_not_overlap():
     fig = plots.lines(
         {f"{i}": ([0, 1], [0, end]) for i, end in enumerate(ends)}, alt="a", xlabel="x", ylabel="y"
     )
-    fig.canvas.draw()
+    fig.draw_without_rendering()
     boxes = [t.get_window_extent() for t in fig.axes[0].texts]
     heights = sorted((box.y0, box.y1) for box in boxes)
     assert len(boxes) == 6
