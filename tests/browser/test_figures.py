@@ -7,6 +7,7 @@ models have random weights, so that nothing is true by training.
 import copy
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -214,6 +215,8 @@ def test_path_can_be_dragged(show):
     assert page.get_by_role("slider").input_value() == "7"
     page.mouse.move(box["x"] + 5, box["y"] + 8)  # the button is up: nothing moves
     assert page.get_by_role("slider").input_value() == "7"
+    page.get_by_role("slider").click(position={"x": 3, "y": 8})
+    expect(page.get_by_role("status")).to_contain_text("From “because” to “it”: 1 step")
 
 
 # ---------------------------------------------------------------- attention by hand
@@ -540,3 +543,40 @@ def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure)
     page.evaluate("close_()")
     assert page.evaluate("listening()") == 0 and complaints == []
     page.close()
+
+
+# ---------------------------------------------------------------- in the book
+
+SITE = Path(__file__).parents[2] / "_build" / "html"
+IN_THE_BOOK = [
+    (page.relative_to(SITE).as_posix(), name)
+    for page in sorted(SITE.glob("book/*.html"))
+    for name in re.findall(r'class="companion-live" data-figure="(\w+)"', page.read_text("utf8"))
+]
+
+
+def test_every_figure_stands_in_the_book():
+    assert {name for _, name in IN_THE_BOOK} == set(FIGURES)
+
+
+# Where the live figure shows the numbers of its table; of "pronoun" the first column.
+SAME_NUMBERS = {
+    "path": "td[data-name=recurrent], td[data-name=convolution], td[data-name=attention]",
+    "attention": "[data-name=weights] td[data-value]",
+    "pronoun": ".cl-number",
+    "heads": "[data-name=rows] td[data-value]",
+    "positions": "[data-name^=wave-]",
+}
+
+
+@pytest.mark.parametrize(("article", "name"), IN_THE_BOOK)
+def test_a_figure_in_the_book_shows_what_pytorch_computed(open_page, address, article, name):
+    """The table that stands there without JavaScript comes from PyTorch, in full precision."""
+    host = f".companion-live[data-figure={name}]"
+    plain = open_page(f"{address}/{article}", java_script_enabled=False)
+    cells = plain.locator(f"{host} td:nth-child(2)" if name == "pronoun" else f"{host} td")
+    expected = torch.tensor([float(cell) for cell in cells.all_inner_texts()])
+    live = open_page(f"{address}/{article}").locator(host)
+    assert live.locator("output[aria-live=polite]").inner_text()
+    shown = numbers(live.locator(SAME_NUMBERS[name]))
+    close(shown, expected[: len(shown)], 5e-3)  # weights travel in half precision

@@ -6,10 +6,11 @@
 
 const STYLE = `
 .cl:not(#_) {
-  --ink: var(--pst-color-text-base, var(--jp-content-font-color1, var(--colab-primary-text-color, #222832)));
-  --quiet: var(--pst-color-text-muted, var(--jp-content-font-color2, #48566b));
-  --line: var(--pst-color-border, var(--jp-border-color2, #c9cfd6));
-  --ground: var(--pst-color-background, var(--jp-layout-color1, #fff));
+  --plain-ink: #222832; --plain-quiet: #48566b; --plain-line: #c9cfd6; --plain-ground: #fff;
+  --ink: var(--pst-color-text-base, var(--jp-content-font-color1, var(--vscode-editor-foreground, var(--colab-primary-text-color, var(--plain-ink)))));
+  --quiet: var(--pst-color-text-muted, var(--jp-content-font-color2, var(--plain-quiet)));
+  --line: var(--pst-color-border, var(--jp-border-color2, var(--plain-line)));
+  --ground: var(--pst-color-background, var(--jp-layout-color1, var(--vscode-editor-background, var(--colab-primary-surface-color, var(--plain-ground)))));
   --first: #1a5fb4;
   --second: #a34a00;
   --heat: #3584e4;
@@ -17,8 +18,8 @@ const STYLE = `
   padding: 1rem 1.1rem 1.1rem; border: 1px solid var(--line); border-radius: .5rem; box-sizing: border-box;
   font-variant-numeric: tabular-nums;
   *, *::before { box-sizing: border-box; }
-  h4 { margin: 0 0 .8rem; font: inherit; font-weight: 600; color: var(--ink); }
   p { margin: .6rem 0 0; }
+  .cl-title { margin: 0 0 .8rem; font-weight: 600; }
   .cl-controls { display: flex; flex-wrap: wrap; gap: .6rem 1.4rem; align-items: end; margin-bottom: .9rem; }
   .cl-control { display: grid; grid-template-columns: minmax(0, auto); gap: .15rem; min-width: 0; max-width: 100%; color: var(--quiet); font-size: .86rem; }
   .cl-control.cl-inline { grid-template-columns: auto 1fr; align-items: center; gap: .45rem; color: var(--ink); }
@@ -75,10 +76,11 @@ const STYLE = `
   .cl-answers { display: grid; grid-template-columns: max-content minmax(4rem, 14rem) max-content; gap: .2rem .7rem; align-items: center; margin: 0; }
   .cl-answers i { display: block; height: .7rem; width: calc(var(--w) * 100%); min-width: 1px; background: var(--first); border-radius: 2px; transition: width .25s ease-out; }
 }
-:is(html[data-theme=dark], [data-jp-theme-light=false], html[theme=dark]) .cl:not(#_) {
+:is([data-theme=dark], [data-jp-theme-light=false], .vscode-dark, [theme=dark]) .cl:not(#_) {
+  --plain-ink: #d5dbe1; --plain-quiet: #a4acb8; --plain-line: #48566b; --plain-ground: #121212;
   --first: #8ab4f8; --second: #f2a65a; --heat: #5b8fd9; color-scheme: dark;
 }
-:is(html[data-theme=dark]) .output.text_html:has(.companion-live):not(#_) {
+[data-theme=dark] .output.text_html:has(.companion-live):not(#_) {
   background: none; color: inherit; padding: 0;
 }
 @media (prefers-reduced-motion: reduce) { .cl:not(#_) i { transition: none !important; } }
@@ -130,7 +132,7 @@ function write(node, number, digits = 2) {
 function frame(el, title, ...parts) {
   useStyle();
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
-  box.append(element("h4", {}, title), ...parts);
+  box.append(element("p", { class: "cl-title" }, title), ...parts);
   for (const control of box.querySelectorAll("input, select, button")) {
     control.dataset.lmSuppressShortcuts = true; // JupyterLab takes arrow keys for its own, otherwise
   }
