@@ -91,11 +91,17 @@ def test_patches_must_divide_the_image():
 
 
 @pytest.mark.parametrize("size", [0, -1])
-def test_sizes_must_be_positive(size):
-    with pytest.raises(ValueError, match=f"vocab_size must be at least 1, got {size}"):
-        TokenEmbedding(size, 7)
-    with pytest.raises(ValueError, match=f"channels must be at least 1, got {size}"):
-        PatchEmbedding(6, 2, size, 5)
+@pytest.mark.parametrize("name", ["image_size", "patch_size", "channels", "d_model"])
+def test_patch_sizes_must_be_positive(name, size):
+    sizes = {"image_size": 6, "patch_size": 2, "channels": 3, "d_model": 5} | {name: size}
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got {size}"):
+        PatchEmbedding(**sizes)
+
+
+@pytest.mark.parametrize("name", ["vocab_size", "d_model"])
+def test_token_sizes_must_be_positive(name):
+    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+        TokenEmbedding(**({"vocab_size": 11, "d_model": 7} | {name: 0}))
 
 
 @pytest.mark.parametrize("size", [7.0, "7", None, True])
