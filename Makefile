@@ -1,5 +1,4 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.DEFAULT_GOAL := help
 .PHONY: help book test browser serve claims clean
 
 VENV := .venv

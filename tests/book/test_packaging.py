@@ -109,8 +109,8 @@ def environment(folder):
 
 def would_install(python, wheel):
     """Names that pip would install or replace for the wheel, with no index to fetch from."""
-    pip = next(Path(sysconfig.get_path("purelib")).glob("pip"))
-    command = [python, pip, "install", "--dry-run", "--no-index", "--quiet", "--report", "-", wheel]
+    pip = [sys.executable, "-m", "pip", "--python", python]
+    command = [*pip, "install", "--dry-run", "--no-index", "--quiet", "--report", "-", wheel]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return {item["metadata"]["name"] for item in json.loads(done.stdout)["install"]}
@@ -144,6 +144,6 @@ def test_the_installed_wheel_works_alone(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
     code = "from companion.page import live; print(live.__file__, len(live.bundle()))"
-    done = subprocess.run([python, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+    done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(packages))

@@ -30,6 +30,7 @@ def book(root, tmp_path_factory):
         nbformat.v4.new_markdown_cell("# One\n\n<details><summary>Hint</summary>Yes</details>"),
         nbformat.v4.new_code_cell("print('the answer is', open('../companion/answer.py').read())"),
         nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
+        nbformat.v4.new_code_cell("hidden = 1", metadata={"tags": ["hide-input"]}),
     ]
     nbformat.write(notebook, book / "book" / "one.ipynb")
     return book
