@@ -63,6 +63,7 @@ def cases():
         "causal": {"is_causal": True},
         "padding": {"mask": (torch.arange(128) < 100)[None, None, None]},
         "mask": {"mask": mask},
+        "mask of queries": {"mask": (torch.arange(128) != 2)[:, None]},
         "bias": {"score_bias": bias},
         "mask and bias": {"mask": mask, "score_bias": torch.randn(4, 128, 128)},
         "mask and causal": {"mask": mask, "is_causal": True},
