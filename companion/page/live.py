@@ -20,7 +20,8 @@ import torch
 import traitlets
 
 FIGURES = Path(__file__).parent / "figures"
-PARTS = ("common", "shim")  # every other file in the folder is a figure
+HELPERS = ("style", "common")
+PARTS = (*HELPERS, "shim")  # every other file in the folder is a figure
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -80,7 +81,7 @@ def module(name: str) -> str:
     Raises:
         ValueError: the file imports something, or has not exactly one `export default`.
     """
-    return _source("common") + "\n" + _source(name)
+    return "\n".join(map(_source, (*HELPERS, name)))
 
 
 def bundle() -> str:
@@ -89,7 +90,7 @@ def bundle() -> str:
     Raises:
         ValueError: as `module`.
     """
-    parts = ['(function () {\n"use strict";', _source("common"), "const figures = {};"]
+    parts = ['(function () {\n"use strict";', *map(_source, HELPERS), "const figures = {};"]
     for name in figure_names():
         body = re.sub(r"(?m)^export default\b", "return", _source(name))
         parts.append(f"figures[{name!r}] = (function () {{\n{body}\n}})();")

@@ -7,7 +7,7 @@ import torch
 from IPython import get_ipython
 from IPython.display import Markdown, display
 
-from companion.page import plots
+from companion.page import pictures, plots
 
 
 def setup(seed: int = 0) -> tuple[int, torch.device]:
@@ -32,7 +32,7 @@ def setup(seed: int = 0) -> tuple[int, torch.device]:
     plots.use_style()
     shell = get_ipython()
     if shell is not None:
-        plots.show_with_alt(shell.display_formatter)
+        pictures.show_with_alt(shell.display_formatter)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     where = (
         torch.cuda.get_device_name(device)

@@ -6,17 +6,11 @@ picture's text alternative. Values may be tensors, arrays or lists. Pictures hav
 background, so that the book can turn their colours round for its dark scheme.
 """
 
-import base64
-import html
-import io
-import zlib
 from collections.abc import Mapping, Sequence
-from urllib.parse import quote
 
 import numpy as np
 import seaborn as sns
 import torch
-from IPython.core.formatters import DisplayFormatter
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
@@ -254,43 +248,6 @@ def bars(
     else:
         ax.set_xlim(*xlim)
     return fig
-
-
-def show_with_alt(formatter: DisplayFormatter) -> None:
-    """Have a notebook show every matplotlib figure as one picture with its text alternative."""
-    formatter.formatters["text/html"].for_type(Figure, to_html)
-    for kind in ("image/png", "image/svg+xml", "image/jpeg", "application/pdf"):
-        formatter.formatters[kind].for_type(Figure, lambda fig: None)
-
-
-def to_html(fig: Figure) -> str:
-    """The figure as one <img> with its text alternative, SVG or PNG, whichever is smaller.
-
-    Raises:
-        ValueError: the figure has no text alternative.
-    """
-    alt = getattr(fig, "alt", "").strip()
-    if not alt:
-        raise ValueError(
-            "this figure has no text alternative; make it with plots.figure(alt=...), "
-            "or set fig.alt to a sentence that says what it shows"
-        )
-    svg = _saved(fig, "svg", metadata={"Date": None})
-    vector = "data:image/svg+xml," + quote(svg, safe="/:;=<>,()[]{}@!$*+ '")
-    png = _saved(fig, "png", dpi=192)
-    pixels = "data:image/png;base64," + base64.b64encode(png).decode()
-    source = min(vector, pixels, key=lambda data: len(zlib.compress(data.encode())))
-    width, height = (round(96 * inches) for inches in fig.get_size_inches())
-    return (
-        f'<img class="companion-figure" alt="{html.escape(alt)}" width="{width}" height="{height}" '
-        f'style="max-width: 100%; height: auto" src="{html.escape(source)}">'
-    )
-
-
-def _saved(fig: Figure, kind: str, **options) -> bytes:
-    buffer = io.BytesIO()
-    fig.savefig(buffer, format=kind, transparent=True, **options)
-    return buffer.getvalue()
 
 
 def _array(values) -> np.ndarray:

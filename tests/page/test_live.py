@@ -81,6 +81,7 @@ def test_unknown_figure_and_missing_fallback_are_refused():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(live, "FIGURES", tmp_path)
+    (tmp_path / "style.js").write_text("const STYLE = ``;\n")
     (tmp_path / "common.js").write_text("const twice = (x) => 2 * x;\n")
     (tmp_path / "shim.js").write_text("start();\n")
     (tmp_path / "one.js").write_text("export default { render };\n")
@@ -122,7 +123,9 @@ def test_common_exports_nothing(folder):
 
 
 def test_a_module_is_the_helpers_and_the_figure(folder):
-    assert live.module("one") == "const twice = (x) => 2 * x;\n\nexport default { render };\n"
+    assert live.module("one") == (
+        "const STYLE = ``;\n\nconst twice = (x) => 2 * x;\n\nexport default { render };\n"
+    )
 
 
 # ---------------------------------------------------------------- numbers

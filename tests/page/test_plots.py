@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from companion.page import plots
+from companion.page import pictures, plots
 
 TWO = {"scaled": ([1, 2, 4], [0.5, 0.6, 0.7]), "raw": ([1, 2, 4], [0.5, 0.2, 0.1])}
 
@@ -36,7 +36,7 @@ DRAWN = {
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
 def test_the_text_alternative_reaches_the_html(draw):
-    html = plots.to_html(draw('one row, "two" & <three>'))
+    html = pictures.to_html(draw('one row, "two" & <three>'))
     assert 'alt="one row, &quot;two&quot; &amp; &lt;three&gt;"' in html
     assert html.startswith('<img class="companion-figure"') and html.count("<") == 1
     with pytest.raises(ValueError, match="needs alt"):
@@ -46,14 +46,14 @@ def test_the_text_alternative_reaches_the_html(draw):
 def test_a_figure_made_elsewhere_without_alt_is_refused_when_shown():
     fig = Figure()
     with pytest.raises(ValueError, match=r"no text alternative.*plots\.figure\(alt=...\)"):
-        plots.to_html(fig)
+        pictures.to_html(fig)
     fig.alt = "An empty figure"
-    assert 'alt="An empty figure"' in plots.to_html(fig)
+    assert 'alt="An empty figure"' in pictures.to_html(fig)
 
 
 def test_a_notebook_shows_one_picture(monkeypatch):
     formatter = InteractiveShell().display_formatter
-    plots.show_with_alt(formatter)
+    pictures.show_with_alt(formatter)
     data, _ = formatter.format(DRAWN["lines"]("two curves"))
     assert set(data) == {"text/html", "text/plain"}
     assert 'alt="two curves"' in data["text/html"]
@@ -61,14 +61,14 @@ def test_a_notebook_shows_one_picture(monkeypatch):
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
 def test_the_same_plot_is_the_same_text(draw):
-    assert plots.to_html(draw("a")) == plots.to_html(draw("a"))
+    assert pictures.to_html(draw("a")) == pictures.to_html(draw("a"))
 
 
 def test_the_smaller_format_is_chosen():
-    few = plots.to_html(plots.lines(TWO, alt="a", xlabel="n", ylabel="y"))
+    few = pictures.to_html(plots.lines(TWO, alt="a", xlabel="n", ylabel="y"))
     fig, ax = plots.figure(alt="many points")
     ax.scatter(*np.random.default_rng(0).random((2, 20_000)))
-    assert "data:image/svg+xml" in few and "data:image/png" in plots.to_html(fig)
+    assert "data:image/svg+xml" in few and "data:image/png" in pictures.to_html(fig)
 
 
 @pytest.mark.parametrize("draw", DRAWN.values(), ids=DRAWN)
@@ -201,6 +201,6 @@ def test_values_may_be_tensors_with_gradients_or_in_half_precision():
 
 
 def test_pictures_hold_no_script_and_quote_nothing_raw():
-    html = plots.to_html(DRAWN["heatmap"]("a"))
+    html = pictures.to_html(DRAWN["heatmap"]("a"))
     source = re.search(r'src="([^"]*)"', html)[1]
     assert "<script" not in source and '"' not in source and "#" not in source

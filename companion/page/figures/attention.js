@@ -9,27 +9,55 @@ function compute({ query, key, value, temperature, scaled }) {
 
 /** A table of number inputs for the matrix `key` of the state. */
 function editor(state, key, caption, tokens) {
-  const inputs = state.value[key].map((row, i) => row.map((_, j) => {
-    const input = element("input", { type: "number", step: 0.1, name: `${key}-${i}-${j}`, "aria-label": `${key} of ${tokens[i]}, entry ${j + 1}` });
-    input.addEventListener("input", () => {
-      const valid = Number.isFinite(input.valueAsNumber);
-      input.setAttribute("aria-invalid", !valid);
-      if (!valid) return; // an unfinished number: what was there still counts
-      const rows = state.value[key].map((old) => [...old]);
-      rows[i][j] = input.valueAsNumber;
-      state.set({ [key]: rows });
-    });
-    return input;
-  }));
-  state.draw((value) => inputs.forEach((row, i) => row.forEach((input, j) => {
-    if (input.valueAsNumber !== value[key][i][j] && document.activeElement !== input) input.value = value[key][i][j];
-  })));
-  return element("table", {}, element("caption", {}, caption), element("tbody", {}, inputs.map((row, i) =>
-    element("tr", {}, element("th", { scope: "row" }, tokens[i]), row.map((input) => element("td", { class: "cl-input" }, input))))));
+  const inputs = state.value[key].map((row, i) =>
+    row.map((_, j) => {
+      const input = element("input", {
+        type: "number",
+        step: 0.1,
+        name: `${key}-${i}-${j}`,
+        "aria-label": `${key} of ${tokens[i]}, entry ${j + 1}`,
+      });
+      input.addEventListener("input", () => {
+        const valid = Number.isFinite(input.valueAsNumber);
+        input.setAttribute("aria-invalid", !valid);
+        if (!valid) return; // an unfinished number: what was there still counts
+        const rows = state.value[key].map((old) => [...old]);
+        rows[i][j] = input.valueAsNumber;
+        state.set({ [key]: rows });
+      });
+      return input;
+    }),
+  );
+  state.draw((value) =>
+    inputs.forEach((row, i) =>
+      row.forEach((input, j) => {
+        if (input.valueAsNumber !== value[key][i][j] && document.activeElement !== input)
+          input.value = value[key][i][j];
+      }),
+    ),
+  );
+  return element(
+    "table",
+    {},
+    element("caption", {}, caption),
+    element(
+      "tbody",
+      {},
+      inputs.map((row, i) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, tokens[i]),
+          row.map((input) => element("td", { class: "cl-input" }, input)),
+        ),
+      ),
+    ),
+  );
 }
 
 function render({ model, el }) {
-  const { tokens } = model.get("data"), start = structuredClone(model.get("value"));
+  const { tokens } = model.get("data"),
+    start = structuredClone(model.get("value"));
   const state = connect(model);
   const entries = start.value[0].map((_, j) => String(j + 1));
   const part = (name) => (value) => compute(value)[name];
@@ -37,19 +65,42 @@ function render({ model, el }) {
   const reset = element("button", { type: "button" }, "Start again");
   reset.addEventListener("click", () => state.set(structuredClone(start)));
 
-  const vectors = element("div", { class: "cl-side" },
-    editor(state, "query", "queries Q", tokens), editor(state, "key", "keys K", tokens), editor(state, "value", "values V", tokens));
-  const controls = element("div", { class: "cl-controls", style: "margin: 1.1rem 0" },
-    slider(state, "temperature", "temperature", { min: 0.1, max: 5, step: 0.1, describe: (t) => format(t, 1) }),
-    toggle(state, "scaled", `divide the scores by √dₖ = √${start.key[0].length}`), reset);
-  const results = element("div", { class: "cl-side" },
+  const vectors = element(
+    "div",
+    { class: "cl-side" },
+    editor(state, "query", "queries Q", tokens),
+    editor(state, "key", "keys K", tokens),
+    editor(state, "value", "values V", tokens),
+  );
+  const controls = element(
+    "div",
+    { class: "cl-controls", style: "margin: 1.1rem 0" },
+    slider(state, "temperature", "temperature", {
+      min: 0.1,
+      max: 5,
+      step: 0.1,
+      describe: (t) => format(t, 1),
+    }),
+    toggle(state, "scaled", `divide the scores by √dₖ = √${start.key[0].length}`),
+    reset,
+  );
+  const results = element(
+    "div",
+    { class: "cl-side" },
     matrixTable(state, "scores", tokens, tokens, part("scores"), { name: "scores" }),
     matrixTable(state, "weights", tokens, tokens, part("weights"), { heat: true, name: "weights" }),
-    matrixTable(state, "output", tokens, entries, part("output"), { name: "output" }));
-  const say = announce(state, (value) => compute(value).weights.map((row, i) => {
-    const most = row.indexOf(Math.max(...row));
-    return `“${tokens[i]}” attends most to “${tokens[most]}” (${format(row[most])})`;
-  }).join(", ") + ".");
+    matrixTable(state, "output", tokens, entries, part("output"), { name: "output" }),
+  );
+  const say = announce(
+    state,
+    (value) =>
+      compute(value)
+        .weights.map((row, i) => {
+          const most = row.indexOf(Math.max(...row));
+          return `“${tokens[i]}” attends most to “${tokens[most]}” (${format(row[most])})`;
+        })
+        .join(", ") + ".",
+  );
   frame(el, "Attention, by hand", vectors, controls, results, say);
   return state.close;
 }

@@ -1,94 +1,6 @@
-// What all live figures share. This text stands before every figure, and once in the book's script:
-// no import, no export. A figure is `export default { render }`; render({ model, el }) draws into `el`
+// What all live figures share. This text stands before every figure, and once in the book's script,
+// after style.js: no import, no export. A figure is `export default { render }`; render({ model, el }) draws into `el`
 // from model.get("data"), and keeps what the reader sets in model.get("value").
-
-// ---------------------------------------------------------------- style
-
-const STYLE = `
-.cl:not(#_) {
-  --plain-ink: #222832; --plain-quiet: #48566b; --plain-line: #c9cfd6; --plain-ground: #fff;
-  --ink: var(--pst-color-text-base, var(--jp-content-font-color1, var(--vscode-editor-foreground, var(--colab-primary-text-color, var(--plain-ink)))));
-  --quiet: var(--pst-color-text-muted, var(--jp-content-font-color2, var(--plain-quiet)));
-  --line: var(--pst-color-border, var(--jp-border-color2, var(--plain-line)));
-  --ground: var(--pst-color-background, var(--jp-layout-color1, var(--vscode-editor-background, var(--colab-primary-surface-color, var(--plain-ground)))));
-  --first: #1a5fb4;
-  --second: #a34a00;
-  --heat: #3584e4;
-  color: var(--ink); font-size: .94rem; line-height: 1.4; max-width: 46rem; margin: 1rem 0 1.5rem;
-  padding: 1rem 1.1rem 1.1rem; border: 1px solid var(--line); border-radius: .5rem; box-sizing: border-box;
-  font-variant-numeric: tabular-nums;
-  *, *::before { box-sizing: border-box; }
-  p { margin: .6rem 0 0; }
-  .cl-title { margin: 0 0 .8rem; font-weight: 600; }
-  .cl-controls { display: flex; flex-wrap: wrap; gap: .6rem 1.4rem; align-items: end; margin-bottom: .9rem; }
-  .cl-control { display: grid; grid-template-columns: minmax(0, auto); gap: .15rem; min-width: 0; max-width: 100%; color: var(--quiet); font-size: .86rem; }
-  .cl-control.cl-inline { grid-template-columns: auto 1fr; align-items: center; gap: .45rem; color: var(--ink); }
-  .cl-control b { color: var(--ink); font-weight: 600; }
-  input, select, button {
-    font: inherit; font-size: .92rem; color: var(--ink); background: var(--ground);
-    border: 1px solid var(--line); border-radius: .3rem; padding: .25rem .45rem; margin: 0; min-height: 2rem;
-    accent-color: var(--first); max-width: 100%;
-  }
-  input[type=range] { padding: 0; border: 0; background: none; width: 13rem; min-height: 1.6rem; }
-  input[type=checkbox], input[type=radio] { min-height: 0; width: 1.05rem; height: 1.05rem; padding: 0; }
-  input[type=number] { width: 2.75rem; padding: .25rem .3rem; text-align: right; -moz-appearance: textfield; }
-  input[type=number]::-webkit-inner-spin-button { display: none; }
-  input[aria-invalid=true] { border: 2px dashed var(--second); }
-  button { cursor: pointer; padding: .25rem .8rem; }
-  button.cl-main { border: 1.5px solid var(--first); color: var(--first); font-weight: 600; }
-  button:hover, select:hover { border-color: var(--first); }
-  :disabled { opacity: .5; cursor: default; }
-  :focus-visible { outline: 2px solid var(--first); outline-offset: 2px; }
-  fieldset { border: 0; margin: 0; padding: 0; min-width: 0; }
-  legend { font-size: .86rem; color: var(--quiet); padding: 0; margin: 0 0 .25rem; float: none; width: auto; }
-  .cl-tabs { display: flex; flex-wrap: wrap; gap: 0; margin-bottom: 1rem; }
-  .cl-tabs legend { position: absolute; clip-path: inset(50%); }
-  .cl-tabs label { border: 1px solid var(--line); margin-left: -1px; padding: .3rem .8rem; cursor: pointer; display: flex; gap: .4rem; align-items: center; }
-  .cl-tabs label:has(:checked) { background: color-mix(in oklab, var(--heat) 18%, transparent); font-weight: 600; }
-  .cl-side { display: flex; flex-wrap: wrap; gap: 1rem 1.6rem; align-items: start; }
-  .cl-scroll { overflow-x: auto; }
-  table { border-collapse: collapse; margin: 0; border: 0; font-size: .9rem; width: auto; color: var(--ink); display: table; }
-  caption { caption-side: top; text-align: left; color: var(--quiet); font-size: .86rem; padding: 0 0 .3rem; margin: 0; font-style: normal; }
-  tr, tr:nth-child(odd), tr:hover { background: none; border: 0; }
-  th, td { border: 0; padding: .22rem .45rem; text-align: right; font-weight: 400; background: none; vertical-align: middle; color: var(--ink); white-space: nowrap; max-width: none; }
-  thead th { color: var(--quiet); font-size: .84rem; vertical-align: bottom; }
-  th[scope=row], thead th:first-child { text-align: left; }
-  .cl-counts { width: 100%; margin-top: .8rem; }
-  .cl-counts th, .cl-counts td { white-space: normal; border-top: 1px solid var(--line); padding: .35rem .4rem; }
-  .cl-counts thead th { border-top: 0; }
-  .cl-counts th[scope=row] { white-space: nowrap; }
-  .cl-off { text-decoration: line-through; }
-  td.cl-heat { background: color-mix(in oklab, var(--heat) calc(var(--w) * 55%), transparent); border: 1px solid var(--ground); padding: .3rem .5rem; }
-  td.cl-input { padding: .1rem .12rem; }
-  .cl-say { display: block; margin: .9rem 0 0; padding: .1rem 0 .1rem .8rem; border-left: 3px solid var(--first); min-height: 1.4em; }
-  svg { display: block; overflow: visible; max-width: 100%; height: auto; }
-  svg text { fill: var(--ink); font-size: 13px; font-family: inherit; }
-  svg .cl-quiet { fill: var(--quiet); }
-  .cl-words { display: flex; flex-wrap: wrap; gap: .5rem .1rem; list-style: none; margin: .4rem 0 .2rem; padding: 0; }
-  .cl-words li { display: grid; justify-items: center; min-width: 2.5rem; padding: 0 .22rem; margin: 0; }
-  .cl-bar { width: 1.7rem; height: 4rem; border-bottom: 1px solid var(--line); display: flex; align-items: end; }
-  .cl-bar i { display: block; width: 100%; height: calc(var(--w) * 100%); background: var(--first); border-radius: 2px 2px 0 0; transition: height .25s ease-out; }
-  .cl-words .cl-word { padding: .1rem .25rem; border-radius: .25rem; }
-  .cl-words .cl-from .cl-word { outline: 2px solid var(--second); }
-  .cl-words .cl-most .cl-word { font-weight: 700; }
-  .cl-words .cl-number { font-size: .8rem; color: var(--quiet); }
-  .cl-words .cl-most .cl-number { color: var(--ink); font-weight: 700; }
-  .cl-answers { display: grid; grid-template-columns: max-content minmax(4rem, 14rem) max-content; gap: .2rem .7rem; align-items: center; margin: 0; }
-  .cl-answers i { display: block; height: .7rem; width: calc(var(--w) * 100%); min-width: 1px; background: var(--first); border-radius: 2px; transition: width .25s ease-out; }
-}
-:is([data-theme=dark], [data-jp-theme-light=false], .vscode-dark, [theme=dark]) .cl:not(#_) {
-  --plain-ink: #d5dbe1; --plain-quiet: #a4acb8; --plain-line: #48566b; --plain-ground: #121212;
-  --first: #8ab4f8; --second: #f2a65a; --heat: #5b8fd9; color-scheme: dark;
-}
-[data-theme=dark] .output.text_html:has(.companion-live):not(#_) {
-  background: none; color: inherit; padding: 0;
-}
-@media (prefers-reduced-motion: reduce) { .cl:not(#_) i { transition: none !important; } }
-@media (max-width: 30rem) {
-  .cl:not(#_) { padding: .8rem .7rem; input[type=range] { width: 100%; } .cl-wide { width: 100%; } .cl-words li { min-width: 2.2rem; padding: 0 .1rem; } .cl-bar { height: 3rem; } .cl-tabs label { padding: .3rem .5rem; } th, td { padding: .22rem .28rem; } td.cl-heat { padding: .3rem .22rem; } }
-}
-@media print { .cl:not(#_) .cl-controls { display: none; } }
-`;
 
 function useStyle() {
   if (document.companionStyle) return;
@@ -114,6 +26,12 @@ const element = (tag, attributes, ...children) =>
 
 const drawing = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+/** Replace what an <svg> shows; the title is what a screen reader says of it. */
+function paint(svg, width, height, title, parts) {
+  fill(svg, { role: "img", viewBox: `0 0 ${width} ${height}`, width, height }, []);
+  svg.replaceChildren(drawing("title", {}, title), ...parts);
+}
 
 /** "−0.50": as many decimals as asked for, a real minus sign, no minus zero. */
 function format(number, digits = 2) {
@@ -147,13 +65,18 @@ function connect(model) {
   const draws = [];
   const redraw = () => draws.forEach((draw) => draw(state.value));
   const state = {
-    get value() { return model.get("value"); },
+    get value() {
+      return model.get("value");
+    },
     set(changes) {
       model.set("value", { ...model.get("value"), ...changes });
       model.save_changes();
     },
     draw(...functions) {
-      for (const draw of functions) { draws.push(draw); draw(state.value); }
+      for (const draw of functions) {
+        draws.push(draw);
+        draw(state.value);
+      }
     },
     close: () => model.off("change:value", redraw),
   };
@@ -161,8 +84,23 @@ function connect(model) {
   return state;
 }
 
+/** A function that computes again only when its argument has changed: many parts draw from one result. */
+function remember(compute) {
+  let key, result;
+  return (value) => {
+    const now = JSON.stringify(value);
+    if (now !== key) [key, result] = [now, compute(value)];
+    return result;
+  };
+}
+
 /** A labelled range input; `describe(number, value)` is the text beside the label. */
-function slider(state, key, label, { min, max, step = 1, describe = (number) => format(number, 0) }) {
+function slider(
+  state,
+  key,
+  label,
+  { min, max, step = 1, describe = (number) => format(number, 0) },
+) {
   const shown = element("b");
   const input = element("input", { type: "range", min, max, step, name: key });
   input.addEventListener("input", () => state.set({ [key]: input.valueAsNumber }));
@@ -171,11 +109,22 @@ function slider(state, key, label, { min, max, step = 1, describe = (number) => 
     shown.textContent = describe(value[key], value);
     input.setAttribute("aria-valuetext", shown.textContent);
   });
-  return element("label", { class: "cl-control cl-wide" }, element("span", {}, label, " ", shown), input);
+  return element(
+    "label",
+    { class: "cl-control cl-wide" },
+    element("span", {}, label, " ", shown),
+    input,
+  );
 }
 
 /** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
-function choice(state, key, label, groups, { disabled = () => false, change = (option) => ({ [key]: option }) } = {}) {
+function choice(
+  state,
+  key,
+  label,
+  groups,
+  { disabled = () => false, change = (option) => ({ [key]: option }) } = {},
+) {
   const select = element("select", { name: key });
   let shown = "";
   select.addEventListener("change", () => state.set(change(select.value, state.value)));
@@ -183,9 +132,13 @@ function choice(state, key, label, groups, { disabled = () => false, change = (o
     const offered = groups(value);
     if (JSON.stringify(offered) !== shown) {
       shown = JSON.stringify(offered);
-      const options = (list) => list.map(([option, text]) => element("option", { value: option }, text));
-      select.replaceChildren(...Object.entries(offered).flatMap(([group, list]) =>
-        group === "" ? options(list) : [element("optgroup", { label: group }, options(list))]));
+      const options = (list) =>
+        list.map(([option, text]) => element("option", { value: option }, text));
+      select.replaceChildren(
+        ...Object.entries(offered).flatMap(([group, list]) =>
+          group === "" ? options(list) : [element("optgroup", { label: group }, options(list))],
+        ),
+      );
     }
     select.value = value[key];
     select.disabled = disabled(value);
@@ -197,41 +150,76 @@ function choice(state, key, label, groups, { disabled = () => false, change = (o
 function toggle(state, key, label) {
   const input = element("input", { type: "checkbox", name: key });
   input.addEventListener("change", () => state.set({ [key]: input.checked }));
-  state.draw((value) => { input.checked = value[key]; });
+  state.draw((value) => {
+    input.checked = value[key];
+  });
   return element("label", { class: "cl-control cl-inline" }, input, label);
 }
 
 /** Radio buttons that look like tabs: options [[option, text], ...]. */
 function tabs(state, key, label, options) {
-  const name = `${key}-${connect.count = (connect.count ?? 0) + 1}`;
-  const inputs = options.map(([option]) => element("input", { type: "radio", name, value: option }));
-  inputs.forEach((input) => input.addEventListener("change", () => state.set({ [key]: input.value })));
-  state.draw((value) => inputs.forEach((input) => { input.checked = input.value === value[key]; }));
-  return element("fieldset", { class: "cl-tabs" }, element("legend", {}, label),
-    options.map(([, text], i) => element("label", {}, inputs[i], text)));
+  const name = `${key}-${(connect.count = (connect.count ?? 0) + 1)}`;
+  const inputs = options.map(([option]) =>
+    element("input", { type: "radio", name, value: option }),
+  );
+  inputs.forEach((input) =>
+    input.addEventListener("change", () => state.set({ [key]: input.value })),
+  );
+  state.draw((value) =>
+    inputs.forEach((input) => {
+      input.checked = input.value === value[key];
+    }),
+  );
+  return element(
+    "fieldset",
+    { class: "cl-tabs" },
+    element("legend", {}, label),
+    options.map(([, text], i) => element("label", {}, inputs[i], text)),
+  );
 }
 
 /** The sentence under the figure, which a screen reader speaks after every change. */
 function announce(state, sentence) {
   const output = element("output", { class: "cl-say", "aria-live": "polite" });
-  state.draw((value) => { output.textContent = sentence(value); });
+  state.draw((value) => {
+    output.textContent = sentence(value);
+  });
   return output;
 }
 
 /** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1. */
-function matrixTable(state, caption, rows, columns, cells, { heat = false, digits = 2, name } = {}) {
+function matrixTable(
+  state,
+  caption,
+  rows,
+  columns,
+  cells,
+  { heat = false, digits = 2, name } = {},
+) {
   const shape = cells(state.value);
-  const nodes = shape.map((row) => row.map(() => element("td", { class: heat ? "cl-heat" : null })));
-  state.draw((value) => cells(value).forEach((row, i) => row.forEach((number, j) => {
-    write(nodes[i][j], number, digits);
-    nodes[i][j].style.setProperty("--w", Math.max(0, Math.min(1, number)));
-  })));
+  const nodes = shape.map((row) =>
+    row.map(() => element("td", { class: heat ? "cl-heat" : null })),
+  );
+  state.draw((value) =>
+    cells(value).forEach((row, i) =>
+      row.forEach((number, j) => {
+        write(nodes[i][j], number, digits);
+        nodes[i][j].style.setProperty("--w", Math.max(0, Math.min(1, number)));
+      }),
+    ),
+  );
   const head = columns.map((column) => element("th", { scope: "col" }, column));
-  return element("table", { "data-name": name },
+  return element(
+    "table",
+    { "data-name": name },
     element("caption", {}, caption),
     element("thead", {}, element("tr", {}, element("td"), head)),
-    element("tbody", {}, nodes.map((row, i) =>
-      element("tr", {}, element("th", { scope: "row" }, rows[i]), row))));
+    element(
+      "tbody",
+      {},
+      nodes.map((row, i) => element("tr", {}, element("th", { scope: "row" }, rows[i]), row)),
+    ),
+  );
 }
 
 /** Call draw(width) now and whenever the width of `node` changes; returns a function that stops it. */
@@ -246,9 +234,16 @@ function onWidth(node, draw) {
 // ---------------------------------------------------------------- mathematics
 // A matrix is an array of rows.
 
-const dot = (a, b) => { let sum = 0; for (let i = 0; i < a.length; i++) sum += a[i] * b[i]; return sum; };
+const dot = (a, b) => {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+};
 const transpose = (matrix) => Array.from(matrix[0], (_, j) => matrix.map((row) => row[j]));
-const matmul = (a, b) => { const columns = transpose(b); return a.map((row) => columns.map((column) => dot(row, column))); };
+const matmul = (a, b) => {
+  const columns = transpose(b);
+  return a.map((row) => columns.map((column) => dot(row, column)));
+};
 const add = (a, b) => a.map((row, i) => Array.from(row, (x, j) => x + b[i][j]));
 
 /** A row of -Infinity (nothing may be attended to) gives zeros, as in companion.nn. */
@@ -267,12 +262,17 @@ function unpack({ shape, float16 }) {
   const numbers = new Float64Array(bytes.length / 2);
   for (let i = 0; i < numbers.length; i++) {
     const bits = halves.getUint16(2 * i, true);
-    const exponent = (bits >> 10) & 31, fraction = bits & 1023;
-    const size = exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024);
+    const exponent = (bits >> 10) & 31,
+      fraction = bits & 1023;
+    const size = exponent
+      ? 2 ** (exponent - 15) * (1 + fraction / 1024)
+      : 2 ** -14 * (fraction / 1024);
     numbers[i] = bits & 0x8000 ? -size : size;
   }
   if (shape.length === 1) return numbers;
-  return Array.from({ length: shape[0] }, (_, i) => numbers.subarray(i * shape[1], (i + 1) * shape[1]));
+  return Array.from({ length: shape[0] }, (_, i) =>
+    numbers.subarray(i * shape[1], (i + 1) * shape[1]),
+  );
 }
 
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
@@ -281,7 +281,8 @@ const unpackAll = (weights) =>
 
 /** torch.nn.Linear with the weights `name`.weight and, where there is one, `name`.bias. */
 function linear(weights, name, rows) {
-  const matrix = weights[`${name}.weight`], bias = weights[`${name}.bias`];
+  const matrix = weights[`${name}.weight`],
+    bias = weights[`${name}.bias`];
   return rows.map((row) => matrix.map((w, i) => dot(row, w) + (bias ? bias[i] : 0)));
 }
 
@@ -296,13 +297,19 @@ function multiHead(weights, name, rows, memory, numHeads, { allowed = () => true
     const width = matrix[0].length / numHeads;
     return matrix.map((row) => row.slice(head * width, (head + 1) * width));
   };
-  const merged = rows.map(() => []), all = [];
+  const merged = rows.map(() => []),
+    all = [];
   for (let head = 0; head < numHeads; head++) {
-    const q = of(query, head), k = of(key, head), v = of(value, head);
-    const attention = q.map((qi, i) => softmax(k.map((kj, j) =>
-      allowed(i, j) ? dot(qi, kj) / Math.sqrt(qi.length) : -Infinity)));
+    const q = of(query, head),
+      k = of(key, head),
+      v = of(value, head);
+    const attention = q.map((qi, i) =>
+      softmax(k.map((kj, j) => (allowed(i, j) ? dot(qi, kj) / Math.sqrt(qi.length) : -Infinity))),
+    );
     all.push(attention);
-    matmul(attention, v).forEach((row, i) => merged[i].push(...(on[head] === false ? row.map(() => 0) : row)));
+    matmul(attention, v).forEach((row, i) =>
+      merged[i].push(...(on[head] === false ? row.map(() => 0) : row)),
+    );
   }
   return { output: linear(weights, `${name}.out_proj`, merged), weights: all };
 }

@@ -3,7 +3,10 @@
 
 function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
   const ids = sentenceOf(value).map((word) => words.indexOf(word));
-  const x = add(ids.map((id) => weights.embedding[id]), weights.positions);
+  const x = add(
+    ids.map((id) => weights.embedding[id]),
+    weights.positions,
+  );
   const attended = multiHead(weights, "attention", x, x, numHeads, { on: value.on });
   const verb = (residual ? add(x, attended.output) : attended.output)[2];
   const answer = (name) => {
@@ -11,7 +14,11 @@ function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
     const most = probabilities.indexOf(Math.max(...probabilities));
     return { word: nouns[most], probability: probabilities[most] };
   };
-  return { rows: attended.weights.map((head) => head[2]), subject: answer("subject"), object: answer("object") };
+  return {
+    rows: attended.weights.map((head) => head[2]),
+    subject: answer("subject"),
+    object: answer("object"),
+  };
 }
 
 const sentenceOf = ({ subject, verb, object }) => ["the", subject, verb, "the", object];
@@ -21,34 +28,49 @@ function render({ model, el }) {
   const data = { ...packed, weights: unpackAll(packed.weights) };
   const state = connect(model);
   const same = (words) => ({ "": words.map((word) => [word, word]) });
-  let last = {};
-  const result = (value) => {
-    const key = JSON.stringify(value);
-    if (last.key !== key) last = { key, ...run(data, value) };
-    return last;
-  };
+  const result = remember((value) => run(data, value));
 
-  const other = (key, mate) => ({ change: (word, value) => // the two nouns differ: the same one twice swaps them
-    word === value[mate] ? { [key]: word, [mate]: value[key] } : { [key]: word } });
-  const exchange = element("button", { type: "button", name: "exchange" }, "Exchange the two nouns");
-  exchange.addEventListener("click", () => state.set({ subject: state.value.object, object: state.value.subject }));
-  const controls = element("div", { class: "cl-controls" },
+  const other = (key, mate) => ({
+    change: (word, value) =>
+      // the two nouns differ: the same one twice swaps them
+      word === value[mate] ? { [key]: word, [mate]: value[key] } : { [key]: word },
+  });
+  const exchange = element(
+    "button",
+    { type: "button", name: "exchange" },
+    "Exchange the two nouns",
+  );
+  exchange.addEventListener("click", () =>
+    state.set({ subject: state.value.object, object: state.value.subject }),
+  );
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
     choice(state, "subject", "who", () => same(data.nouns), other("subject", "object")),
     choice(state, "verb", "does", () => same(data.verbs)),
-    choice(state, "object", "to whom", () => same(data.nouns), other("object", "subject")), exchange);
+    choice(state, "object", "to whom", () => same(data.nouns), other("object", "subject")),
+    exchange,
+  );
 
   const columns = Array.from({ length: 5 }, () => element("th", { scope: "col" }));
-  state.draw((value) => sentenceOf(value).forEach((word, i) => { columns[i].textContent = word; }));
+  state.draw((value) =>
+    sentenceOf(value).forEach((word, i) => {
+      columns[i].textContent = word;
+    }),
+  );
   const rows = Array.from({ length: data.num_heads }, (_, head) => {
     const box = element("input", { type: "checkbox", name: `head-${head}` });
-    box.addEventListener("change", () => state.set({ on: state.value.on.map((old, i) => (i === head ? box.checked : old)) }));
+    box.addEventListener("change", () =>
+      state.set({ on: state.value.on.map((old, i) => (i === head ? box.checked : old)) }),
+    );
     const cells = columns.map(() => element("td", { class: "cl-heat" }));
     const name = element("span");
     state.draw((value) => {
       box.checked = value.on[head];
       name.textContent = `head ${head + 1}`;
       name.className = value.on[head] ? "" : "cl-off";
-      const row = result(value).rows[head], most = row.indexOf(Math.max(...row));
+      const row = result(value).rows[head],
+        most = row.indexOf(Math.max(...row));
       row.forEach((weight, j) => {
         write(cells[j], weight);
         cells[j].style.setProperty("--w", value.on[head] ? weight : 0);
@@ -56,29 +78,59 @@ function render({ model, el }) {
         cells[j].style.opacity = value.on[head] ? 1 : 0.45;
       });
     });
-    return element("tr", {}, element("th", { scope: "row" },
-      element("label", { class: "cl-control cl-inline" }, box, name)), cells);
+    return element(
+      "tr",
+      {},
+      element(
+        "th",
+        { scope: "row" },
+        element("label", { class: "cl-control cl-inline" }, box, name),
+      ),
+      cells,
+    );
   });
-  const table = element("div", { class: "cl-scroll" }, element("table", { "data-name": "rows" },
-    element("caption", {}, "Weights from the verb to every word"),
-    element("thead", {}, element("tr", {}, element("td"), columns)), element("tbody", {}, rows)));
+  const table = element(
+    "div",
+    { class: "cl-scroll" },
+    element(
+      "table",
+      { "data-name": "rows" },
+      element("caption", {}, "Weights from the verb to every word"),
+      element("thead", {}, element("tr", {}, element("td"), columns)),
+      element("tbody", {}, rows),
+    ),
+  );
 
   const answer = (name, question) => {
-    const word = element("b"), number = element("span", { "data-name": name }), mark = element("span");
+    const word = element("b"),
+      number = element("span", { "data-name": name }),
+      mark = element("span");
     state.draw((value) => {
       const found = result(value)[name];
       word.textContent = found.word;
       write(number, found.probability, 3);
-      mark.textContent = found.word === value[name] ? "\u2713 right" : `\u2717 wrong, it was “${value[name]}”`;
+      mark.textContent =
+        found.word === value[name] ? "\u2713 right" : `\u2717 wrong, it was “${value[name]}”`;
     });
-    return element("tr", {}, element("th", { scope: "row" }, question), element("td", { style: "text-align: left" }, word), element("td", {}, number),
-      element("td", { style: "text-align: left" }, mark));
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row" }, question),
+      element("td", { style: "text-align: left" }, word),
+      element("td", {}, number),
+      element("td", { style: "text-align: left" }, mark),
+    );
   };
-  const answers = element("table", { style: "margin-top: 1rem" }, element("caption", {}, "What the verb’s vector says"),
-    element("tbody", {}, answer("subject", "who does it?"), answer("object", "to whom?")));
+  const answers = element(
+    "table",
+    { style: "margin-top: 1rem" },
+    element("caption", {}, "What the verb’s vector says"),
+    element("tbody", {}, answer("subject", "who does it?"), answer("object", "to whom?")),
+  );
 
   const say = announce(state, (value) => {
-    const off = value.on.flatMap((on, i) => (on ? [] : [i + 1])), { subject, object } = result(value);
+    const off = value.on.flatMap((on, i) => (on ? [] : [i + 1])),
+      { subject, object } = result(value);
     const heads = off.length === 0 ? "With all heads" : `Without head ${off.join(" and ")}`;
     return `“${sentenceOf(value).join(" ")}”. ${heads}: “${subject.word}” does it to “${object.word}”.`;
   });

@@ -9,9 +9,14 @@ const PATHS = {
     for (let left = distance; left > 0; left -= kernel - 1) steps.push(Math.min(left, kernel - 1));
     return steps;
   },
-  dilated(distance, kernel) { // layer l looks back by multiples of kernel^l: the digits of the distance
+  dilated(distance, kernel) {
+    // layer l looks back by multiples of kernel^l: the digits of the distance
     const steps = [];
-    for (let left = distance, stride = 1; left > 0; left = Math.floor(left / kernel), stride *= kernel) {
+    for (
+      let left = distance, stride = 1;
+      left > 0;
+      left = Math.floor(left / kernel), stride *= kernel
+    ) {
       steps.push((left % kernel) * stride);
     }
     return steps;
@@ -19,49 +24,104 @@ const PATHS = {
   attention: (distance) => [distance],
 };
 
-const ROW = 23, TOP = 44, LABELS = 92; // pixels
+const ROW = 23,
+  TOP = 44,
+  LABELS = 92; // pixels
 
 function draw(svg, width, words, value, steps) {
-  const last = words.length - 1, from = last - value.distance;
+  const last = words.length - 1,
+    from = last - value.distance;
   const height = TOP + words.length * ROW;
   const y = (row) => TOP + (row + 0.5) * ROW;
   const panel = (width - LABELS) / 3;
-  const node = (x, row, lit, r = lit ? 4 : 2.2) => drawing("circle", {
-    cx: x, cy: y(row), r, fill: lit ? "var(--first)" : "var(--line)" });
-  const line = (x1, row1, x2, row2, lit) => drawing("line", {
-    x1, y1: y(row1), x2, y2: y(row2),
-    stroke: lit ? "var(--first)" : "var(--line)", "stroke-width": lit ? 2.5 : 1 });
-  const arrow = (x, row) => drawing("path", { d: `M${x - 4},${y(row) - 10} h8 l-4,6 z`, fill: "var(--first)" });
+  const node = (x, row, lit, r = lit ? 4 : 2.2) =>
+    drawing("circle", {
+      cx: x,
+      cy: y(row),
+      r,
+      fill: lit ? "var(--first)" : "var(--line)",
+    });
+  const line = (x1, row1, x2, row2, lit) =>
+    drawing("line", {
+      x1,
+      y1: y(row1),
+      x2,
+      y2: y(row2),
+      stroke: lit ? "var(--first)" : "var(--line)",
+      "stroke-width": lit ? 2.5 : 1,
+    });
+  const arrow = (x, row) =>
+    drawing("path", { d: `M${x - 4},${y(row) - 10} h8 l-4,6 z`, fill: "var(--first)" });
   const parts = [];
 
   const titles = ["recurrent", "convolution", panel < 90 ? "attention" : "self-attention"];
   Object.values(steps).forEach((path, i) => {
     const x = LABELS + (i + 0.5) * panel;
     parts.push(
-      drawing("text", { x, y: 13, "text-anchor": "middle", class: "cl-quiet", style: `font-size: ${panel < 90 ? 11 : 13}px` }, titles[i]),
-      drawing("text", { x, y: 34, "text-anchor": "middle", style: "font-size: 17px; font-weight: 600" }, String(path.length)));
+      drawing(
+        "text",
+        {
+          x,
+          y: 13,
+          "text-anchor": "middle",
+          class: "cl-quiet",
+          style: `font-size: ${panel < 90 ? 11 : 13}px`,
+        },
+        titles[i],
+      ),
+      drawing(
+        "text",
+        { x, y: 34, "text-anchor": "middle", style: "font-size: 17px; font-weight: 600" },
+        String(path.length),
+      ),
+    );
   });
 
   words.forEach((word, row) => {
     const lit = row === from || row === last;
     if (lit) {
-      parts.push(drawing("rect", {
-        x: 0, y: y(row) - 10.5, width: LABELS - 14, height: 21, rx: 4, fill: "none",
-        stroke: row === from ? "var(--first)" : "var(--second)", "stroke-width": 1.5 }));
+      parts.push(
+        drawing("rect", {
+          x: 0,
+          y: y(row) - 10.5,
+          width: LABELS - 14,
+          height: 21,
+          rx: 4,
+          fill: "none",
+          stroke: row === from ? "var(--first)" : "var(--second)",
+          "stroke-width": 1.5,
+        }),
+      );
     }
-    parts.push(drawing("text", {
-      x: LABELS - 22, y: y(row) + 4.5, "text-anchor": "end",
-      class: row < from ? "cl-quiet" : null, style: lit ? "font-weight: 600" : null }, word));
-    if (row === from) parts.push(drawing("text", { x: 6, y: y(row) + 4, class: "cl-quiet", style: "font-size: 12px" }, "↕"));
+    parts.push(
+      drawing(
+        "text",
+        {
+          x: LABELS - 22,
+          y: y(row) + 4.5,
+          "text-anchor": "end",
+          class: row < from ? "cl-quiet" : null,
+          style: lit ? "font-weight: 600" : null,
+        },
+        word,
+      ),
+    );
+    if (row === from)
+      parts.push(
+        drawing("text", { x: 6, y: y(row) + 4, class: "cl-quiet", style: "font-size: 12px" }, "↕"),
+      );
   });
 
   const chain = LABELS + 0.5 * panel; // one state after the other
-  words.forEach((_, row) => { if (row < last) parts.push(line(chain, row, chain, row + 1, row >= from)); });
+  words.forEach((_, row) => {
+    if (row < last) parts.push(line(chain, row, chain, row + 1, row >= from));
+  });
   words.forEach((_, row) => parts.push(node(chain, row, row >= from)));
   for (let row = from + 1; row <= last; row++) parts.push(arrow(chain, row));
 
   const layers = steps.convolution.length; // one column of dots per layer
-  const left = LABELS + panel * 1.16, gap = Math.min((panel * 0.68) / layers, 40);
+  const left = LABELS + panel * 1.16,
+    gap = Math.min((panel * 0.68) / layers, 40);
   const start = left + (panel * 0.68 - gap * layers) / 2;
   for (let layer = 0; layer <= layers; layer++) {
     words.forEach((_, row) => parts.push(node(start + layer * gap, row, false, gap > 8 ? 1.8 : 1)));
@@ -75,21 +135,25 @@ function draw(svg, width, words, value, steps) {
   parts.push(node(start + layers * gap, row, true, 4));
 
   const x = LABELS + 2 * panel + panel * 0.3; // arcs from every word to the last one
-  const arc = (row, lit) => drawing("path", {
-    d: `M${x},${y(row)} C${x + panel * 0.62},${y(row)} ${x + panel * 0.62},${y(last)} ${x},${y(last)}`,
-    fill: "none", stroke: lit ? "var(--first)" : "var(--line)", "stroke-width": lit ? 2.5 : 1 });
-  words.forEach((_, row) => { if (row < last && row !== from) parts.push(arc(row, false)); });
+  const arc = (row, lit) =>
+    drawing("path", {
+      d: `M${x},${y(row)} C${x + panel * 0.62},${y(row)} ${x + panel * 0.62},${y(last)} ${x},${y(last)}`,
+      fill: "none",
+      stroke: lit ? "var(--first)" : "var(--line)",
+      "stroke-width": lit ? 2.5 : 1,
+    });
+  words.forEach((_, row) => {
+    if (row < last && row !== from) parts.push(arc(row, false));
+  });
   words.forEach((_, row) => parts.push(node(x, row, row === from || row === last)));
   parts.push(arc(from, true));
 
-  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
-  svg.setAttribute("width", width);
-  svg.setAttribute("height", height);
-  svg.replaceChildren(drawing("title", {}, "The path between the two words, in three kinds of layer"), ...parts);
+  paint(svg, width, height, "The path between the two words, in three kinds of layer", parts);
 }
 
 function render({ model, el }) {
-  const { words } = model.get("data"), last = words.length - 1;
+  const { words } = model.get("data"),
+    last = words.length - 1;
   const state = connect(model);
   const paths = (value) => ({
     recurrent: PATHS.recurrent(value.distance),
@@ -97,13 +161,30 @@ function render({ model, el }) {
     attention: PATHS.attention(value.distance),
   });
 
-  const controls = element("div", { class: "cl-controls" },
-    slider(state, "distance", "distance", { min: 1, max: last, describe: (d) => `${d} ${d === 1 ? "word" : "words"}` }),
-    choice(state, "convolution", "convolution", () => ({ "": [["stacked", "layers stacked"], ["dilated", "dilated"]] })),
-    choice(state, "kernel", "kernel width k", () => ({ "": [2, 3, 4, 5].map((k) => [k, String(k)]) }),
-      { change: (option) => ({ kernel: Number(option) }) }));
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    slider(state, "distance", "distance", {
+      min: 1,
+      max: last,
+      describe: (d) => `${d} ${d === 1 ? "word" : "words"}`,
+    }),
+    choice(state, "convolution", "convolution", () => ({
+      "": [
+        ["stacked", "layers stacked"],
+        ["dilated", "dilated"],
+      ],
+    })),
+    choice(
+      state,
+      "kernel",
+      "kernel width k",
+      () => ({ "": [2, 3, 4, 5].map((k) => [k, String(k)]) }),
+      { change: (option) => ({ kernel: Number(option) }) },
+    ),
+  );
 
-  const svg = drawing("svg", { role: "img" });
+  const svg = drawing("svg");
   const picture = element("div", { class: "cl-scroll" }, svg);
   svg.style.cursor = "ns-resize";
   const toPointer = (event) => {
@@ -117,19 +198,50 @@ function render({ model, el }) {
     toPointer(event);
     event.preventDefault();
   });
-  svg.addEventListener("pointermove", (event) => { if (svg.hasPointerCapture(event.pointerId)) toPointer(event); });
+  svg.addEventListener("pointermove", (event) => {
+    if (svg.hasPointerCapture(event.pointerId)) toPointer(event);
+  });
 
   const rows = { recurrent: "recurrent", convolution: "convolution", attention: "self-attention" };
-  const counts = Object.fromEntries(Object.keys(rows).map((kind) => [kind, element("td", { "data-name": kind })]));
+  const counts = Object.fromEntries(
+    Object.keys(rows).map((kind) => [kind, element("td", { "data-name": kind })]),
+  );
   const order = element("td");
   const perLayer = { recurrent: words.length, convolution: 1, attention: 1 };
-  const table = element("table", { class: "cl-counts" },
-    element("thead", {}, element("tr", {}, ["layer", "steps between the two words", "in the paper, at most",
-      "steps in a row inside one layer"].map((text) => element("th", { scope: "col" }, text)))),
-    element("tbody", {}, Object.entries(rows).map(([kind, text]) => element("tr", {},
-      element("th", { scope: "row" }, text), counts[kind],
-      kind === "convolution" ? order : element("td", {}, kind === "attention" ? "O(1)" : "O(n)"),
-      write(element("td", { "data-name": `${kind}-layer` }), perLayer[kind], 0)))));
+  const table = element(
+    "table",
+    { class: "cl-counts" },
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        [
+          "layer",
+          "steps between the two words",
+          "in the paper, at most",
+          "steps in a row inside one layer",
+        ].map((text) => element("th", { scope: "col" }, text)),
+      ),
+    ),
+    element(
+      "tbody",
+      {},
+      Object.entries(rows).map(([kind, text]) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, text),
+          counts[kind],
+          kind === "convolution"
+            ? order
+            : element("td", {}, kind === "attention" ? "O(1)" : "O(n)"),
+          write(element("td", { "data-name": `${kind}-layer` }), perLayer[kind], 0),
+        ),
+      ),
+    ),
+  );
   state.draw((value) => {
     for (const [kind, path] of Object.entries(paths(value))) write(counts[kind], path.length, 0);
     order.textContent = value.convolution === "dilated" ? "O(logₖ\u00a0n)" : "O(n/k)";
@@ -138,18 +250,26 @@ function render({ model, el }) {
   let width = 640;
   const redraw = () => draw(svg, width, words, state.value, paths(state.value));
   state.draw(redraw);
-  const stop = onWidth(picture, (now) => { width = now; redraw(); });
+  const stop = onWidth(picture, (now) => {
+    width = now;
+    redraw();
+  });
 
   const steps = (path, one, many) => `${path.length} ${path.length === 1 ? one : many}`;
   const say = announce(state, (value) => {
     const path = paths(value);
-    return `From “${words[last - value.distance]}” to “${words[last]}”: ` +
+    return (
+      `From “${words[last - value.distance]}” to “${words[last]}”: ` +
       `${steps(path.recurrent, "step", "steps")} along the chain of states, ` +
       `${steps(path.convolution, "layer", "layers")} of ${value.convolution === "dilated" ? "dilated convolution" : "convolution"}, ` +
-      `${steps(path.attention, "step", "steps")} of self-attention.`;
+      `${steps(path.attention, "step", "steps")} of self-attention.`
+    );
   });
   frame(el, "The path between two words", controls, picture, table, say);
-  return () => { stop(); state.close(); };
+  return () => {
+    stop();
+    state.close();
+  };
 }
 
 export default { render };

@@ -2,18 +2,29 @@
 
 /** What the model computes for one sentence: { rows: {"round.head": weights of "it"}, answers }. */
 function run({ words, weights, rounds, answers }, sentence) {
-  const ids = sentence.map((word) => words.indexOf(word)), at = sentence.indexOf("it");
-  const bare = add(ids.map((id) => weights.embedding[id]), weights.positions);
+  const ids = sentence.map((word) => words.indexOf(word)),
+    at = sentence.indexOf("it");
+  const bare = add(
+    ids.map((id) => weights.embedding[id]),
+    weights.positions,
+  );
   const rows = {};
   let x = bare;
   for (const { name, window, reads_words: readsWords, num_heads: numHeads } of rounds) {
     const allowed = (i, j) => window === null || Math.abs(i - j) <= window;
     const attended = multiHead(weights, name, x, readsWords ? bare : x, numHeads, { allowed });
-    attended.weights.forEach((head, h) => { rows[`${name}.${h}`] = head[at]; });
+    attended.weights.forEach((head, h) => {
+      rows[`${name}.${h}`] = head[at];
+    });
     x = add(x, attended.output);
   }
-  const probabilities = softmax(answers.map((word) => dot(x[at], weights.embedding[words.indexOf(word)])));
-  return { rows, answers: answers.map((word, i) => [word, probabilities[i]]).sort((a, b) => b[1] - a[1]) };
+  const probabilities = softmax(
+    answers.map((word) => dot(x[at], weights.embedding[words.indexOf(word)])),
+  );
+  return {
+    rows,
+    answers: answers.map((word, i) => [word, probabilities[i]]).sort((a, b) => b[1] - a[1]),
+  };
 }
 
 function sentenceOf({ templates, verbs, nouns }, value) {
@@ -32,7 +43,8 @@ function render({ model, el }) {
 
   /** Verb and adjective follow the noun: those of another class are replaced by the first that fits. */
   const fitting = (value) => {
-    const kind = kindOf(value.other), offered = [...adjectives.animal, ...adjectives[kind]];
+    const kind = kindOf(value.other),
+      offered = [...adjectives.animal, ...adjectives[kind]];
     return {
       ...value,
       verb: value.verb in verbs[kind] ? value.verb : Object.keys(verbs[kind])[0],
@@ -44,41 +56,91 @@ function render({ model, el }) {
   const swap = element("button", { type: "button", name: "swap", class: "cl-main" });
   const swapped = (value) => adjectives[isAnimals(value) ? kindOf(value.other) : "animal"][0];
   swap.addEventListener("click", () => state.set({ adjective: swapped(state.value) }));
-  state.draw((value) => { swap.textContent = `Change “${value.adjective}” to “${swapped(value)}”`; });
+  state.draw((value) => {
+    swap.textContent = `Change “${value.adjective}” to “${swapped(value)}”`;
+  });
 
-  const heads = data.rounds.flatMap(({ name, title, num_heads: numHeads }) => Array.from({ length: numHeads },
-    (_, h) => [`${name}.${h}`, numHeads === 1 ? title : `${title}, head ${h + 1}`]));
+  const heads = data.rounds.flatMap(({ name, title, num_heads: numHeads }) =>
+    Array.from({ length: numHeads }, (_, h) => [
+      `${name}.${h}`,
+      numHeads === 1 ? title : `${title}, head ${h + 1}`,
+    ]),
+  );
   const usesVerb = (value) => /\{(verb|participle)\}/.test(templates[value.template]);
-  const adjective = element("div", { class: "cl-controls" },
+  const adjective = element(
+    "div",
+    { class: "cl-controls" },
     choice(state, "adjective", "it was too …", (value) => ({
       "fits an animal": same(adjectives.animal),
       [`fits a ${kindOf(value.other)}`]: same(adjectives[kindOf(value.other)]),
-    })), swap);
-  const controls = element("div", { class: "cl-controls" },
+    })),
+    swap,
+  );
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
     choice(state, "animal", "animal", () => ({ "": same(nouns.animal) })),
-    choice(state, "other", "other noun", () => Object.fromEntries(Object.entries(nouns)
-      .filter(([kind]) => kind !== "animal").map(([kind, words]) => [`${kind}s`, same(words)])),
-      { change: (other, value) => fitting({ ...value, other }) }),
-    choice(state, "verb", "verb", (value) => ({ "": same(Object.keys(verbs[kindOf(value.other)])) }),
-      { disabled: (value) => !usesVerb(value) }),
+    choice(
+      state,
+      "other",
+      "other noun",
+      () =>
+        Object.fromEntries(
+          Object.entries(nouns)
+            .filter(([kind]) => kind !== "animal")
+            .map(([kind, words]) => [`${kind}s`, same(words)]),
+        ),
+      { change: (other, value) => fitting({ ...value, other }) },
+    ),
+    choice(
+      state,
+      "verb",
+      "verb",
+      (value) => ({ "": same(Object.keys(verbs[kindOf(value.other)])) }),
+      { disabled: (value) => !usesVerb(value) },
+    ),
     choice(state, "head", "attention", () => ({ "": heads })),
-    choice(state, "template", "sentence", (value) => ({ "": templates.map((_, i) => [i, sentenceOf(data, { ...value, template: i }).join(" ")]) }),
-      { change: (template) => ({ template: Number(template) }) }));
+    choice(
+      state,
+      "template",
+      "sentence",
+      (value) => ({
+        "": templates.map((_, i) => [i, sentenceOf(data, { ...value, template: i }).join(" ")]),
+      }),
+      { change: (template) => ({ template: Number(template) }) },
+    ),
+  );
 
-  let last = {}; // one run of the model for all that is drawn from it
-  const result = (value) => {
-    const sentence = sentenceOf(data, value), key = sentence.join(" ");
-    if (last.key !== key) last = { key, sentence, ...run(data, sentence) };
-    return last;
-  };
+  const result = remember((value) => {
+    const sentence = sentenceOf(data, value);
+    return { sentence, ...run(data, sentence) };
+  });
 
-  const words = element("ol", { class: "cl-words", "aria-label": "the sentence, with the weight that “it” gives to every word" });
+  const words = element("ol", {
+    class: "cl-words",
+    "aria-label": "the sentence, with the weight that “it” gives to every word",
+  });
   const chips = data.weights.positions.map(() => {
-    const bar = element("i"), word = element("span", { class: "cl-word" }), number = element("span", { class: "cl-number" });
-    return { bar, word, number, item: element("li", {}, element("span", { class: "cl-bar", "aria-hidden": "true" }, bar), word, number) };
+    const bar = element("i"),
+      word = element("span", { class: "cl-word" }),
+      number = element("span", { class: "cl-number" });
+    return {
+      bar,
+      word,
+      number,
+      item: element(
+        "li",
+        {},
+        element("span", { class: "cl-bar", "aria-hidden": "true" }, bar),
+        word,
+        number,
+      ),
+    };
   });
   state.draw((value) => {
-    const { sentence, rows } = result(value), row = rows[value.head], most = row.indexOf(Math.max(...row));
+    const { sentence, rows } = result(value),
+      row = rows[value.head],
+      most = row.indexOf(Math.max(...row));
     sentence.forEach((text, i) => {
       const { bar, word, number, item } = chips[i];
       word.textContent = text;
@@ -90,22 +152,47 @@ function render({ model, el }) {
   });
 
   const answers = element("div", { class: "cl-answers", "data-name": "answers" });
-  state.draw((value) => answers.replaceChildren(...result(value).answers.slice(0, 3).flatMap(([word, probability]) => {
-    const bar = element("i", { "aria-hidden": "true" });
-    bar.style.setProperty("--w", probability);
-    const number = write(element("span"), probability, 3);
-    number.dataset.word = word;
-    return [element("span", {}, word), bar, number];
-  })));
+  state.draw((value) =>
+    answers.replaceChildren(
+      ...result(value)
+        .answers.slice(0, 3)
+        .flatMap(([word, probability]) => {
+          const bar = element("i", { "aria-hidden": "true" });
+          bar.style.setProperty("--w", probability);
+          const number = write(element("span"), probability, 3);
+          number.dataset.word = word;
+          return [element("span", {}, word), bar, number];
+        }),
+    ),
+  );
 
   const say = announce(state, (value) => {
-    const { sentence, rows, answers: [[answer, probability]] } = result(value), row = rows[value.head];
+    const {
+        sentence,
+        rows,
+        answers: [[answer, probability]],
+      } = result(value),
+      row = rows[value.head];
     const most = row.indexOf(Math.max(...row));
-    return `“… too ${value.adjective}”: the row of “it” is largest at “${sentence[most]}” (${format(row[most])}). ` +
-      `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`;
+    return (
+      `“… too ${value.adjective}”: the row of “it” is largest at “${sentence[most]}” (${format(row[most])}). ` +
+      `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`
+    );
   });
-  frame(el, "The trained model for “it”", adjective, controls, words,
-    element("p", { style: "margin: .9rem 0 .3rem" }, "The model’s answer at “it”, among this figure’s nouns:"), answers, say);
+  frame(
+    el,
+    "The trained model for “it”",
+    adjective,
+    controls,
+    words,
+    element(
+      "p",
+      { style: "margin: .9rem 0 .3rem" },
+      "The model’s answer at “it”, among this figure’s nouns:",
+    ),
+    answers,
+    say,
+  );
   return state.close;
 }
 

@@ -3,14 +3,21 @@
 
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
 class StaticModel {
-  constructor(state) { this.state = state; this.listeners = {}; }
-  get(trait) { return this.state[trait]; }
+  constructor(state) {
+    this.state = state;
+    this.listeners = {};
+  }
+  get(trait) {
+    return this.state[trait];
+  }
   set(trait, content) {
     this.state[trait] = content;
     for (const listener of this.listeners[`change:${trait}`] ?? []) listener();
   }
   save_changes() {}
-  on(event, listener) { (this.listeners[event] ??= []).push(listener); }
+  on(event, listener) {
+    (this.listeners[event] ??= []).push(listener);
+  }
   off(event, listener) {
     this.listeners[event] = (this.listeners[event] ?? []).filter((other) => other !== listener);
   }

@@ -1,0 +1,395 @@
+// How live figures look, in the book, Jupyter, Colab and VS Code: each one's own colours where it has
+// them, ours otherwise. Everything stands inside .cl; :not(#_) outweighs the rules of these pages.
+
+const STYLE = `
+.cl:not(#_) {
+  --plain-ink: #222832;
+  --plain-quiet: #48566b;
+  --plain-line: #c9cfd6;
+  --plain-ground: #fff;
+  --ink: var(
+    --pst-color-text-base,
+    var(
+      --jp-content-font-color1,
+      var(--vscode-editor-foreground, var(--colab-primary-text-color, var(--plain-ink)))
+    )
+  );
+  --quiet: var(--pst-color-text-muted, var(--jp-content-font-color2, var(--plain-quiet)));
+  --line: var(--pst-color-border, var(--jp-border-color2, var(--plain-line)));
+  --ground: var(
+    --pst-color-background,
+    var(
+      --jp-layout-color1,
+      var(--vscode-editor-background, var(--colab-primary-surface-color, var(--plain-ground)))
+    )
+  );
+  --first: #1a5fb4;
+  --second: #a34a00;
+  --heat: #3584e4;
+  color: var(--ink);
+  font-size: 0.94rem;
+  line-height: 1.4;
+  max-width: 46rem;
+  margin: 1rem 0 1.5rem;
+  padding: 1rem 1.1rem 1.1rem;
+  border: 1px solid var(--line);
+  border-radius: 0.5rem;
+  box-sizing: border-box;
+  font-variant-numeric: tabular-nums;
+  *,
+  *::before {
+    box-sizing: border-box;
+  }
+  p {
+    margin: 0.6rem 0 0;
+  }
+  .cl-title {
+    margin: 0 0 0.8rem;
+    font-weight: 600;
+  }
+  .cl-controls {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.6rem 1.4rem;
+    align-items: end;
+    margin-bottom: 0.9rem;
+  }
+  .cl-control {
+    display: grid;
+    grid-template-columns: minmax(0, auto);
+    gap: 0.15rem;
+    min-width: 0;
+    max-width: 100%;
+    color: var(--quiet);
+    font-size: 0.86rem;
+  }
+  .cl-control.cl-inline {
+    grid-template-columns: auto 1fr;
+    align-items: center;
+    gap: 0.45rem;
+    color: var(--ink);
+  }
+  .cl-control b {
+    color: var(--ink);
+    font-weight: 600;
+  }
+  input,
+  select,
+  button {
+    font: inherit;
+    font-size: 0.92rem;
+    color: var(--ink);
+    background: var(--ground);
+    border: 1px solid var(--line);
+    border-radius: 0.3rem;
+    padding: 0.25rem 0.45rem;
+    margin: 0;
+    min-height: 2rem;
+    accent-color: var(--first);
+    max-width: 100%;
+  }
+  input[type="range"] {
+    padding: 0;
+    border: 0;
+    background: none;
+    width: 13rem;
+    min-height: 1.6rem;
+  }
+  input[type="checkbox"],
+  input[type="radio"] {
+    min-height: 0;
+    width: 1.05rem;
+    height: 1.05rem;
+    padding: 0;
+  }
+  input[type="number"] {
+    width: 2.75rem;
+    padding: 0.25rem 0.3rem;
+    text-align: right;
+    -moz-appearance: textfield;
+  }
+  input[type="number"]::-webkit-inner-spin-button {
+    display: none;
+  }
+  input[aria-invalid="true"] {
+    border: 2px dashed var(--second);
+  }
+  button {
+    cursor: pointer;
+    padding: 0.25rem 0.8rem;
+  }
+  button.cl-main {
+    border: 1.5px solid var(--first);
+    color: var(--first);
+    font-weight: 600;
+  }
+  button:hover,
+  select:hover {
+    border-color: var(--first);
+  }
+  :disabled {
+    opacity: 0.5;
+    cursor: default;
+  }
+  :focus-visible {
+    outline: 2px solid var(--first);
+    outline-offset: 2px;
+  }
+  fieldset {
+    border: 0;
+    margin: 0;
+    padding: 0;
+    min-width: 0;
+  }
+  legend {
+    font-size: 0.86rem;
+    color: var(--quiet);
+    padding: 0;
+    margin: 0 0 0.25rem;
+    float: none;
+    width: auto;
+  }
+  .cl-tabs {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0;
+    margin-bottom: 1rem;
+  }
+  .cl-tabs legend {
+    position: absolute;
+    clip-path: inset(50%);
+  }
+  .cl-tabs label {
+    border: 1px solid var(--line);
+    margin-left: -1px;
+    padding: 0.3rem 0.8rem;
+    cursor: pointer;
+    display: flex;
+    gap: 0.4rem;
+    align-items: center;
+  }
+  .cl-tabs label:has(:checked) {
+    background: color-mix(in oklab, var(--heat) 18%, transparent);
+    font-weight: 600;
+  }
+  .cl-side {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 1rem 1.6rem;
+    align-items: start;
+  }
+  .cl-scroll {
+    overflow-x: auto;
+  }
+  table {
+    border-collapse: collapse;
+    margin: 0;
+    border: 0;
+    font-size: 0.9rem;
+    width: auto;
+    color: var(--ink);
+    display: table;
+  }
+  caption {
+    caption-side: top;
+    text-align: left;
+    color: var(--quiet);
+    font-size: 0.86rem;
+    padding: 0 0 0.3rem;
+    margin: 0;
+    font-style: normal;
+  }
+  tr,
+  tr:nth-child(odd),
+  tr:hover {
+    background: none;
+    border: 0;
+  }
+  th,
+  td {
+    border: 0;
+    padding: 0.22rem 0.45rem;
+    text-align: right;
+    font-weight: 400;
+    background: none;
+    vertical-align: middle;
+    color: var(--ink);
+    white-space: nowrap;
+    max-width: none;
+  }
+  thead th {
+    color: var(--quiet);
+    font-size: 0.84rem;
+    vertical-align: bottom;
+  }
+  th[scope="row"],
+  thead th:first-child {
+    text-align: left;
+  }
+  .cl-counts {
+    width: 100%;
+    margin-top: 0.8rem;
+  }
+  .cl-counts th,
+  .cl-counts td {
+    white-space: normal;
+    border-top: 1px solid var(--line);
+    padding: 0.35rem 0.4rem;
+  }
+  .cl-counts thead th {
+    border-top: 0;
+  }
+  .cl-counts th[scope="row"] {
+    white-space: nowrap;
+  }
+  .cl-off {
+    text-decoration: line-through;
+  }
+  td.cl-heat {
+    background: color-mix(in oklab, var(--heat) calc(var(--w) * 55%), transparent);
+    border: 1px solid var(--ground);
+    padding: 0.3rem 0.5rem;
+  }
+  td.cl-input {
+    padding: 0.1rem 0.12rem;
+  }
+  .cl-say {
+    display: block;
+    margin: 0.9rem 0 0;
+    padding: 0.1rem 0 0.1rem 0.8rem;
+    border-left: 3px solid var(--first);
+    min-height: 1.4em;
+  }
+  svg {
+    display: block;
+    overflow: visible;
+    max-width: 100%;
+    height: auto;
+  }
+  svg text {
+    fill: var(--ink);
+    font-size: 13px;
+    font-family: inherit;
+  }
+  svg .cl-quiet {
+    fill: var(--quiet);
+  }
+  .cl-words {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.5rem 0.1rem;
+    list-style: none;
+    margin: 0.4rem 0 0.2rem;
+    padding: 0;
+  }
+  .cl-words li {
+    display: grid;
+    justify-items: center;
+    min-width: 2.5rem;
+    padding: 0 0.22rem;
+    margin: 0;
+  }
+  .cl-bar {
+    width: 1.7rem;
+    height: 4rem;
+    border-bottom: 1px solid var(--line);
+    display: flex;
+    align-items: end;
+  }
+  .cl-bar i {
+    display: block;
+    width: 100%;
+    height: calc(var(--w) * 100%);
+    background: var(--first);
+    border-radius: 2px 2px 0 0;
+    transition: height 0.25s ease-out;
+  }
+  .cl-words .cl-word {
+    padding: 0.1rem 0.25rem;
+    border-radius: 0.25rem;
+  }
+  .cl-words .cl-from .cl-word {
+    outline: 2px solid var(--second);
+  }
+  .cl-words .cl-most .cl-word {
+    font-weight: 700;
+  }
+  .cl-words .cl-number {
+    font-size: 0.8rem;
+    color: var(--quiet);
+  }
+  .cl-words .cl-most .cl-number {
+    color: var(--ink);
+    font-weight: 700;
+  }
+  .cl-answers {
+    display: grid;
+    grid-template-columns: max-content minmax(4rem, 14rem) max-content;
+    gap: 0.2rem 0.7rem;
+    align-items: center;
+    margin: 0;
+  }
+  .cl-answers i {
+    display: block;
+    height: 0.7rem;
+    width: calc(var(--w) * 100%);
+    min-width: 1px;
+    background: var(--first);
+    border-radius: 2px;
+    transition: width 0.25s ease-out;
+  }
+}
+:is([data-theme="dark"], [data-jp-theme-light="false"], .vscode-dark, [theme="dark"]) .cl:not(#_) {
+  --plain-ink: #d5dbe1;
+  --plain-quiet: #a4acb8;
+  --plain-line: #48566b;
+  --plain-ground: #121212;
+  --first: #8ab4f8;
+  --second: #f2a65a;
+  --heat: #5b8fd9;
+  color-scheme: dark;
+}
+[data-theme="dark"] .output.text_html:has(.companion-live):not(#_) {
+  background: none;
+  color: inherit;
+  padding: 0;
+}
+@media (prefers-reduced-motion: reduce) {
+  .cl:not(#_) i {
+    transition: none !important;
+  }
+}
+@media (max-width: 30rem) {
+  .cl:not(#_) {
+    padding: 0.8rem 0.7rem;
+    input[type="range"] {
+      width: 100%;
+    }
+    .cl-wide {
+      width: 100%;
+    }
+    .cl-words li {
+      min-width: 2.2rem;
+      padding: 0 0.1rem;
+    }
+    .cl-bar {
+      height: 3rem;
+    }
+    .cl-tabs label {
+      padding: 0.3rem 0.5rem;
+    }
+    th,
+    td {
+      padding: 0.22rem 0.28rem;
+    }
+    td.cl-heat {
+      padding: 0.3rem 0.22rem;
+    }
+  }
+}
+@media print {
+  .cl:not(#_) .cl-controls {
+    display: none;
+  }
+}
+`;
