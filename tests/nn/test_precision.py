@@ -2,6 +2,8 @@
 
 import math
 import shutil
+import sysconfig
+from pathlib import Path
 
 import pytest
 import torch
@@ -167,7 +169,12 @@ def test_every_part_compiles_without_a_break():
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
-@pytest.mark.skipif(shutil.which("c++") is None, reason="torch's compiler needs a C++ compiler")
+@pytest.mark.skipif(
+    shutil.which("c++") is None
+    or not Path(sysconfig.get_path("include"), "Python.h").exists()
+    or " " in torch.__file__,  # torch does not quote its own folder
+    reason="torch's compiler needs a C++ compiler, Python's headers and a path without spaces",
+)
 def test_attention_compiles_to_machine_code_and_trains():
     layer = MultiHeadAttention(12, 6, num_kv_heads=2)
     x, mask = torch.randn(2, 5, 12), causal_mask(5) & (torch.arange(5) != 0)  # row 0 is empty
