@@ -89,8 +89,8 @@ def heatmaps(
         rows, columns: names of the rows and columns, common to all matrices.
         xlabel, ylabel: what columns and rows are.
         fmt: format of the numbers in the cells, None for none.
-        limits: values of the palest and of the darkest colour; left out, each matrix has its own:
-            from 0 to its largest value, or symmetric about 0 where a value is negative.
+        limits: values of the first and of the last colour; left out, each matrix has its own: from
+            0 to its largest value, or symmetric about 0 where a value is negative.
         ncols: matrices beside each other.
 
     Raises:
@@ -107,18 +107,20 @@ def heatmaps(
     cell = min(0.42, (WIDTH - 0.9) / ncols / m)  # inches
     height = nrows * (n * cell + 1.1 if fmt is not None else 2.8)
     fig, axes = figure(alt=alt, height=height, nrows=nrows, ncols=ncols, squeeze=False)
+    fig.get_layout_engine().set(hspace=0.12)  # a title keeps clear of the axis above it
     for ax in axes.flat[len(values) :]:
         ax.remove()
     for number, (ax, (title, matrix)) in enumerate(zip(axes.flat, values.items(), strict=False)):
-        signed = limits is None and matrix.min() < 0
-        low, high = limits or (-np.abs(matrix).max() if signed else 0, np.abs(matrix).max())
+        low, high = limits or (min(matrix.min(), 0), np.abs(matrix).max())
+        if limits is None and low < 0:
+            low = -high
         first = number % ncols == 0
         sns.heatmap(
             matrix,
             ax=ax,
             vmin=low,
             vmax=high,
-            cmap="vlag" if signed else "Blues",
+            cmap="vlag" if low < 0 else "Blues",
             annot=fmt is not None,
             fmt=fmt or "",
             annot_kws={"size": min(FONT_SIZE, 27 * cell)},  # five characters fit into a cell
@@ -234,14 +236,21 @@ def bars(
     runs = {name: np.atleast_1d(_array(value)) for name, value in values.items()}
     means = [run.mean() for run in runs.values()]
     fig, ax = figure(alt=alt, height=0.9 + 0.34 * len(runs))
-    drawn = ax.barh(list(runs), means, color="C0", height=0.65)
+    ax.barh(list(runs), means, color="C0", height=0.65)
     ax.set_xscale("log" if logx else "linear")
-    for y, run in enumerate(runs.values()):
+    for y, (run, mean) in enumerate(zip(runs.values(), means, strict=True)):
         if len(run) > 1:
             ax.plot([run.min(), run.max()], [y, y], color="0.15", linewidth=2)
-    ax.bar_label(drawn, [format(mean, fmt) for mean in means], padding=6)
+        ax.annotate(
+            format(mean, fmt),
+            (max(run.max(), 0), y),
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+        )
     ax.invert_yaxis()
-    ax.set(xlabel=xlabel, title=title)
+    ax.set(title=title)
+    ax.set_xlabel(xlabel, loc="right")  # a long one may reach below the names
     ax.tick_params(axis="y", length=0)
     if xlim is None:
         ax.margins(x=0.16)

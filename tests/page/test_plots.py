@@ -165,6 +165,40 @@ def test_names_of_curves_do_not_overlap():
     assert order == ["0", "1", "2", "3", "4", "5"]  # from bottom to top as the curves end
 
 
+def test_negative_values_have_colours_of_their_own():
+    def colors(matrix, **options):
+        return plots.heatmap(matrix, alt="a", **options).axes[0].collections[0].get_cmap().name
+
+    assert colors([[0.0, 1.0]]) == colors([[0.2, 1.0]], limits=(0, 1)) == "Blues"
+    assert colors([[-1.0, 1.0]]) == colors([[0.0, 1.0]], limits=(-1, 1)) == "vlag"
+
+
+@pytest.mark.parametrize("n", [2, 6])
+def test_a_title_keeps_clear_of_the_matrix_above(n):
+    fig = plots.heatmaps(
+        {"one": torch.rand(n, 6), "two": torch.rand(n, 6)}, alt="a", ncols=1, xlabel="below"
+    )
+    fig.draw_without_rendering()
+    above, below = fig.axes
+    gap = above.xaxis.label.get_window_extent().y0 - below.title.get_window_extent().y1
+    assert gap > 10  # pixels
+
+
+def test_the_number_of_a_bar_keeps_clear_of_its_spread():
+    fig = plots.bars({"a": [0.2, 0.9], "b": 0.5}, alt="a", xlabel="x")
+    fig.draw_without_rendering()
+    ax = fig.axes[0]
+    largest = ax.transData.transform((0.9, 0))[0]
+    assert ax.texts[0].get_window_extent().x0 > largest
+
+
+def test_a_long_label_stays_inside_the_picture():
+    fig = plots.bars({"its neighbours (up to 3 away)": 0.5}, alt="a", xlabel="mean weight " * 4)
+    fig.draw_without_rendering()
+    box = fig.axes[0].xaxis.label.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= fig.bbox.x1
+
+
 def test_runs_become_mean_and_band():
     fig = plots.lines({"a": ([1, 2], [[1, 2], [3, 6]])}, alt="a", xlabel="x", ylabel="y")
     assert fig.axes[0].lines[0].get_ydata().tolist() == [2, 4]
