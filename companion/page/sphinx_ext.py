@@ -7,6 +7,7 @@ weigh down a page or mislead a screen reader.
 
 import re
 import shutil
+import warnings
 from importlib.metadata import files
 from pathlib import Path
 
@@ -42,6 +43,8 @@ PAGE_EDITS = [
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx: connect the steps below to the build's events."""
+    # sphinx_external_toc looks at every object in memory, torch's deprecated ones too.
+    warnings.filterwarnings("ignore", "`torch.distributed.reduce_op`", FutureWarning)
     app.connect("config-inited", _use_cache_of_this_code)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
