@@ -51,9 +51,9 @@ browser: $(SITE) ## test the built site in Chromium, with the network refused
 serve: $(SITE) ## open the built site over http
 	@$(RUN) -m webbrowser -t http://127.0.0.1:8000/ & $(RUN) -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
-SEEDS := 101 102 103 104 105
-claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102"
-	$(RUN) -m companion.page.claims $(SEEDS)
+SEEDS := 301 302 303 304 305
+claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102" [CHAPTER=...]
+	$(RUN) -m companion.page.claims $(SEEDS) $(if $(CHAPTER),--chapter $(CHAPTER))
 
 clean: ## remove everything that the other commands made
 	rm -rf _build $(VENV) dist build *.egg-info .pytest_cache .hypothesis .ruff_cache

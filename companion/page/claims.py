@@ -1,9 +1,10 @@
 """Repeat every claim of the book under other seeds: `python -m companion.page.claims 101 102 103`.
 
 Each chapter is executed once for each seed, which is written into its set-up cell; what the cells
-tagged `claim` print, and whether their assertions hold, goes to `benchmarks/claims.md`.
+tagged `claim` print, and whether their assertions hold, goes to `benchmarks/claims/<chapter>.md`.
 """
 
+import argparse
 import copy
 import sys
 from pathlib import Path
@@ -33,23 +34,34 @@ def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode
 
 
 def outcomes(notebook: nbformat.NotebookNode) -> dict[str, tuple[str, str]]:
-    """{id: (what the cell printed, its error or "")} for every executed cell tagged `claim`."""
+    """{id: (what the cell printed, its error or "")} for every cell that claims or that failed."""
     found = {}
     for cell in notebook.cells:
-        if "claim" in cell.metadata.get("tags", []):
-            printed = [output.text for output in cell.outputs if output.get("name") == "stdout"]
-            errors = [f"{o.ename}: {o.evalue}" for o in cell.outputs if o.output_type == "error"]
+        outputs = cell.get("outputs", [])
+        errors = [f"{o.ename}: {o.evalue}" for o in outputs if o.output_type == "error"]
+        if "claim" in cell.metadata.get("tags", []) or errors:
+            printed = [output.text for output in outputs if output.get("name") == "stdout"]
             found[cell.id] = "".join(printed).strip(), "; ".join(errors)
     return found
 
 
 def report(name: str, runs: dict[int, Run]) -> tuple[str, int]:
-    """One chapter's section of the table, and the number of claims in it that failed."""
+    """One chapter's table, and the number of cells in it that failed."""
     by_seed = {seed: outcomes(run.notebook) for seed, run in runs.items()}
-    lines, failures = [f"## {name}", ""], 0
-    for identity in next(iter(by_seed.values())):
+    words = " ".join(map(str, runs))
+    lines = [
+        f"# {name}: its claims under other seeds",
+        "",
+        f'Made by `make claims CHAPTER={name} SEEDS="{words}"` with torch {torch.__version__}: '
+        "what every cell tagged `claim` printed, and whether its assertions held.",
+        "",
+    ]
+    failures = 0
+    for identity in dict.fromkeys(identity for found in by_seed.values() for identity in found):
         lines += [f"Cell `{identity}`", "", "| seed | holds | printed |", "|---|---|---|"]
         for seed, found in by_seed.items():
+            if identity not in found:  # no claim, and it failed under another seed only
+                continue
             printed, error = found[identity]
             failures += bool(error)
             text = "\n".join(filter(None, [printed, error])).replace("|", r"\|")
@@ -60,16 +72,20 @@ def report(name: str, runs: dict[int, Run]) -> tuple[str, int]:
     return "\n".join(lines), failures
 
 
-def main(root: Path, seeds: list[int]) -> int:
-    """Write `benchmarks/claims.md`; returns 1 if a claim failed under one of the seeds."""
-    words = " ".join(map(str, seeds))
-    head = (
-        "# The book's claims under other seeds\n\n"
-        f'Made by `make claims SEEDS="{words}"` with torch {torch.__version__}: what every cell '
-        "tagged `claim` printed, and whether its assertions held.\n"
-    )
-    sections, failures = [head], 0
-    for path in chapters(root):
+def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
+    """Write `benchmarks/claims/<chapter>.md` for one chapter or all; returns 1 if a cell failed.
+
+    Raises:
+        ValueError: there is no such chapter.
+    """
+    paths = [path for path in chapters(root) if chapter in (None, path.stem)]
+    if not paths:
+        names = ", ".join(path.stem for path in chapters(root))
+        raise ValueError(f"no chapter {chapter!r}; there are {names}")
+    folder = root / "benchmarks" / "claims"
+    folder.mkdir(parents=True, exist_ok=True)
+    failures = 0
+    for path in paths:
         notebook = nbformat.read(path, as_version=4)
         runs = {}
         for seed in seeds:
@@ -77,14 +93,16 @@ def main(root: Path, seeds: list[int]) -> int:
             changed = at_seed(notebook, seed)
             timeout = cell_timeout(root)
             runs[seed] = execute(path, timeout=timeout, allow_errors=True, notebook=changed)
-        section, failed = report(path.relative_to(root).as_posix(), runs)
-        sections.append(section)
+        table, failed = report(path.stem, runs)
+        (folder / f"{path.stem}.md").write_text(table, "utf8")
         failures += failed
-    (root / "benchmarks").mkdir(exist_ok=True)
-    (root / "benchmarks" / "claims.md").write_text("\n".join(sections), "utf8")
-    print(f"{failures} claims failed; the table is in benchmarks/claims.md")
+    print(f"{failures} cells failed; the tables are in benchmarks/claims")
     return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path.cwd(), [int(word) for word in sys.argv[1:]]))
+    parser = argparse.ArgumentParser(description="Repeat the book's claims under other seeds.")
+    parser.add_argument("seeds", type=int, nargs="+", help="one run of the chapter for each")
+    parser.add_argument("--chapter", help="the name of one notebook, without .ipynb")
+    arguments = parser.parse_args()
+    sys.exit(main(Path.cwd(), arguments.seeds, arguments.chapter))

@@ -26,7 +26,7 @@ def book(tmp_path):
 
 def test_every_claim_is_tabulated_under_every_seed(book):
     assert main(book, [102, 103]) == 1
-    table = (book / "benchmarks" / "claims.md").read_text("utf8")
+    table = (book / "benchmarks" / "claims" / "one.md").read_text("utf8")
     assert "| 102 | yes | rest \\| 0 |" in table
     assert "| 103 | no | rest \\| 1<br>AssertionError: odd |" in table
     assert table.count("| yes | goes on |") == 2
@@ -35,6 +35,21 @@ def test_every_claim_is_tabulated_under_every_seed(book):
 
 def test_claims_that_hold_pass(book):
     assert main(book, [104]) == 0
+
+
+def test_a_cell_that_fails_counts_even_if_it_claims_nothing(book):
+    notebook = nbformat.read(book / "one.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell("1 / (seed - 104)", id="plain"))
+    nbformat.write(notebook, book / "one.ipynb")
+    assert main(book, [102, 104]) == 1
+    table = (book / "benchmarks" / "claims" / "one.md").read_text("utf8")
+    assert "Cell `plain`" in table and "| 104 | no | ZeroDivisionError: division by zero |" in table
+
+
+def test_one_chapter_alone_or_an_error_that_lists_them(book):
+    assert main(book, [104], "one") == 0
+    with pytest.raises(ValueError, match="no chapter 'two'; there are one"):
+        main(book, [104], "two")
 
 
 def test_a_chapter_without_the_seed_is_refused(book):
