@@ -6,6 +6,9 @@ RUN := $(VENV)/bin/python
 READY := $(VENV)/.complete
 SITE := _build/.site
 
+# The chapters' tensors are small: a second thread mostly waits, and one gives the same sums everywhere.
+export OMP_NUM_THREADS ?= 1
+
 # The pins of requirements.txt install on these; name another interpreter with `make PYTHON=...`.
 SUPPORTED := 3.11 3.12 3.13
 PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
@@ -38,11 +41,11 @@ book: $(SITE) ## execute the chapters that changed and render the book
 	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
 
 test: $(READY) ## run the unit tests, then every notebook, each alone in a folder of its own
-	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile
+	$(RUN) -m pytest -n 2 --dist loadfile
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
 	for notebook in book/*.ipynb; do \
 	mkdir "$$folder/$$(basename $$notebook .ipynb)"; cp $$notebook "$$folder/$$(basename $$notebook .ipynb)"; done; \
-	OMP_NUM_THREADS=1 $(RUN) -m pytest -n 2 --dist loadfile -p no:cacheprovider \
+	$(RUN) -m pytest -n 2 --dist loadfile -p no:cacheprovider \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 --rootdir "$$folder" "$$folder"
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
