@@ -143,24 +143,21 @@ def machine(device: str) -> str:
     return f"{name}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[256, 512, 1024, 2048, 4096, 8192])
-    args = parser.parse_args()
-    device, sizes = args.device, args.sizes
-    dtype = torch.float16 if device == "cuda" else torch.float32
-    if device == "cuda":
+def fits_explicitly(n: int, x: torch.Tensor) -> bool:
+    """Whether the explicit path's (H, n, n) matrices leave half of the device's memory free."""
+    if x.is_cuda:
         memory = torch.cuda.get_device_properties(0).total_memory
     else:
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return SCORE_MATRICES * NUM_HEADS * n**2 * x.element_size() < memory / 2
 
-    torch.manual_seed(0)
-    columns = layers(device, dtype)
+
+def measure(columns, sizes: list[int], make_input):
+    """Rows of the table, default over torch's function in time, explicit peaks by pass."""
     rows, ratios, explicit_peaks = [], [], {}
     for n in sizes:
-        x = torch.randn(1, n, D_MODEL, device=device, dtype=dtype, requires_grad=True)
-        fits = SCORE_MATRICES * NUM_HEADS * n**2 * x.element_size() < memory / 2
+        x = make_input(n)
+        fits = fits_explicitly(n, x)
         fitting = {name: column for name, column in columns.items() if fits or name != "explicit"}
         for pass_name, run in PASSES.items():
             print(f"n = {n}, {pass_name} ...", file=sys.stderr)
@@ -178,9 +175,49 @@ def main() -> None:
             rows.append([str(n), pass_name, *cells, f"{ratios[-1]:.2f}"])
             if fits:
                 explicit_peaks.setdefault(pass_name, []).append(peaks["explicit"])
+    return rows, ratios, explicit_peaks
 
+
+def default_path_exponents(ours: nn.Module, sizes: list[int], make_input) -> dict[str, list[float]]:
+    """Kind of mask -> exponents of the default path's peak memory, one for each pass."""
+    masks = {
+        "default, no mask": lambda x: {},
+        "default, causal": lambda x: {"is_causal": True},
+        "default, key padding": lambda x: {
+            "mask": (torch.arange(x.shape[1], device=x.device) < x.shape[1] * 7 // 8)[
+                None, None, None
+            ]
+        },
+    }
+    slopes = {}
+    for name, arguments in masks.items():
+        slopes[name] = []
+        for run in PASSES.values():
+            peaks = [
+                peak_bytes(run, ours, lambda x: ours(x, **arguments(x))[0], make_input(n))  # noqa: B023
+                for n in sizes
+            ]
+            slopes[name].append(exponent(sizes, peaks))
+    return slopes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[256, 512, 1024, 2048, 4096, 8192])
+    args = parser.parse_args()
+    dtype = torch.float16 if args.device == "cuda" else torch.float32
+
+    def make_input(n: int) -> torch.Tensor:
+        return torch.randn(1, n, D_MODEL, device=args.device, dtype=dtype, requires_grad=True)
+
+    torch.manual_seed(0)
+    columns = layers(args.device, dtype)
+    rows, ratios, explicit_peaks = measure(columns, args.sizes, make_input)
     print("# Attention: time and memory\n")
-    print(f"{machine(device)}; torch {torch.__version__}, {str(dtype).removeprefix('torch.')};")
+    print(
+        f"{machine(args.device)}; torch {torch.__version__}, {str(dtype).removeprefix('torch.')};"
+    )
     print(
         f"one sequence, d_model {D_MODEL}, {NUM_HEADS} heads, no mask; median of {ROUNDS} rounds.\n"
     )
@@ -193,25 +230,9 @@ def main() -> None:
     print("| path | " + " | ".join(PASSES) + " |")
     print("| --- | --- | --- |")
     slopes = {
-        "explicit": [exponent(sizes[: len(peaks)], peaks) for peaks in explicit_peaks.values()]
+        "explicit": [exponent(args.sizes[: len(peaks)], peaks) for peaks in explicit_peaks.values()]
     }
-    ours, _ = columns["default"]
-    masks = {
-        "default, no mask": lambda n: {},
-        "default, causal": lambda n: {"is_causal": True},
-        "default, key padding": lambda n: {
-            "mask": (torch.arange(n, device=device) < n - n // 8)[None, None, None]
-        },
-    }
-    for name, arguments in masks.items():
-        slopes[name] = []
-        for run in PASSES.values():
-            peaks = []
-            for n in sizes:
-                x = torch.randn(1, n, D_MODEL, device=device, dtype=dtype, requires_grad=True)
-                given = arguments(n)
-                peaks.append(peak_bytes(run, ours, lambda x, given=given: ours(x, **given)[0], x))
-            slopes[name].append(exponent(sizes, peaks))
+    slopes |= default_path_exponents(columns["default"][0], args.sizes, make_input)
     for name, (first, second) in slopes.items():
         print(f"| {name} | {first:.2f} | {second:.2f} |")
 
