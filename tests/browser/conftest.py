@@ -14,6 +14,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
 
+from companion.page.live import LiveFigure, bundle
+from tests.browser.reading import PAGE
+
 SITE = Path(__file__).parents[2] / "_build" / "html"
 FLAGS = [
     "--disable-gpu",
@@ -101,6 +104,33 @@ def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
         return page
 
     yield open_page
+    for context in contexts:
+        context.close()
+    assert not complaints
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """`show(figure, **options)` -> a page with that figure; a complaint of the browser fails."""
+    contexts, complaints = [], []
+
+    def show(figure: LiveFigure, **options) -> Page:
+        (tmp_path / "figures.js").write_text(bundle(), "utf8")
+        (tmp_path / "page.html").write_text(PAGE.format(figure.to_html()), "utf8")
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(5000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "request",
+            lambda request: request.url.startswith("file:") or complaints.append(request.url),
+        )
+        page.goto((tmp_path / "page.html").as_uri())
+        return page
+
+    yield show
     for context in contexts:
         context.close()
     assert not complaints

@@ -8,12 +8,12 @@ import copy
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import expect
 from torch import nn
 
 from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary, pronoun_sentence
@@ -33,12 +33,10 @@ from companion.page import (
     pronoun_figure,
 )
 from companion.page.live import LiveFigure, bundle
+from tests.browser.reading import PAGE, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A figure</title>
-<meta name="viewport" content="width=device-width"><script defer src="figures.js"></script>
-<body style="margin: 8px">{}</body></html>"""
 VOCABULARY = Vocabulary()
 TOKENS = ["cat", "sat", "mat"]
 QUERY = [[1, 0, 1, 0.5], [0, 1, 0, 1], [1, -1, 0, 0]]
@@ -84,62 +82,6 @@ class WhoDidIt(nn.Module):
         attended, weights = self.attention(x, need_weights=need_weights)
         x = x + attended if self.residual else attended
         return self.head(x[:, 2]).unflatten(1, (2, -1)), weights
-
-
-def randomised(model: nn.Module) -> nn.Module:
-    """The model in float64, with weights that float16 holds exactly."""
-    random = torch.Generator().manual_seed(7)
-    for parameter in model.parameters():
-        parameter.data = torch.randn(parameter.shape, generator=random).mul(0.4).half().double()
-    return model.double()
-
-
-@pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """`show(figure, **options)` -> a page with that figure; a complaint of the browser fails."""
-    contexts, complaints = [], []
-
-    def show(figure: LiveFigure, **options) -> Page:
-        (tmp_path / "figures.js").write_text(bundle(), "utf8")
-        (tmp_path / "page.html").write_text(PAGE.format(figure.to_html()), "utf8")
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on(
-            "request",
-            lambda request: request.url.startswith("file:") or complaints.append(request.url),
-        )
-        page.goto((tmp_path / "page.html").as_uri())
-        return page
-
-    yield show
-    for context in contexts:
-        context.close()
-    assert not complaints
-
-
-def numbers(found: Locator) -> torch.Tensor:
-    """The numbers behind the text of the elements, in full precision."""
-    values = found.evaluate_all("nodes => nodes.map((node) => node.dataset.value)")
-    assert values, "the page shows no such number"
-    return torch.tensor([float(value) for value in values], dtype=torch.float64)
-
-
-def close(found: torch.Tensor, expected: torch.Tensor, tolerance: float = 1e-9) -> None:
-    torch.testing.assert_close(found, expected.flatten().double(), rtol=0, atol=tolerance)
-
-
-def select(page: Page, label: str) -> Locator:
-    return page.get_by_role("combobox", name=label, exact=True)
-
-
-def press(control: Locator, key: str, times: int = 1) -> None:
-    control.focus()
-    for _ in range(times):
-        control.press(key)
 
 
 # ---------------------------------------------------------------- the path between two words
