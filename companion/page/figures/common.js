@@ -313,3 +313,98 @@ function multiHead(weights, name, rows, memory, numHeads, { allowed = () => true
   }
   return { output: linear(weights, `${name}.out_proj`, merged), weights: all };
 }
+
+/** torch.nn.LayerNorm with the weights `name`.weight and, where there is one, `name`.bias. */
+function layerNorm(weights, name, rows, eps = 1e-5) {
+  const scale = weights[`${name}.weight`],
+    bias = weights[`${name}.bias`];
+  return rows.map((row) => {
+    const mean = row.reduce((a, b) => a + b, 0) / row.length;
+    const centred = Array.from(row, (x) => x - mean);
+    const deviation = Math.sqrt(dot(centred, centred) / row.length + eps);
+    return centred.map((x, i) => (x / deviation) * scale[i] + (bias ? bias[i] : 0));
+  });
+}
+
+/** The error function by its series of positive terms, to the last digits of a double. */
+function erf(x) {
+  if (Math.abs(x) > 6) return Math.sign(x);
+  let term = x,
+    sum = x;
+  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+    term *= (2 * x * x) / (2 * n + 1);
+    sum += term;
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
+/** The names of companion.nn.FeedForward. */
+const ACTIVATIONS = {
+  relu: (x) => Math.max(x, 0),
+  gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+};
+
+/** companion.nn.FeedForward, without a gate. */
+function feedForward(weights, name, rows, activation = "relu") {
+  const hidden = linear(weights, `${name}.up_proj`, rows).map((row) =>
+    row.map(ACTIVATIONS[activation]),
+  );
+  return linear(weights, `${name}.down_proj`, hidden);
+}
+
+/** companion.nn.EncoderBlock. Returns { output, weights: [head][query][key] } and what happened in
+    between: `attended`, what the attention adds; `middle`, the stream between the two sub-layers;
+    `fed`, what the feed-forward network adds. */
+function encoderBlock(
+  weights,
+  name,
+  rows,
+  { numHeads, normFirst = false, activation = "relu", eps = 1e-5, allowed },
+) {
+  const norm = (number, x) => layerNorm(weights, `${name}.norm${number}`, x, eps);
+  const before = (number, x) => (normFirst ? norm(number, x) : x);
+  const after = (number, x) => (normFirst ? x : norm(number, x));
+  const read = before(1, rows);
+  const { output: attended, weights: attention } = multiHead(
+    weights,
+    `${name}.self_attention`,
+    read,
+    read,
+    numHeads,
+    { allowed },
+  );
+  const middle = after(1, add(rows, attended));
+  const fed = feedForward(weights, `${name}.feed_forward`, before(2, middle), activation);
+  return { output: after(2, add(middle, fed)), weights: attention, attended, middle, fed };
+}
+
+/** companion.nn.DecoderBlock. `allowed` rules the self-attention, causal unless told otherwise,
+    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights }. */
+function decoderBlock(
+  weights,
+  name,
+  rows,
+  memory,
+  {
+    numHeads,
+    normFirst = false,
+    activation = "relu",
+    eps = 1e-5,
+    allowed = (i, j) => j <= i,
+    memoryAllowed,
+  },
+) {
+  const norm = (number, x) => layerNorm(weights, `${name}.norm${number}`, x, eps);
+  const before = (number, x) => (normFirst ? norm(number, x) : x);
+  const after = (number, x) => (normFirst ? x : norm(number, x));
+  const attend = (part, query, source, rule) =>
+    multiHead(weights, `${name}.${part}`, query, source, numHeads, { allowed: rule });
+  const read = before(1, rows);
+  const self = attend("self_attention", read, read, allowed);
+  let x = after(1, add(rows, self.output));
+  const cross = attend("cross_attention", before(2, x), memory, memoryAllowed);
+  x = after(2, add(x, cross.output));
+  x = after(3, add(x, feedForward(weights, `${name}.feed_forward`, before(3, x), activation)));
+  return { output: x, weights: self.weights, crossWeights: cross.weights };
+}

@@ -35,3 +35,12 @@ def attention_rows(model: nn.Module, vocabulary: Vocabulary, words: Sequence[str
     with torch.no_grad():
         _, weights = model(vocabulary.encode([words]).to(device), need_weights=True)
     return weights[0].cpu()
+
+
+def packed_parameters(model: nn.Module) -> dict[str, dict]:
+    """Every parameter by its name in the state dict; a tied one once, under its first name.
+
+    Raises:
+        ValueError: a weight does not fit into float16.
+    """
+    return {name: packed(parameter) for name, parameter in model.named_parameters()}
