@@ -84,8 +84,7 @@ class EncoderBlock(nn.Module):
         activation: of the feed-forward network.
         bias: whether projections and layer norms add a bias.
         dropout: on attention weights, hidden layer and the output of each sub-layer.
-        num_kv_heads: see `MultiHeadAttention`.
-        rope: see `MultiHeadAttention`.
+        num_kv_heads, rope, d_k, d_v: see `MultiHeadAttention`.
 
     Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et
     al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
@@ -104,12 +103,21 @@ class EncoderBlock(nn.Module):
         bias: bool = True,
         dropout: float = 0.0,
         num_kv_heads: int | None = None,
+        d_k: int | None = None,
+        d_v: int | None = None,
         rope: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.norm_first = norm_first
         self.self_attention = MultiHeadAttention(
-            d_model, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout, rope=rope
+            d_model,
+            num_heads,
+            num_kv_heads=num_kv_heads,
+            d_k=d_k,
+            d_v=d_v,
+            bias=bias,
+            dropout=dropout,
+            rope=rope,
         )
         self.feed_forward = FeedForward(
             d_model, d_ff, activation=activation, bias=bias, dropout=dropout
@@ -173,16 +181,21 @@ class DecoderBlock(nn.Module):
         bias: bool = True,
         dropout: float = 0.0,
         num_kv_heads: int | None = None,
+        d_k: int | None = None,
+        d_v: int | None = None,
         rope: nn.Module | None = None,
     ) -> None:
         super().__init__()
         self.norm_first = norm_first
-        self.self_attention = MultiHeadAttention(
-            d_model, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout, rope=rope
-        )
-        self.cross_attention = MultiHeadAttention(
-            d_model, num_heads, num_kv_heads=num_kv_heads, bias=bias, dropout=dropout
-        )
+        heads = {
+            "num_kv_heads": num_kv_heads,
+            "d_k": d_k,
+            "d_v": d_v,
+            "bias": bias,
+            "dropout": dropout,
+        }
+        self.self_attention = MultiHeadAttention(d_model, num_heads, **heads, rope=rope)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, **heads)
         self.feed_forward = FeedForward(
             d_model, d_ff, activation=activation, bias=bias, dropout=dropout
         )

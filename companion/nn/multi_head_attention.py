@@ -12,7 +12,7 @@ from companion.nn.attention import (
     fused_attention,
     scaled_dot_product_attention,
 )
-from companion.nn.validation import require_features, require_positive, require_probability
+from companion.nn.validation import require_features, require_heads, require_probability
 
 
 class KVCache:
@@ -78,30 +78,19 @@ class MultiHeadAttention(nn.Module):
         rope: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
-        require_positive(d_model=d_model, num_heads=num_heads, num_kv_heads=num_kv_heads)
+        require_heads(d_model, num_heads, num_kv_heads, d_k, d_v)
         require_probability(dropout=dropout)
-        if d_model % num_heads and (d_k is None or d_v is None):
-            raise ValueError(
-                f"d_model = {d_model} does not divide into num_heads = {num_heads}; "
-                "choose a multiple, or give d_k and d_v"
-            )
-        if num_heads % num_kv_heads:
-            raise ValueError(
-                f"num_heads = {num_heads} must be a multiple of num_kv_heads = {num_kv_heads}, "
-                "so that every key head serves as many query heads"
-            )
-        self.d_model, self.num_heads, self.num_kv_heads = d_model, num_heads, num_kv_heads
+        self.d_model, self.num_heads = d_model, num_heads
+        self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.d_k = d_model // num_heads if d_k is None else d_k
         self.d_v = d_model // num_heads if d_v is None else d_v
-        require_positive(d_k=self.d_k, d_v=self.d_v)
         if rope is not None and rope.d_k != self.d_k:
             raise ValueError(f"rope turns vectors of width {rope.d_k}, but d_k = {self.d_k}")
         self.dropout = dropout
         self.rope = rope
         self.q_proj = nn.Linear(d_model, num_heads * self.d_k, bias=bias)
-        self.k_proj = nn.Linear(d_model, num_kv_heads * self.d_k, bias=bias)
-        self.v_proj = nn.Linear(d_model, num_kv_heads * self.d_v, bias=bias)
+        self.k_proj = nn.Linear(d_model, self.num_kv_heads * self.d_k, bias=bias)
+        self.v_proj = nn.Linear(d_model, self.num_kv_heads * self.d_v, bias=bias)
         self.out_proj = nn.Linear(num_heads * self.d_v, d_model, bias=bias)
 
     def forward(

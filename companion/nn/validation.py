@@ -43,6 +43,27 @@ def require_choice(name: str, value: str, choices) -> None:
         raise ValueError(f"{name} must be one of {listed}; got {value!r}")
 
 
+def require_heads(
+    d_model: int, num_heads: int, num_kv_heads: int | None, d_k: int | None, d_v: int | None
+) -> None:
+    """Raise unless d_model divides into heads of width d_k and d_v, where these are left out."""
+    num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
+    require_positive(d_model=d_model, num_heads=num_heads, num_kv_heads=num_kv_heads)
+    if d_model % num_heads and (d_k is None or d_v is None):
+        raise ValueError(
+            f"d_model = {d_model} does not divide into num_heads = {num_heads}; "
+            "choose a multiple, or give d_k and d_v"
+        )
+    if num_heads % num_kv_heads:
+        raise ValueError(
+            f"num_heads = {num_heads} must be a multiple of num_kv_heads = {num_kv_heads}, "
+            "so that every key head serves as many query heads"
+        )
+    for name, width in (("d_k", d_k), ("d_v", d_v)):
+        if width is not None:
+            require_positive(**{name: width})
+
+
 def require_features(name: str, x: torch.Tensor, layout: str, width: int) -> None:
     """Raise unless `x` is a floating tensor `width` wide with a `layout` like "(B, T, d_model)"."""
     dims = layout.count(",") + 1
@@ -61,6 +82,16 @@ def require_integers(name: str, ids: torch.Tensor) -> None:
     require_tensor(name, ids)
     if ids.dtype not in (torch.int32, torch.int64):
         raise TypeError(f"{name} must be int64 or int32, got {ids.dtype}; convert with .long()")
+
+
+def require_tokens(name: str, ids: torch.Tensor) -> None:
+    """Raise unless `ids` is an integer tensor (B, T)."""
+    require_integers(name, ids)
+    if ids.dim() != 2:
+        raise ValueError(
+            f"{name} must have shape (B, T), got {tuple(ids.shape)}; "
+            "one sequence alone becomes a batch with ids[None]"
+        )
 
 
 def require_positions(positions: torch.Tensor, batch: int, length: int) -> None:

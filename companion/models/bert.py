@@ -1,0 +1,152 @@
+"""BERT: a stack of blocks in which every token sees every other.
+
+Shapes: B batch, T tokens, H heads.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from companion.models.config import ModelConfig, start_normal
+from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
+from companion.nn.blocks import ACTIVATIONS, make_norm
+from companion.nn.validation import require_in_range, require_positive, require_tokens
+
+UNCASED = {"vocab_size": 30522, "max_len": 512}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BERTConfig(ModelConfig):
+    """Configuration of a `BERT`: the fields of `ModelConfig`, with BERT's defaults, and these.
+
+    Args:
+        type_vocab_size: number of token types (first and second sentence).
+        mlm_head: whether `forward` ends in logits over the vocabulary.
+    """
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "bert-base": UNCASED | {"d_model": 768, "num_layers": 12, "num_heads": 12, "d_ff": 3072},
+        "bert-large": UNCASED | {"d_model": 1024, "num_layers": 24, "num_heads": 16, "d_ff": 4096},
+        # sentence-transformers/all-MiniLM-L6-v2
+        "minilm-l6": UNCASED
+        | {"d_model": 384, "num_layers": 6, "num_heads": 12, "d_ff": 1536, "mlm_head": False},
+    }
+
+    norm_eps: float = 1e-12
+    activation: str = "gelu"
+    type_vocab_size: int = 2
+    mlm_head: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(type_vocab_size=self.type_vocab_size)
+
+
+class BERT(nn.Module):
+    """Summed and normed embeddings, blocks, and a head that guesses masked tokens.
+
+    Source: Devlin et al. 2019, section 3 (https://arxiv.org/abs/1810.04805).
+    """
+
+    def __init__(self, config: BERTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
+        self.positions = LearnedPositions(config.max_len, config.d_model)
+        self.type_embedding = nn.Embedding(config.type_vocab_size, config.d_model)
+        norm = (config.norm, config.d_model, config.norm_eps, config.bias)
+        self.embedding_norm = make_norm(*norm)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(**config.block()) for _ in range(config.num_layers)
+        )
+        self.final_norm = make_norm(*norm) if config.norm_first else nn.Identity()
+        self.head = MLMHead(config, self.token_embedding) if config.mlm_head else nn.Identity()
+        start_normal(self)
+
+    def forward(
+        self,
+        token_ids: torch.Tensor,
+        mask: torch.Tensor | None = None,
+        token_types: torch.Tensor | None = None,
+        *,
+        need_weights: bool = False,
+    ):
+        """Return logits (B, T, vocab_size), or `encode`'s hidden states without an MLM head.
+
+        Args and errors are those of `encode`.
+        """
+        if need_weights:
+            hidden, weights = self.encode(token_ids, mask, token_types, need_weights=True)
+            return self.head(hidden), weights
+        return self.head(self.encode(token_ids, mask, token_types))
+
+    def encode(
+        self,
+        token_ids: torch.Tensor,
+        mask: torch.Tensor | None = None,
+        token_types: torch.Tensor | None = None,
+        *,
+        need_weights: bool = False,
+    ):
+        """Return hidden states (B, T, d_model).
+
+        Args:
+            token_ids: integers (B, T).
+            mask: boolean (T, T), or four dimensions that broadcast to (B, H, T, T); True means "may
+                attend". When left out, every token sees all tokens but those equal to pad_id.
+            token_types: integers (B, T), all 0 when left out.
+            need_weights: also return a list over blocks of weights (B, H, T, T).
+
+        Raises:
+            ValueError: shapes do not fit, an id is out of range (checked on the CPU only), or there
+                are more than max_len tokens.
+            TypeError: the ids are not integers, or the mask is not boolean.
+        """
+        require_tokens("token_ids", token_ids)
+        if mask is None:
+            mask = padding_mask(token_ids, self.config.pad_id)
+        x = self._embed(token_ids, token_types)
+        weights = []
+        for block in self.blocks:
+            x = block(x, mask, need_weights=need_weights)
+            if need_weights:
+                x, of_block = x
+                weights.append(of_block)
+        hidden = self.final_norm(x)
+        return (hidden, weights) if need_weights else hidden
+
+    def _embed(self, token_ids: torch.Tensor, token_types: torch.Tensor | None) -> torch.Tensor:
+        if token_types is None:
+            token_types = torch.zeros_like(token_ids)
+        require_in_range(
+            "token_types",
+            token_types,
+            self.config.type_vocab_size,
+            "build the model with a larger type_vocab_size",
+        )
+        if token_types.shape != token_ids.shape:
+            raise ValueError(
+                "token_types must have the shape of token_ids, "
+                f"got {tuple(token_types.shape)} and {tuple(token_ids.shape)}"
+            )
+        x = self.token_embedding(token_ids) + self.type_embedding(token_types)
+        return self.dropout(self.embedding_norm(self.positions(x)))
+
+
+class MLMHead(nn.Module):
+    """From hidden states to logits: one more layer, then the token embedding as output matrix."""
+
+    def __init__(self, config: BERTConfig, token_embedding: TokenEmbedding) -> None:
+        super().__init__()
+        self.dense = nn.Linear(config.d_model, config.d_model, bias=config.bias)
+        self.activation = ACTIVATIONS[config.activation]
+        self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.decoder = nn.Linear(config.d_model, config.vocab_size)
+        self.decoder.weight = token_embedding.weight
+
+    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+        """(B, T, d_model) -> (B, T, vocab_size)."""
+        return self.decoder(self.norm(self.activation(self.dense(hidden))))

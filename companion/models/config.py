@@ -1,0 +1,114 @@
+"""What all models are configured by, and how their parameters start."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import torch
+from torch import nn
+
+from companion.nn.blocks import ACTIVATIONS
+from companion.nn.validation import (
+    require_choice,
+    require_heads,
+    require_positive,
+    require_probability,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig:
+    """Sizes and choices that every model has; `dataclasses.replace` makes a changed copy.
+
+    Args:
+        vocab_size: number of tokens.
+        d_model: width of the sequence.
+        num_layers: number of blocks (of each stack).
+        num_heads: number of attention heads.
+        d_ff: width of the feed-forward network's hidden layer.
+        max_len: number of tokens that the model is made for.
+        d_k: width of a query and a key per head; d_model // num_heads when None.
+        d_v: width of a value per head; d_model // num_heads when None.
+        dropout: in the blocks, and on the sum of embeddings and positions.
+        pad_id: the token that fills up short sequences.
+        norm_first: norm before each sub-layer (pre-norm) instead of after the addition.
+        norm: "layer" or "rms".
+        norm_eps: added to the variance inside the norm.
+        activation: of the feed-forward network: "relu", "gelu", "gelu_tanh" or "swiglu".
+        bias: whether projections and layer norms add a bias.
+
+    Raises:
+        ValueError: a value is out of range, or two do not fit together.
+        TypeError: a size is not an int.
+    """
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
+
+    vocab_size: int
+    d_model: int
+    num_layers: int
+    num_heads: int
+    d_ff: int
+    max_len: int
+    d_k: int | None = None
+    d_v: int | None = None
+    dropout: float = 0.1
+    pad_id: int = 0
+    norm_first: bool = False
+    norm: str = "layer"
+    norm_eps: float = 1e-5
+    activation: str = "relu"
+    bias: bool = True
+
+    @classmethod
+    def preset(cls, name: str, **changes) -> Self:
+        """A published configuration by its name, with `changes` to any of its fields."""
+        require_choice("preset", name, cls.PRESETS)
+        return cls(**cls.PRESETS[name] | changes)
+
+    def __post_init__(self) -> None:
+        sizes = ("vocab_size", "num_layers", "d_ff", "max_len")
+        require_positive(**{name: getattr(self, name) for name in sizes})
+        require_heads(self.d_model, self.num_heads, None, self.d_k, self.d_v)
+        require_probability(dropout=self.dropout)
+        require_choice("norm", self.norm, ("layer", "rms"))
+        require_choice("activation", self.activation, ACTIVATIONS)
+        if self.norm_eps <= 0:
+            raise ValueError(f"norm_eps must be positive, got {self.norm_eps}")
+        self._require_token("pad_id")
+
+    def _require_token(self, name: str) -> None:
+        token = getattr(self, name)
+        if isinstance(token, bool) or not isinstance(token, int):
+            raise TypeError(f"{name} must be an int, got {token!r} of type {type(token).__name__}")
+        if not 0 <= token < self.vocab_size:
+            raise ValueError(
+                f"{name} must lie in [0, vocab_size) = [0, {self.vocab_size}), got {token}"
+            )
+
+    @property
+    def key_width(self) -> int:
+        """Width of a query and a key per head."""
+        return self.d_model // self.num_heads if self.d_k is None else self.d_k
+
+    @property
+    def value_width(self) -> int:
+        """Width of a value per head."""
+        return self.d_model // self.num_heads if self.d_v is None else self.d_v
+
+    def block(self) -> dict[str, Any]:
+        """The arguments of one `EncoderBlock` or `DecoderBlock`."""
+        names = (
+            *("d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"),
+            *("norm_first", "norm", "norm_eps", "activation", "bias"),
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+@torch.no_grad()
+def start_normal(model: nn.Module, std: float = 0.02) -> None:
+    """Give every matrix normal entries and every bias zeros, as GPT and BERT start."""
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            parameter.normal_(std=std)
+        elif name.endswith("bias"):
+            parameter.zero_()

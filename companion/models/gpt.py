@@ -1,0 +1,178 @@
+"""GPT: a stack of causal blocks that predicts the next token. Llama is one of its configurations.
+
+Shapes: B batch, T tokens, S tokens with those in the cache, H heads.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from companion.models.config import ModelConfig, start_normal
+from companion.nn import EncoderBlock, KVCache, LearnedPositions, RotaryEmbedding, TokenEmbedding
+from companion.nn.blocks import make_norm
+from companion.nn.validation import require_choice, require_even, require_heads, require_tokens
+
+# GPT-2 has no padding token; 50257 = 50,000 merges + 256 bytes + the end of a text.
+GPT2 = {"vocab_size": 50257, "max_len": 1024, "pad_id": None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPTConfig(ModelConfig):
+    """Configuration of a `GPT`: the fields of `ModelConfig`, with GPT-2's defaults, and these.
+
+    Llama is norm="rms", activation="swiglu", bias=False, positions="rotary", rope_pairing="half",
+    tie_weights=False, and fewer num_kv_heads.
+
+    Args:
+        pad_id: fills the rows of `generate` after their end; the model itself never looks at it,
+            since no token sees what stands to its right. None if no token can be spared (GPT-2):
+            rows are then filled with the token that ended them.
+        num_kv_heads: number of key and value heads (grouped-query attention); num_heads when None.
+        positions: "learned" (at most max_len of them) or "rotary" (no limit).
+        rope_base, rope_pairing: `base` and `pairing` of the `RotaryEmbedding`.
+        tie_weights: whether the token embedding is the output matrix, too.
+    """
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "gpt2": GPT2 | {"d_model": 768, "num_layers": 12, "num_heads": 12, "d_ff": 3072},
+        "gpt2-medium": GPT2 | {"d_model": 1024, "num_layers": 24, "num_heads": 16, "d_ff": 4096},
+        "gpt2-large": GPT2 | {"d_model": 1280, "num_layers": 36, "num_heads": 20, "d_ff": 5120},
+        "gpt2-xl": GPT2 | {"d_model": 1600, "num_layers": 48, "num_heads": 25, "d_ff": 6400},
+    }
+
+    pad_id: int | None = 0
+    norm_first: bool = True
+    activation: str = "gelu_tanh"
+    num_kv_heads: int | None = None
+    positions: str = "learned"
+    rope_base: float = 10000.0
+    rope_pairing: str = "interleaved"
+    tie_weights: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_heads(self.d_model, self.num_heads, self.num_kv_heads, self.d_k, self.d_v)
+        require_choice("positions", self.positions, ("learned", "rotary"))
+        require_choice("rope_pairing", self.rope_pairing, ("interleaved", "half"))
+        if self.rope_base <= 0:
+            raise ValueError(f"rope_base must be positive, got {self.rope_base}")
+        if self.positions == "rotary":
+            require_even(d_k=self.key_width)
+
+    def _require_token(self, name: str) -> None:
+        if self.pad_id is not None:
+            super()._require_token(name)
+
+    def block(self) -> dict[str, Any]:
+        """The arguments of one `EncoderBlock`."""
+        rope = None
+        if self.positions == "rotary":
+            rope = RotaryEmbedding(self.key_width, base=self.rope_base, pairing=self.rope_pairing)
+        return super().block() | {"num_kv_heads": self.num_kv_heads, "rope": rope}
+
+
+class GPT(nn.Module):
+    """Embeddings, causal blocks, a last norm (pre-norm only), and the output matrix.
+
+    Source: Radford et al. 2019, section 2.3
+    (https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf);
+    Llama: Touvron et al. 2023, section 2.2 (https://arxiv.org/abs/2302.13971).
+    """
+
+    def __init__(self, config: GPTConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
+        self.positions = None
+        if config.positions == "learned":
+            self.positions = LearnedPositions(config.max_len, config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(
+            EncoderBlock(**config.block()) for _ in range(config.num_layers)
+        )
+        self.final_norm = nn.Identity()
+        if config.norm_first:
+            self.final_norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        if config.tie_weights:
+            self.head.weight = self.token_embedding.weight
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Normal; what is added to the residual stream starts smaller, the more often it is."""
+        start_normal(self)
+        std = 0.02 / math.sqrt(2 * self.config.num_layers)
+        for block in self.blocks:
+            nn.init.normal_(block.self_attention.out_proj.weight, std=std)
+            nn.init.normal_(block.feed_forward.down_proj.weight, std=std)
+
+    def forward(
+        self,
+        token_ids: torch.Tensor,
+        mask: torch.Tensor | None = None,
+        *,
+        positions: torch.Tensor | None = None,
+        caches: list[KVCache] | None = None,
+        need_weights: bool = False,
+    ):
+        """Return logits (B, T, vocab_size); logits[:, t] predicts what follows token_ids[:, t].
+
+        Args:
+            token_ids: integers (B, T); with caches, the new tokens only.
+            mask: boolean (T, S), or four dimensions that broadcast to (B, H, T, S); True means "may
+                attend". No token sees a later one in any case.
+            positions: integers (T,) or (B, T); counted on from the caches when left out.
+            caches: one `KVCache` for each block, filled in place.
+            need_weights: also return a list over blocks of weights (B, H, T, S).
+
+        Raises:
+            ValueError: shapes do not fit, an id is out of range (checked on the CPU only), or there
+                are more tokens than learned positions.
+            TypeError: the ids are not integers, or the mask is not boolean.
+        """
+        require_tokens("token_ids", token_ids)
+        caches = self._one_cache_per_block(caches)
+        if positions is None:
+            positions = self._count_on(token_ids, caches[0])
+
+        x = self.token_embedding(token_ids)
+        if self.positions is not None:
+            x, positions = self.positions(x, positions), None
+        x = self.dropout(x)
+        weights = []
+        for block, cache in zip(self.blocks, caches, strict=True):
+            x = block(
+                x, mask, is_causal=True, positions=positions, cache=cache, need_weights=need_weights
+            )
+            if need_weights:
+                x, of_block = x
+                weights.append(of_block)
+        logits = self.head(self.final_norm(x))
+        return (logits, weights) if need_weights else logits
+
+    def _one_cache_per_block(self, caches):
+        if caches is None:
+            return [None] * len(self.blocks)
+        for cache in caches:
+            if not isinstance(cache, KVCache):
+                raise TypeError(f"caches must be a list of KVCache, got {type(cache).__name__}")
+        if len(caches) != len(self.blocks):
+            raise ValueError(
+                f"caches must hold one KVCache for each of the {len(self.blocks)} blocks, "
+                f"got {len(caches)}"
+            )
+        return caches
+
+    def _count_on(self, token_ids: torch.Tensor, cache: KVCache | None) -> torch.Tensor:
+        """Positions of the new tokens, (T,)."""
+        past = 0 if cache is None else cache.length
+        total = past + token_ids.shape[1]
+        if self.positions is not None and total > self.config.max_len:
+            raise ValueError(
+                f"the sequence has {total} tokens, but only max_len = {self.config.max_len} "
+                "positions have been learned; shorten it or build the model with a larger max_len"
+            )
+        return torch.arange(past, total, device=token_ids.device)

@@ -1,0 +1,165 @@
+"""The original Transformer: an encoder reads the source, a decoder writes the target.
+
+Shapes: B batch, S source tokens, T target tokens, H heads.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from companion.models.config import ModelConfig
+from companion.nn import (
+    DecoderBlock,
+    EncoderBlock,
+    KVCache,
+    SinusoidalPositions,
+    TokenEmbedding,
+    padding_mask,
+)
+from companion.nn.blocks import make_norm
+from companion.nn.validation import require_even, require_tokens
+
+# About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
+PAPER = {"vocab_size": 37000, "num_layers": 6, "max_len": 512}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TransformerConfig(ModelConfig):
+    """Configuration of a `Transformer`: the fields of `ModelConfig`, and these.
+
+    Args:
+        max_len: of a target that `greedy_decode` or `beam_search` writes; `forward` has no limit.
+        bos_id: the token that a target starts with.
+        eos_id: the token that ends a target.
+    """
+
+    PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
+        "base": PAPER | {"d_model": 512, "num_heads": 8, "d_ff": 2048, "dropout": 0.1},
+        "big": PAPER | {"d_model": 1024, "num_heads": 16, "d_ff": 4096, "dropout": 0.3},
+    }
+
+    bos_id: int = 1
+    eos_id: int = 2
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_even(d_model=self.d_model)
+        for name in ("bos_id", "eos_id"):
+            self._require_token(name)
+            if getattr(self, name) == self.pad_id:
+                raise ValueError(
+                    f"{name} and pad_id are both {self.pad_id}, but padding is masked; "
+                    "give them different tokens"
+                )
+
+
+class Transformer(nn.Module):
+    """Encoder and decoder; one matrix embeds source and target and makes the logits.
+
+    Source: Vaswani et al. 2017, figure 1 and section 3 (https://arxiv.org/abs/1706.03762).
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
+        self.positions = SinusoidalPositions(config.d_model)
+        self.dropout = nn.Dropout(config.dropout)
+        self.encoder_blocks = nn.ModuleList(
+            EncoderBlock(**config.block()) for _ in range(config.num_layers)
+        )
+        self.decoder_blocks = nn.ModuleList(
+            DecoderBlock(**config.block()) for _ in range(config.num_layers)
+        )
+        norm = (config.norm, config.d_model, config.norm_eps, config.bias)
+        self.encoder_norm = make_norm(*norm) if config.norm_first else nn.Identity()
+        self.decoder_norm = make_norm(*norm) if config.norm_first else nn.Identity()
+        self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
+        self.head.weight = self.token_embedding.weight
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Xavier-uniform matrices and zero biases in the blocks, as in the paper's own code."""
+        for blocks in (self.encoder_blocks, self.decoder_blocks):
+            for module in blocks.modules():
+                if isinstance(module, nn.Linear):
+                    nn.init.xavier_uniform_(module.weight)
+                    if module.bias is not None:
+                        nn.init.zeros_(module.bias)
+
+    def forward(
+        self, source_ids: torch.Tensor, target_ids: torch.Tensor, *, need_weights: bool = False
+    ):
+        """Return logits (B, T, vocab_size); logits[:, t] predicts what follows target_ids[:, t].
+
+        Tokens equal to pad_id are masked, in the source and in the target.
+
+        Args:
+            source_ids: integers (B, S).
+            target_ids: integers (B, T), the decoder's input: it starts with bos_id.
+            need_weights: also return a dict of lists over blocks: "encoder" (B, H, S, S), "decoder"
+                (B, H, T, T) and "cross" (B, H, T, S).
+
+        Raises:
+            ValueError: shapes do not fit, or an id is out of range (checked on the CPU only).
+            TypeError: the ids are not integers.
+        """
+        if need_weights:
+            memory, encoder = self.encode(source_ids, need_weights=True)
+            logits, weights = self.decode(target_ids, memory, source_ids, need_weights=True)
+            return logits, {"encoder": encoder, **weights}
+        return self.decode(target_ids, self.encode(source_ids), source_ids)
+
+    def encode(self, source_ids: torch.Tensor, *, need_weights: bool = False):
+        """Return memory (B, S, d_model); with `need_weights` also the encoder's list of weights."""
+        require_tokens("source_ids", source_ids)
+        mask = padding_mask(source_ids, self.config.pad_id)
+        x = self.dropout(self.positions(self.token_embedding(source_ids)))
+        weights = []
+        for block in self.encoder_blocks:
+            x = block(x, mask, need_weights=need_weights)
+            if need_weights:
+                x, of_block = x
+                weights.append(of_block)
+        memory = self.encoder_norm(x)
+        return (memory, weights) if need_weights else memory
+
+    def decode(
+        self,
+        target_ids: torch.Tensor,
+        memory: torch.Tensor,
+        source_ids: torch.Tensor,
+        *,
+        caches: list[KVCache] | None = None,
+        need_weights: bool = False,
+    ):
+        """Return the logits of `forward`, given the encoder's memory (B, S, d_model).
+
+        Args:
+            target_ids: integers (B, T), the whole target so far, with caches too.
+            memory: what `encode` made of source_ids.
+            source_ids: integers (B, S); they tell which of the memory is padding.
+            caches: one `KVCache` for each block, filled in place; the tokens that they hold already
+                are not computed again, and the logits are those of the others only.
+            need_weights: also return a dict of lists over blocks, "decoder" and "cross".
+        """
+        require_tokens("target_ids", target_ids)
+        require_tokens("source_ids", source_ids)
+        mask = padding_mask(target_ids, self.config.pad_id)
+        memory_mask = padding_mask(source_ids, self.config.pad_id)
+        if caches is None:
+            caches = [None] * len(self.decoder_blocks)
+        past = 0 if caches[0] is None else caches[0].length
+        positions = torch.arange(past, target_ids.shape[1], device=target_ids.device)
+        x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), positions))
+        weights = {"decoder": [], "cross": []}
+        for block, cache in zip(self.decoder_blocks, caches, strict=True):
+            x = block(x, memory, mask, memory_mask, cache=cache, need_weights=need_weights)
+            if need_weights:
+                x, of_block, cross = x
+                weights["decoder"].append(of_block)
+                weights["cross"].append(cross)
+        logits = self.head(self.decoder_norm(x))
+        return (logits, weights) if need_weights else logits
