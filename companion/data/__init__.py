@@ -18,6 +18,7 @@ from companion.data.lexicon import (
     VEHICLES,
     WORDS,
 )
+from companion.data.membership import sentence_probability
 from companion.data.pronouns import (
     NOUN_CLASS,
     TEMPLATES,
@@ -60,5 +61,6 @@ __all__ = [
     "homonym_sentences",
     "pronoun_sentence",
     "pronoun_sentences",
+    "sentence_probability",
     "who_did_it_sentences",
 ]
