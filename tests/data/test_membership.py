@@ -62,6 +62,14 @@ def test_it_is_the_frequency_of_the_draws():
         assert abs(again[sentence] - expected) < 4 * expected**0.5 + 2, sentence
 
 
+def test_a_draw_that_does_not_show_counts_once_whatever_else_shows():
+    def kind(rng):
+        rng.choice(("dog", "cat", "cow"))
+        return ["the", "dog", rng.choice(("dog", "cat", "cow"))]
+
+    assert probability_of(("the", "dog", "cat"), kind) == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize(
     "sentence",
     [
