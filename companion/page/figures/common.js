@@ -283,7 +283,14 @@ const unpackAll = (weights) =>
 function linear(weights, name, rows) {
   const matrix = weights[`${name}.weight`],
     bias = weights[`${name}.bias`];
-  return rows.map((row) => matrix.map((w, i) => dot(row, w) + (bias ? bias[i] : 0)));
+  return rows.map((row) => {
+    const x = new Float64Array(row); // as the weights are: with one type of array the loop is fast
+    return matrix.map((w, i) => {
+      let sum = bias ? bias[i] : 0;
+      for (let j = 0; j < x.length; j++) sum += x[j] * w[j];
+      return sum;
+    });
+  });
 }
 
 /** companion.nn.MultiHeadAttention: queries from `rows`, keys and values from `memory`.
