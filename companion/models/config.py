@@ -1,4 +1,4 @@
-"""What all models are configured by, and how their parameters start."""
+"""What the models share: their configuration, how their parameters start, caches by block."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -112,3 +112,20 @@ def start_normal(model: nn.Module, std: float = 0.02) -> None:
             parameter.normal_(std=std)
         elif name.endswith("bias"):
             parameter.zero_()
+
+
+def one_per_block(caches: list | None, blocks: nn.ModuleList, cache_type: type) -> list:
+    """The caches, once checked to be one for each block; that many times None for None."""
+    if caches is None:
+        return [None] * len(blocks)
+    for cache in caches:
+        if not isinstance(cache, cache_type):
+            raise TypeError(
+                f"caches must be a list of {cache_type.__name__}(), got {type(cache).__name__}"
+            )
+    if len(caches) != len(blocks):
+        raise ValueError(
+            f"caches must hold one {cache_type.__name__}() for each of the {len(blocks)} blocks, "
+            f"got {len(caches)}"
+        )
+    return caches

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, start_normal
+from companion.models.config import ModelConfig, one_per_block, start_normal
 from companion.nn import EncoderBlock, KVCache, LearnedPositions, RotaryEmbedding, TokenEmbedding
 from companion.nn.blocks import make_norm
 from companion.nn.validation import require_choice, require_even, require_heads, require_tokens
@@ -134,7 +134,7 @@ class GPT(nn.Module):
             TypeError: the ids are not integers, or the mask is not boolean.
         """
         require_tokens("token_ids", token_ids)
-        caches = self._one_cache_per_block(caches)
+        caches = one_per_block(caches, self.blocks, KVCache)
         if positions is None:
             positions = self._count_on(token_ids, caches[0])
 
@@ -152,19 +152,6 @@ class GPT(nn.Module):
                 weights.append(of_block)
         logits = self.head(self.final_norm(x))
         return (logits, weights) if need_weights else logits
-
-    def _one_cache_per_block(self, caches):
-        if caches is None:
-            return [None] * len(self.blocks)
-        for cache in caches:
-            if not isinstance(cache, KVCache):
-                raise TypeError(f"caches must be a list of KVCache, got {type(cache).__name__}")
-        if len(caches) != len(self.blocks):
-            raise ValueError(
-                f"caches must hold one KVCache for each of the {len(self.blocks)} blocks, "
-                f"got {len(caches)}"
-            )
-        return caches
 
     def _count_on(self, token_ids: torch.Tensor, cache: KVCache | None) -> torch.Tensor:
         """Positions of the new tokens, (T,)."""

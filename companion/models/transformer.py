@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig
+from companion.models.config import ModelConfig, one_per_block
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
     KVCache,
+    MemoryCache,
     SinusoidalPositions,
     TokenEmbedding,
     padding_mask,
@@ -81,7 +82,7 @@ class Transformer(nn.Module):
         self._initialise()
 
     def _initialise(self) -> None:
-        """Xavier-uniform matrices and zero biases in the blocks, as in the paper's own code."""
+        """Xavier-uniform matrices and zero biases in the blocks: torch.nn.Transformer's choice."""
         for blocks in (self.encoder_blocks, self.decoder_blocks):
             for module in blocks.modules():
                 if isinstance(module, nn.Linear):
@@ -133,6 +134,7 @@ class Transformer(nn.Module):
         source_ids: torch.Tensor,
         *,
         caches: list[KVCache] | None = None,
+        memory_caches: list[MemoryCache] | None = None,
         need_weights: bool = False,
     ):
         """Return the logits of `forward`, given the encoder's memory (B, S, d_model).
@@ -143,20 +145,31 @@ class Transformer(nn.Module):
             source_ids: integers (B, S); they tell which of the memory is padding.
             caches: one `KVCache` for each block, filled in place; the tokens that they hold already
                 are not computed again, and the logits are those of the others only.
+            memory_caches: one `MemoryCache` for each block, filled in place at the first call.
             need_weights: also return a dict of lists over blocks, "decoder" and "cross".
         """
         require_tokens("target_ids", target_ids)
         require_tokens("source_ids", source_ids)
         mask = padding_mask(target_ids, self.config.pad_id)
         memory_mask = padding_mask(source_ids, self.config.pad_id)
-        if caches is None:
-            caches = [None] * len(self.decoder_blocks)
+        caches = one_per_block(caches, self.decoder_blocks, KVCache)
+        memory_caches = one_per_block(memory_caches, self.decoder_blocks, MemoryCache)
         past = 0 if caches[0] is None else caches[0].length
         positions = torch.arange(past, target_ids.shape[1], device=target_ids.device)
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), positions))
         weights = {"decoder": [], "cross": []}
-        for block, cache in zip(self.decoder_blocks, caches, strict=True):
-            x = block(x, memory, mask, memory_mask, cache=cache, need_weights=need_weights)
+        for block, cache, memory_cache in zip(
+            self.decoder_blocks, caches, memory_caches, strict=True
+        ):
+            x = block(
+                x,
+                memory,
+                mask,
+                memory_mask,
+                cache=cache,
+                memory_cache=memory_cache,
+                need_weights=need_weights,
+            )
             if need_weights:
                 x, of_block, cross = x
                 weights["decoder"].append(of_block)

@@ -8,7 +8,7 @@ from companion.nn.attention import scaled_dot_product_attention
 from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
 from companion.nn.embeddings import PatchEmbedding, TokenEmbedding
 from companion.nn.masks import causal_mask, padding_mask
-from companion.nn.multi_head_attention import KVCache, MultiHeadAttention
+from companion.nn.multi_head_attention import KVCache, MemoryCache, MultiHeadAttention
 from companion.nn.positions import (
     LearnedPositions,
     RotaryEmbedding,
@@ -23,6 +23,7 @@ __all__ = [
     "FeedForward",
     "KVCache",
     "LearnedPositions",
+    "MemoryCache",
     "MultiHeadAttention",
     "PatchEmbedding",
     "RotaryEmbedding",

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.nn.multi_head_attention import KVCache, MultiHeadAttention
+from companion.nn.multi_head_attention import KVCache, MemoryCache, MultiHeadAttention
 from companion.nn.validation import (
     require_choice,
     require_features,
@@ -213,6 +213,7 @@ class DecoderBlock(nn.Module):
         *,
         is_causal: bool = True,
         cache: KVCache | None = None,
+        memory_cache: MemoryCache | None = None,
         need_weights: bool = False,
     ):
         """Return x after the block; with `need_weights` (x, self weights, cross weights).
@@ -224,6 +225,8 @@ class DecoderBlock(nn.Module):
             memory_mask: which source positions may be attended to, likewise.
             is_causal: no target position sees a later one.
             cache: filled in place with the keys and values of the self-attention.
+            memory_cache: filled by the first call with the keys and values of the cross-attention,
+                and read by all others.
             need_weights: also return weights (B, H, T, T) and (B, H, T, S).
         """
         attend = {
@@ -232,7 +235,7 @@ class DecoderBlock(nn.Module):
             "cache": cache,
             "need_weights": need_weights,
         }
-        look_up = {"mask": memory_mask, "need_weights": need_weights}
+        look_up = {"mask": memory_mask, "cache": memory_cache, "need_weights": need_weights}
         if self.norm_first:
             attended, weights = self.self_attention(self.norm1(x), **attend)
             x = x + self.dropout(attended)

@@ -41,6 +41,17 @@ class KVCache:
             self.value = torch.cat([self.value, value], dim=-2)
         return self.key, self.value
 
+    def select(self, rows: torch.Tensor) -> None:
+        """Keep these rows of the batch, in this order; a row may be taken more than once."""
+        self.key, self.value = self.key[rows], self.value[rows]
+
+
+class MemoryCache(KVCache):
+    """Keys and values that one cross-attention made of its memory, to be read at every later step.
+
+    It belongs to that memory: another one needs a new cache.
+    """
+
 
 class MultiHeadAttention(nn.Module):
     """Several attentions side by side, each on its own projection of the input.
@@ -119,7 +130,8 @@ class MultiHeadAttention(nn.Module):
             need_weights: also return the weights, from the explicit computation.
             positions: integers (T,) or (B, T) for the rotary embedding; counted on from the cache
                 when left out.
-            cache: filled in place with the new keys and values; self-attention only.
+            cache: in self-attention a `KVCache`, filled in place with the new keys and values; in
+                cross-attention a `MemoryCache`, filled by the first call and read by all others.
 
         Returns:
             output (B, T, d_model), and weights (B, H, T, S), or None unless `need_weights`.
@@ -140,14 +152,17 @@ class MultiHeadAttention(nn.Module):
         )
 
         q = self._split_heads(self.q_proj(query), self.num_heads)  # (B, H, T, d_k)
-        k = self._split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, S, d_k)
-        v = self._split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, S, d_v)
-        if self.rope is not None and is_self_attention:
-            if positions is None and cache is not None:
-                positions = torch.arange(query.shape[1], device=query.device) + cache.length
-            q, k = self.rope(q, positions), self.rope(k, positions)
-        if cache is not None:
-            k, v = cache.append(k, v)
+        if isinstance(cache, MemoryCache) and cache.length:
+            k, v = cache.key, cache.value
+        else:
+            k = self._split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, S, d_k)
+            v = self._split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, S, d_v)
+            if self.rope is not None and is_self_attention:
+                if positions is None and cache is not None:
+                    positions = torch.arange(query.shape[1], device=query.device) + cache.length
+                q, k = self.rope(q, positions), self.rope(k, positions)
+            if cache is not None:
+                k, v = cache.append(k, v)
 
         attend = {
             "mask": mask,
@@ -187,24 +202,40 @@ class MultiHeadAttention(nn.Module):
                 "positions only serve a rotary embedding in self-attention; "
                 "build the layer with rope=RotaryEmbedding(d_k), or leave positions out"
             )
-        if cache is not None and not is_self_attention:
-            raise ValueError("a cache holds the keys of self-attention; leave key and value out")
-        cached = 0
-        if cache is not None and not isinstance(cache, KVCache):
-            raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
-        if cache is not None and cache.key is not None:
-            B, H, cached, d_k = cache.key.shape
-            found = (B, H, d_k, cache.value.shape[-1])
-            expected = (query.shape[0], self.num_kv_heads, self.d_k, self.d_v)
-            if found != expected:
-                raise ValueError(
-                    f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
-                    f"needs {expected}; start a new KVCache() for each layer and each batch"
-                )
+        S = key.shape[1]
+        if cache is not None:
+            self._check_cache(cache, query.shape[0], S, is_self_attention)
+            if is_self_attention:
+                S += cache.length
         if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
             raise ValueError(
                 "mask must have shape (T, S) or four dimensions (B, H, T, S), "
                 f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
             )
-        scores = (query.shape[0], self.num_heads, query.shape[1], cached + key.shape[1])
-        check_mask_and_bias(mask, score_bias, scores)
+        check_mask_and_bias(mask, score_bias, (query.shape[0], self.num_heads, query.shape[1], S))
+
+    def _check_cache(self, cache, batch: int, S: int, is_self_attention: bool) -> None:
+        if not isinstance(cache, KVCache):
+            raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
+        if is_self_attention and isinstance(cache, MemoryCache):
+            raise TypeError("cache must be a KVCache() in self-attention, got MemoryCache")
+        if not is_self_attention and not isinstance(cache, MemoryCache):
+            raise ValueError(
+                "a KVCache holds the keys of self-attention; leave key and value out, or give a "
+                "MemoryCache() in cross-attention"
+            )
+        if cache.key is None:
+            return
+        B, H, cached, d_k = cache.key.shape
+        found = (B, H, d_k, cache.value.shape[-1])
+        expected = (batch, self.num_kv_heads, self.d_k, self.d_v)
+        if found != expected:
+            raise ValueError(
+                f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call needs "
+                f"{expected}; start a new {type(cache).__name__}() for each layer and each batch"
+            )
+        if not is_self_attention and cached != S:
+            raise ValueError(
+                f"the cache holds a memory of length {cached}, but key has length {S}; "
+                "start a new MemoryCache() for each memory"
+            )

@@ -27,7 +27,7 @@ SMALL = {"vocab_size": 13, "d_model": 12, "num_layers": 2, "num_heads": 3, "d_ff
 def test_gpt(positions):
     model = GPT(GPTConfig(**SMALL, positions=positions)).eval()
     ids = torch.randint(13, (2, 11))
-    logits, weights = model(ids, need_weights=True)
+    logits, _ = model(ids, need_weights=True)
     torch.testing.assert_close(model(ids), logits)
     assert [w.shape for w in weights] == [(2, 3, 11, 11)] * 2
     caches = [KVCache(), KVCache()]
@@ -38,7 +38,7 @@ def test_gpt(positions):
 def test_bert():
     model = BERT(BERTConfig(**SMALL)).eval()
     ids = torch.randint(13, (2, 11))
-    logits, weights = model(ids, need_weights=True)
+    logits, _ = model(ids, need_weights=True)
     torch.testing.assert_close(model(ids), logits)
     assert logits.shape == (2, 11, 13)
 
