@@ -1,0 +1,27 @@
+"""What is done with a model to make it learn: the loop, its losses, its schedules, its checkpoints.
+
+`fit` is the loop. It is given a model and builds none.
+"""
+
+from companion.training.checkpoints import load_checkpoint, save_checkpoint
+from companion.training.loop import History, fit
+from companion.training.losses import (
+    label_smoothing_loss,
+    masked_token_loss,
+    next_token_loss,
+    translation_loss,
+)
+from companion.training.schedules import cosine_schedule, warmup_schedule
+
+__all__ = [
+    "History",
+    "cosine_schedule",
+    "fit",
+    "label_smoothing_loss",
+    "load_checkpoint",
+    "masked_token_loss",
+    "next_token_loss",
+    "save_checkpoint",
+    "translation_loss",
+    "warmup_schedule",
+]

@@ -1,0 +1,206 @@
+"""The training loop."""
+
+import math
+import os
+from collections.abc import Callable
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+from tqdm.auto import tqdm
+
+from companion.nn.validation import require_choice, require_positive
+from companion.training.checkpoints import load_checkpoint, save_checkpoint
+from companion.training.losses import Loss
+from companion.training.processes import PRECISIONS, accelerated, held_interrupt, shares
+
+
+@dataclass
+class History:
+    """What happened in training, as lists ready to plot.
+
+    Attributes:
+        loss: of each step, before its update: the mean over the real tokens of its batch.
+        learning_rate: of each step.
+        grad_norm: of each step, before clipping.
+        evaluated_at: the steps after which the model was evaluated.
+        evaluations: what `evaluate` returned after them.
+    """
+
+    loss: list[float] = field(default_factory=list)
+    learning_rate: list[float] = field(default_factory=list)
+    grad_norm: list[float] = field(default_factory=list)
+    evaluated_at: list[int] = field(default_factory=list)
+    evaluations: list = field(default_factory=list)
+
+    @property
+    def step(self) -> list[int]:
+        """The steps, from 1."""
+        return list(range(1, len(self.loss) + 1))
+
+
+def fit(
+    model: nn.Module,
+    batches: Callable[[int], object],
+    *,
+    steps: int,
+    loss: Loss,
+    learning_rate: float | Callable[[int], float],
+    weight_decay: float = 0.0,
+    betas: tuple[float, float] = (0.9, 0.999),
+    max_grad_norm: float = 1.0,
+    evaluate: Callable[[nn.Module], object] | None = None,
+    evaluate_every: int | None = None,
+    accumulate: int = 1,
+    mixed_precision: str = "no",
+    checkpoint: str | os.PathLike | None = None,
+    checkpoint_every: int | None = None,
+    resume: bool = False,
+    progress: bool = True,
+) -> History:
+    """Train a model with AdamW, and leave it in evaluation mode.
+
+    A step's loss is the sum over all real tokens of its batch, divided by their number. Into how
+    many parts the batch is split, to save memory or to share it among processes, does not move it,
+    and neither does padding.
+
+    It trains on the model's device. Under `accelerate launch` or `torchrun` every process takes its
+    share of each batch.
+
+    Args:
+        model: any module.
+        batches: batches(step) is the batch of that step; the first step is 1. A batch is a tensor,
+            or tensors in a tuple, list or dictionary, with one row for each example. The same step
+            must get the same batch every time: that is what makes a resumed run go on exactly, and
+            lets processes share a batch without talking. Derive randomness from the step.
+        steps: number of updates in all, those before a resumption included.
+        loss: loss(model, batch) is the sum of the losses of the real tokens and their number, as
+            `next_token_loss` and its like return it. It calls the model, not the model's methods.
+        learning_rate: a number, or a function of the step such as a schedule.
+        weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
+        betas: of AdamW.
+        max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
+        evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
+            `evaluate_every` steps and after the last. What it returns is kept (numbers, or what
+            JSON can hold).
+        evaluate_every: only after the last step, if left out.
+        accumulate: into how many parts a process splits its share of a batch, one after the other,
+            to use less memory.
+        mixed_precision: "no", "bf16" or "fp16", by Accelerate.
+        checkpoint: the file to save to, after every `checkpoint_every` steps, after the last, and
+            on Ctrl-C, which stops training after the step in progress.
+        checkpoint_every: as above.
+        resume: go on from the checkpoint. In float32 on a CPU with the same number of threads the
+            weights then end the same bit for bit.
+        progress: whether to show a progress bar.
+
+    Raises:
+        ValueError: an argument makes no sense, a batch has too few rows or no real token, or the
+            checkpoint is there already (without `resume`) or fits another model.
+        FileNotFoundError: there is no checkpoint to resume from.
+        FloatingPointError: loss or gradient is no longer finite; the weights are those before it.
+        KeyboardInterrupt: Ctrl-C was pressed.
+
+    Source: AdamW: Loshchilov and Hutter 2019, algorithm 2 (https://arxiv.org/abs/1711.05101).
+    """
+    _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every)
+    _check_saving(checkpoint, checkpoint_every, resume)
+    matrices = [p for p in model.parameters() if p.dim() >= 2]
+    vectors = [p for p in model.parameters() if p.dim() < 2]
+    groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
+    optimizer = torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay)
+    history = History()
+    if resume:
+        history = History(**load_checkpoint(checkpoint, model, optimizer)["history"])
+
+    with (
+        accelerated(model, optimizer, mixed_precision) as (accelerator, replica, stepper),
+        held_interrupt() as pressed,
+        tqdm(total=steps, initial=len(history.loss), disable=not progress) as bar,
+    ):
+        model.train()
+        for step in range(len(history.loss) + 1, steps + 1):
+            rate = learning_rate(step) if callable(learning_rate) else learning_rate
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+
+            # Gradients of the sums add up over the parts, and after the last over the processes.
+            stepper.zero_grad()
+            sums = 0.0
+            for part, share in enumerate(shares(batches(step), accelerator, accumulate), 1):
+                with accelerator.no_sync(replica) if part < accumulate else nullcontext():
+                    total, count = loss(replica, share)
+                    accelerator.backward(total)
+                count = torch.as_tensor(count, device=total.device)
+                sums = sums + torch.stack([total.detach(), count])
+            total, count = accelerator.reduce(sums).tolist()
+            for parameter in model.parameters():
+                if parameter.grad is not None:
+                    parameter.grad *= accelerator.num_processes / max(count, 1)
+            grad_norm = accelerator.clip_grad_norm_(model.parameters(), max_grad_norm).item()
+            _check_step(step, total, count, grad_norm, accelerator.scaler)
+            stepper.step()
+
+            history.loss.append(total / count)
+            history.learning_rate.append(rate)
+            history.grad_norm.append(grad_norm)
+            bar.update()
+            bar.set_postfix_str(f"loss {total / count:.3f}", refresh=False)
+            if evaluate and (step == steps or step % (evaluate_every or steps) == 0):
+                model.eval()
+                with torch.no_grad():
+                    history.evaluations.append(evaluate(model))
+                history.evaluated_at.append(step)
+                model.train()
+
+            if pressed.is_set():
+                accelerator.set_trigger()
+            stop = accelerator.check_trigger()  # in any process
+            if checkpoint and (stop or step == steps or step % (checkpoint_every or steps) == 0):
+                if accelerator.is_main_process:
+                    save_checkpoint(checkpoint, model, optimizer, history=asdict(history))
+            if stop:
+                raise KeyboardInterrupt(f"stopped after step {step} of {steps}{_saved(checkpoint)}")
+    model.eval()
+    return history
+
+
+def _saved(checkpoint) -> str:
+    return "" if checkpoint is None else f"; saved to {checkpoint}: call with resume=True to go on"
+
+
+def _check_step(step, total, count, grad_norm, scaler) -> None:
+    """Raise unless the step has real tokens, and a finite loss and gradient."""
+    if count == 0:
+        raise ValueError(f"the batch of step {step} has no real token: nothing to learn from")
+    finite = math.isfinite(total) and (math.isfinite(grad_norm) or scaler is not None)
+    if not finite:  # with a scaler (fp16), Accelerate skips the update and scales down
+        raise FloatingPointError(
+            f"at step {step} the loss is {total / count} and the norm of the gradient {grad_norm}; "
+            "the weights are still those of the step before. Lower the learning rate, warm up for "
+            "longer, or look for infinite values in the batch"
+        )
+
+
+def _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every) -> None:
+    require_positive(steps=steps, accumulate=accumulate)
+    require_choice("mixed_precision", mixed_precision, PRECISIONS)
+    if evaluate_every is not None:
+        require_positive(evaluate_every=evaluate_every)
+        if evaluate is None:
+            raise ValueError("evaluate_every needs evaluate, the function to call")
+
+
+def _check_saving(checkpoint, checkpoint_every, resume) -> None:
+    if checkpoint is None:
+        if checkpoint_every is not None or resume:
+            raise ValueError("checkpoint_every and resume need checkpoint, the file to use")
+        return
+    if checkpoint_every is not None:
+        require_positive(checkpoint_every=checkpoint_every)
+    if not resume and Path(checkpoint).exists():
+        raise ValueError(
+            f"{checkpoint} is there already; go on from it with resume=True, or choose another file"
+        )
