@@ -27,13 +27,20 @@ from companion.data.pronouns import (
     pronoun_sentences,
 )
 from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sentences
-from companion.data.vocabulary import CLS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
+from companion.data.translation import (
+    TranslationPair,
+    translation_pairs,
+    translation_vocabulary,
+)
+from companion.data.vocabulary import BOS, CLS, EOS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
 
 __all__ = [
     "ACTORS",
     "ADJECTIVES",
     "ANIMALS",
+    "BOS",
     "CLS",
+    "EOS",
     "FOODS",
     "GENDER_PAIRS",
     "HOMONYMS",
@@ -55,6 +62,7 @@ __all__ = [
     "HomonymSentence",
     "PronounSentence",
     "TransitiveSentence",
+    "TranslationPair",
     "Vocabulary",
     "corpus",
     "cue_halves",
@@ -62,5 +70,7 @@ __all__ = [
     "pronoun_sentence",
     "pronoun_sentences",
     "sentence_probability",
+    "translation_pairs",
+    "translation_vocabulary",
     "who_did_it_sentences",
 ]

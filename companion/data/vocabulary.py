@@ -9,6 +9,8 @@ from torch import Tensor
 from companion.data.lexicon import WORDS
 
 PAD, MASK, CLS, SEP = SPECIAL_TOKENS = ("[PAD]", "[MASK]", "[CLS]", "[SEP]")
+# The first and last token of a text that a model writes; a vocabulary has them if they are passed.
+BOS, EOS = "[BOS]", "[EOS]"
 
 
 class Vocabulary:
