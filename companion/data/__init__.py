@@ -1,5 +1,7 @@
 """What the models learn from."""
 
+from companion.data.batching import batches, padded, windows
+from companion.data.byte_pairs import apply_bpe, learn_bpe
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -27,6 +29,8 @@ from companion.data.pronouns import (
     pronoun_sentences,
 )
 from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sentences
+from companion.data.standard_library import standard_library_text
+from companion.data.tokenizers import BPETokenizer, CharTokenizer
 from companion.data.translation import (
     TranslationPair,
     translation_pairs,
@@ -59,18 +63,26 @@ __all__ = [
     "TRANSITIVE_VERBS",
     "VEHICLES",
     "WORDS",
+    "BPETokenizer",
+    "CharTokenizer",
     "HomonymSentence",
     "PronounSentence",
     "TransitiveSentence",
     "TranslationPair",
     "Vocabulary",
+    "apply_bpe",
+    "batches",
     "corpus",
     "cue_halves",
     "homonym_sentences",
+    "learn_bpe",
+    "padded",
     "pronoun_sentence",
     "pronoun_sentences",
     "sentence_probability",
+    "standard_library_text",
     "translation_pairs",
     "translation_vocabulary",
     "who_did_it_sentences",
+    "windows",
 ]

@@ -1,0 +1,102 @@
+"""Batches for training: the batch of a step depends on the seed and the step alone.
+
+What `batches` and `windows` return is called with the number of a step, from 1, as
+`companion.training.fit` does. It remembers nothing, so that a run can go on from any step.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import torch
+from torch import Tensor
+
+from companion.data.sampling import seeded
+
+
+def padded(sequences: Iterable[Sequence[int]], pad_id: int) -> Tensor:
+    """B lists of ids as int64 (B, T); T is the longest one's length, pad_id fills up the others."""
+    rows = [torch.as_tensor(row, dtype=torch.long) for row in sequences]
+    ids = torch.full((len(rows), max(map(len, rows), default=0)), pad_id)
+    for row, target in zip(rows, ids, strict=True):
+        target[: len(row)] = row
+    return ids
+
+
+def batches(
+    *tensors: Tensor, batch_size: int, seed: int, pad_id: int | None = None
+) -> Callable[[int], Tensor | tuple[Tensor, ...]]:
+    """A function from a step to its batch: rows in random order, each once before any comes again.
+
+    Args:
+        tensors: one or several, with the same number of rows: the examples.
+        batch_size: rows of a batch. If it does not divide the number of rows, a few random ones are
+            left out of each turn through the data.
+        seed: decides the order.
+        pad_id: if given, columns at the end that hold nothing else in the whole batch are cut off.
+
+    Returns:
+        A function: of one tensor it returns the rows of a step, of several a tuple.
+
+    Raises:
+        ValueError: no tensors, different numbers of rows, or fewer rows than a batch.
+        TypeError: the seed is not a whole number.
+    """
+    sizes = {len(tensor) for tensor in tensors}
+    if len(sizes) != 1:
+        raise ValueError(
+            f"got tensors with {sorted(sizes)} rows; expected at least one tensor, and as many "
+            "rows in each"
+        )
+    (size,) = sizes
+    if not 1 <= batch_size <= size:
+        raise ValueError(f"batch_size is {batch_size}; choose 1 to {size}, the number of rows")
+    per_turn = size // batch_size
+    _generator(seed, 0)  # a wrong seed is named here, not in the first step
+
+    def batch(step: int) -> Tensor | tuple[Tensor, ...]:
+        turn, place = divmod(step - 1, per_turn)
+        order = torch.randperm(size, generator=_generator(seed, turn))
+        rows = order[place * batch_size :][:batch_size]
+        chosen = tuple(_cut(tensor[rows], pad_id) for tensor in tensors)
+        return chosen if len(chosen) > 1 else chosen[0]
+
+    return batch
+
+
+def windows(
+    token_ids: Sequence[int], *, batch_size: int, length: int, seed: int
+) -> Callable[[int], Tensor]:
+    """A function from a step to (batch_size, length): stretches of one long text, at random.
+
+    Args:
+        token_ids: the ids of the text.
+        batch_size: stretches in a batch.
+        length: tokens of each. To predict T tokens, each from those before it, takes T + 1.
+        seed: decides where the stretches begin.
+
+    Raises:
+        ValueError: the text is shorter than one stretch.
+        TypeError: the seed is not a whole number.
+    """
+    text = torch.as_tensor(token_ids, dtype=torch.long)
+    starts = len(text) - length + 1
+    if not 1 <= length <= len(text):
+        raise ValueError(f"length is {length}; choose 1 to {len(text)}, the length of the text")
+    _generator(seed, 0)
+
+    def batch(step: int) -> Tensor:
+        chosen = torch.randint(starts, (batch_size, 1), generator=_generator(seed, step))
+        return text[chosen + torch.arange(length)]
+
+    return batch
+
+
+def _generator(seed: int, part: int) -> torch.Generator:
+    return torch.Generator().manual_seed(seeded(f"batches {part}", seed).getrandbits(63))
+
+
+def _cut(rows: Tensor, pad_id: int | None) -> Tensor:
+    """Rows (B, T) without the last columns in which all are pad_id."""
+    if pad_id is None:
+        return rows
+    real = (rows != pad_id).any(0).nonzero()
+    return rows[:, : int(real.max()) + 1 if len(real) else 0]

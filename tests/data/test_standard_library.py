@@ -1,0 +1,49 @@
+import sysconfig
+
+import pytest
+
+from companion.data import standard_library_text
+
+
+def test_modules_follow_each_other_and_are_cut_where_asked():
+    text = standard_library_text(50_000)
+    assert len(text) == 50_000
+    assert standard_library_text(300) == text[:300]
+    assert standard_library_text(0) == ""
+    assert "def " in text and "import " in text
+
+
+def test_the_splits_are_different_modules_and_together_all():
+    splits = {s: standard_library_text(split=s) for s in ("train", "validation", "test")}
+    folder = sysconfig.get_path("stdlib")
+    for module in ("ast", "base64", "csv", "heapq", "random", "string", "textwrap", "typing"):
+        with open(f"{folder}/{module}.py", encoding="utf8") as file:
+            source = file.read()
+        assert sum(source in text for text in splits.values()) == 1, module
+    sizes = [len(text) for text in splits.values()]
+    assert sizes[0] > 2 * (sizes[1] + sizes[2]) and min(sizes) > 100_000
+
+
+def test_docstrings_are_prose_of_the_same_modules():
+    text = standard_library_text(20_000, kind="docstrings", split="validation")
+    source = standard_library_text(split="validation")
+    assert len(text) == 20_000
+    lines = [line.strip() for line in text.splitlines() if len(line) > 20]
+    known = {line.strip().strip("\"'").replace("\\\\", "\\") for line in source.splitlines()}
+    found = sum(any(line in other for other in known) for line in lines[:60])
+    assert found > 55
+
+
+def test_a_python_without_sources_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    with pytest.raises(FileNotFoundError, match=r"no \.py files .* zip"):
+        standard_library_text(10)
+
+
+def test_wrong_choices_are_named():
+    with pytest.raises(ValueError, match="max_characters is -1"):
+        standard_library_text(-1)
+    with pytest.raises(ValueError, match="kind is 'prose'; choose one of source, docstrings"):
+        standard_library_text(10, kind="prose")
+    with pytest.raises(ValueError, match="split is 'dev'"):
+        standard_library_text(10, split="dev")
