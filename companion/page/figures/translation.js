@@ -1,0 +1,275 @@
+// The chapter's trained Transformer, running here: it translates what the reader writes, word by word, and
+// shows where each word of the translation looked in the sentence.
+
+/** companion.nn.sinusoidal_encoding: sine in even columns, cosine in odd ones. */
+const sinusoids = (length, width) =>
+  Array.from({ length }, (_, position) =>
+    Array.from({ length: width }, (_, column) => {
+      const angle = position / 10000 ** ((column - (column % 2)) / width);
+      return column % 2 ? Math.cos(angle) : Math.sin(angle);
+    }),
+  );
+
+/** Word vectors times the square root of d_model, and positions. */
+function embed(weights, ids) {
+  const width = weights["token_embedding.weight"][0].length;
+  const vectors = ids.map((id) =>
+    Array.from(weights["token_embedding.weight"][id], (x) => x * Math.sqrt(width)),
+  );
+  return add(vectors, sinusoids(ids.length, width));
+}
+
+function encode({ weights, num_layers: numLayers, block }, ids) {
+  let x = embed(weights, ids);
+  for (let layer = 0; layer < numLayers; layer++) {
+    x = encoderBlock(weights, `encoder_blocks.${layer}`, x, block).output;
+  }
+  return x;
+}
+
+/** Logits [place][word] for what follows each of the target's words, and the cross-attention
+    [layer][head][place][source word]. */
+function decode({ weights, num_layers: numLayers, block }, ids, memory) {
+  let x = embed(weights, ids);
+  const cross = [];
+  for (let layer = 0; layer < numLayers; layer++) {
+    const done = decoderBlock(weights, `decoder_blocks.${layer}`, x, memory, block);
+    x = done.output;
+    cross.push(done.crossWeights);
+  }
+  return { logits: x.map((row) => weights["token_embedding.weight"].map((w) => dot(row, w))), cross };
+}
+
+/** Greedy: the most probable word, then the most probable after it, until [EOS]. */
+function translate(data, source) {
+  const memory = encode(
+    data,
+    source.map((word) => data.words.indexOf(word)),
+  );
+  const target = [data.bos_id];
+  let decoded;
+  do {
+    decoded = decode(data, target, memory);
+    const last = decoded.logits[target.length - 1];
+    target.push(last.indexOf(Math.max(...last)));
+  } while (target.at(-1) !== data.eos_id && target.length <= data.longest_target);
+  return {
+    source,
+    target: target.slice(1).map((id) => data.words[id]),
+    logits: decoded.logits,
+    probabilities: decoded.logits.map(softmax),
+    cross: decoded.cross,
+  };
+}
+
+/** The number of letters to change, insert or drop on the way from one word to the other. */
+function distance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])));
+    }
+    row = next;
+  }
+  return row[b.length];
+}
+
+const wordsOf = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[.,!?]/g, " ")
+    .split(/\s+/)
+    .filter(Boolean);
+
+/** What is wrong with a sentence, or "". */
+function complaint({ english, longest_source: longest }, text) {
+  const sentence = wordsOf(text);
+  if (sentence.length === 0) return "Write a sentence of the words below.";
+  if (sentence.length > longest) {
+    return `That is ${sentence.length} words; this figure reads at most ${longest}.`;
+  }
+  const unknown = sentence.find((word) => !english.includes(word));
+  if (unknown === undefined) return "";
+  const [nearest] = [...english].sort((a, b) => distance(unknown, a) - distance(unknown, b));
+  return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
+}
+
+/** The cross-attention [place][source word] of one head, or the mean over the heads of a layer. */
+function attentionOf(cross, name) {
+  const [layer, head] = name.split(".");
+  const heads = cross[Number(layer)];
+  if (head !== "mean") return heads[Number(head)];
+  return heads[0].map((row, i) =>
+    row.map((_, j) => heads.reduce((sum, one) => sum + one[i][j], 0) / heads.length),
+  );
+}
+
+function render({ model, el }) {
+  const packed = model.get("data");
+  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const state = connect(model);
+  const computed = remember((text) => (complaint(data, text) ? null : translate(data, wordsOf(text))));
+  const result = (value) => computed(value.sentence);
+  const place = (value) => Math.min(value.place, result(value).target.length) - 1;
+  const shown = (value) => attentionOf(result(value).cross, value.attention);
+
+  const typed = element("input", { type: "text", name: "typed", spellcheck: "false", lang: "en" });
+  const error = element("p", { role: "alert", "data-name": "error" });
+  typed.style.width = "100%";
+  typed.addEventListener("input", () => state.set({ sentence: typed.value, place: 1 }));
+  state.draw((value) => {
+    if (typed.value !== value.sentence) typed.value = value.sentence;
+    error.textContent = complaint(data, value.sentence);
+    error.hidden = error.textContent === "";
+    typed.setAttribute("aria-invalid", String(!error.hidden));
+  });
+  const known = element(
+    "details",
+    {},
+    element("summary", {}, `The ${data.english.length} words it knows`),
+    element("p", { style: "font-size: .86rem" }, data.english.join(" · ")),
+  );
+
+  const heads = Array.from({ length: data.num_layers }, (_, layer) => [
+    `block ${layer + 1}`,
+    [
+      [`${layer}.mean`, `block ${layer + 1}, mean of the heads`],
+      ...Array.from({ length: data.block.numHeads }, (_, head) => [
+        `${layer}.${head}`,
+        `block ${layer + 1}, head ${head + 1}`,
+      ]),
+    ],
+  ]);
+  const examples = (value) => {
+    const own = data.examples.includes(value.sentence) ? [] : [[value.sentence, "your own"]];
+    return { "": [...own, ...data.examples.map((sentence) => [sentence, sentence])] };
+  };
+  const steps = slider(state, "place", "word of the translation", {
+    min: 1,
+    max: 2,
+    describe: (number, value) =>
+      result(value) === null ? "–" : `${place(value) + 1}: ${result(value).target[place(value)]}`,
+  });
+  const range = steps.querySelector("input");
+  state.draw((value) => {
+    range.disabled = result(value) === null;
+    if (!range.disabled) range.max = result(value).target.length;
+    range.value = value.place;
+  });
+
+  const words = element("ol", { class: "cl-words", "aria-label": "the translation, word by word" });
+  const answers = element("div", { class: "cl-answers", "data-name": "answers" });
+  const map = element("table", { "data-name": "cross" });
+  const output = element(
+    "div",
+    {},
+    words,
+    element("p", { style: "margin: .6rem 0 .3rem" }, "The model’s best candidates for this word:"),
+    answers,
+    element("div", { class: "cl-scroll", style: "margin-top: .9rem" }, map),
+  );
+
+  state.draw((value) => {
+    output.hidden = result(value) === null;
+    if (output.hidden) return;
+    const { source, target, logits, probabilities } = result(value),
+      at = place(value),
+      weights = shown(value);
+
+    words.replaceChildren(
+      ...target.map((text, i) =>
+        element(
+          "li",
+          { class: i === at ? "cl-from cl-most" : "" },
+          element("span", { class: "cl-word", lang: "fr" }, text),
+          write(
+            element("span", { class: "cl-number" }),
+            probabilities[i][data.words.indexOf(text)],
+          ),
+        ),
+      ),
+    );
+
+    const best = probabilities[at].map((probability, id) => [probability, id]);
+    best.sort((a, b) => b[0] - a[0]);
+    answers.replaceChildren(
+      ...best.slice(0, 3).flatMap(([probability, id]) => {
+        const bar = element("i", { "aria-hidden": "true" });
+        bar.style.setProperty("--w", probability);
+        const number = write(element("span"), probability, 3);
+        fill(number, { "data-id": id, "data-logit": logits[at][id] }, []);
+        return [element("span", { lang: "fr" }, data.words[id]), bar, number];
+      }),
+    );
+
+    const upright = "writing-mode: vertical-rl; transform: rotate(180deg)";
+    map.replaceChildren(
+      element("caption", {}, "Where each word of the translation (row) looked in the sentence (column)"),
+      element(
+        "thead",
+        {},
+        element(
+          "tr",
+          {},
+          element("td"),
+          source.map((word) => element("th", { scope: "col", style: upright, lang: "en" }, word)),
+        ),
+      ),
+      element(
+        "tbody",
+        {},
+        target.map((word, i) => {
+          const most = Math.max(...weights[i]);
+          return element(
+            "tr",
+            {},
+            element("th", { scope: "row", lang: "fr", class: i === at ? "cl-here" : null }, word),
+            weights[i].map((weight) => {
+              const style = weight === most ? "font-weight: 700" : null;
+              const cell = write(element("td", { class: "cl-heat", style }), weight);
+              cell.style.setProperty("--w", weight);
+              return cell;
+            }),
+          );
+        }),
+      ),
+    );
+  });
+
+  const say = announce(state, (value) => {
+    if (result(value) === null) return "No translation: the sentence cannot be read.";
+    const { source, target, probabilities } = result(value),
+      at = place(value),
+      row = shown(value)[at];
+    const most = row.indexOf(Math.max(...row));
+    const probability = probabilities[at][data.words.indexOf(target[at])];
+    return (
+      `“${source.join(" ")}” becomes “${target.filter((word) => word !== "[EOS]").join(" ")}”. ` +
+      `Word ${at + 1}, “${target[at]}”, has probability ${format(probability)}; ` +
+      `it looked most at “${source[most]}” (${format(row[most])}).`
+    );
+  });
+
+  frame(
+    el,
+    "The trained translator",
+    element("label", { class: "cl-control", style: "margin-bottom: .5rem" }, "write a sentence in English", typed),
+    error,
+    known,
+    element(
+      "div",
+      { class: "cl-controls", style: "margin-top: .7rem" },
+      choice(state, "sentence", "or take one of these", examples, {
+        change: (sentence) => ({ sentence, place: 1 }),
+      }),
+      choice(state, "attention", "attention", () => Object.fromEntries(heads)),
+      steps,
+    ),
+    output,
+    say,
+  );
+  return state.close;
+}
+
+export default { render };
