@@ -10,27 +10,22 @@ CPU, from the allocator's own counter on a GPU. Forward runs without gradients, 
 """
 
 import argparse
-import json
 import math
 import os
-import platform
 import statistics
 import sys
-import tempfile
-from pathlib import Path
+from functools import partial
 
 import torch
 import torch.nn.functional as F
+from measuring import machine, median_times, peak_bytes, print_table
 from torch import nn
-from torch.profiler import ProfilerActivity, profile
-from torch.utils.benchmark import Timer
 from x_transformers.x_transformers import Attention as XAttention
 
 from companion.nn import MultiHeadAttention
 
 D_MODEL, NUM_HEADS = 256, 4
 ROUNDS = 9
-SECONDS_PER_TURN = 0.1  # a layer's turn in a round is repeated until it takes about that long
 SCORE_MATRICES = 6  # of (H, n, n), held at once by the explicit path forward + backward
 
 
@@ -82,45 +77,11 @@ def forward_backward(attend, x: torch.Tensor) -> None:
 PASSES = {"forward": forward, "forward + backward": forward_backward}
 
 
-def peak_bytes(run, module: nn.Module, attend, x: torch.Tensor) -> int:
-    """The most bytes allocated at once while `run` runs, beyond what was there before."""
+def peak(run, module: nn.Module, attend, x: torch.Tensor) -> int:
+    """The most bytes that a pass holds at once beyond input and parameters."""
     module.zero_grad()
     x.grad = None
-    if x.is_cuda:
-        torch.cuda.reset_peak_memory_stats()
-        before = torch.cuda.memory_allocated()
-        run(attend, x)
-        return torch.cuda.max_memory_allocated() - before
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
-        run(attend, x)
-    with tempfile.TemporaryDirectory() as folder:
-        trace = Path(folder) / "trace.json"
-        profiler.export_chrome_trace(str(trace))
-        events = json.loads(trace.read_text())["traceEvents"]
-    changes = [event for event in events if event["name"] == "[memory]"]
-    held = peak = 0
-    for change in sorted(changes, key=lambda event: event["ts"]):
-        held += change["args"]["Bytes"]
-        peak = max(peak, held)
-    return peak
-
-
-def median_times(run, columns, x: torch.Tensor) -> dict[str, float]:
-    """Column name -> median seconds, over rounds in which the columns take turns."""
-    turns = {}
-    for name, (_, attend) in columns.items():
-        timer = Timer(
-            "run(attend, x)",
-            globals={"run": run, "attend": attend, "x": x},
-            num_threads=torch.get_num_threads(),
-        )
-        timer.timeit(1)  # the first call allocates
-        turns[name] = timer, max(1, int(SECONDS_PER_TURN / timer.timeit(1).mean))
-    times = {name: [] for name in columns}
-    for _ in range(ROUNDS):
-        for name, (timer, number) in turns.items():
-            times[name].append(timer.timeit(number).mean)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+    return peak_bytes(partial(run, attend, x), x.device.type)
 
 
 def exponent(sizes: list[int], values: list[float]) -> float:
@@ -128,19 +89,6 @@ def exponent(sizes: list[int], values: list[float]) -> float:
     x = [math.log(size) for size in sizes]
     y = [math.log(value) for value in values]
     return statistics.linear_regression(x, y).slope
-
-
-def machine(device: str) -> str:
-    if device == "cuda":
-        return torch.cuda.get_device_name()
-    cpuinfo = Path("/proc/cpuinfo")
-    names = [
-        line.partition(":")[2].strip()
-        for line in (cpuinfo.read_text().splitlines() if cpuinfo.exists() else ())
-        if line.startswith("model name")
-    ]
-    name = names[0] if names else platform.processor()
-    return f"{name}, {os.cpu_count()} cores, {torch.get_num_threads()} threads"
 
 
 def fits_explicitly(n: int, x: torch.Tensor) -> bool:
@@ -163,8 +111,9 @@ def measure(columns, sizes: list[int], make_input):
             print(f"n = {n}, {pass_name} ...", file=sys.stderr)
             for module, _ in columns.values():
                 module.train(run is forward_backward)
-            peaks = {name: peak_bytes(run, *column, x) for name, column in fitting.items()}
-            times = median_times(run, fitting, x)
+            peaks = {name: peak(run, *column, x) for name, column in fitting.items()}
+            runs = {name: partial(run, attend, x) for name, (_, attend) in fitting.items()}
+            times = median_times(runs, ROUNDS)
             cells = [
                 f"{times[name] * 1e3:.1f} ms, {peaks[name] / 1e6:.1f} MB"
                 if name in fitting
@@ -194,7 +143,7 @@ def default_path_exponents(ours: nn.Module, sizes: list[int], make_input) -> dic
         slopes[name] = []
         for run in PASSES.values():
             peaks = [
-                peak_bytes(run, ours, lambda x: ours(x, **arguments(x))[0], make_input(n))  # noqa: B023
+                peak(run, ours, lambda x: ours(x, **arguments(x))[0], make_input(n))  # noqa: B023
                 for n in sizes
             ]
             slopes[name].append(exponent(sizes, peaks))
@@ -222,19 +171,18 @@ def main() -> None:
         f"one sequence, d_model {D_MODEL}, {NUM_HEADS} heads, no mask; median of {ROUNDS} rounds.\n"
     )
     header = ["n", "pass", *columns, "default / torch's function (time)"]
-    for row in (header, ["---"] * len(header), *rows):
-        print("| " + " | ".join(row) + " |")
+    print_table(header, rows)
     print(f"\nDefault path over torch's function, time: {min(ratios):.2f} to {max(ratios):.2f}.\n")
 
     print("Peak memory grows as n to the power of\n")
-    print("| path | " + " | ".join(PASSES) + " |")
-    print("| --- | --- | --- |")
     slopes = {
         "explicit": [exponent(args.sizes[: len(peaks)], peaks) for peaks in explicit_peaks.values()]
     }
     slopes |= default_path_exponents(columns["default"][0], args.sizes, make_input)
-    for name, (first, second) in slopes.items():
-        print(f"| {name} | {first:.2f} | {second:.2f} |")
+    print_table(
+        ["path", *PASSES],
+        [[name, *(f"{slope:.2f}" for slope in pair)] for name, pair in slopes.items()],
+    )
 
 
 if __name__ == "__main__":

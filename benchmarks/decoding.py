@@ -1,0 +1,134 @@
+"""Writing with a cache: `companion.generation.generate` beside `generate` of transformers.
+
+    python benchmarks/decoding.py > benchmarks/decoding.md
+
+Both write greedily with the same weights, carried over into transformers' GPT-2 and checked to give
+the same logits; float32. Times are medians over rounds in which the two take turns, so that a noisy
+machine is noisy for both.
+"""
+
+import argparse
+import sys
+from functools import partial
+
+import torch
+from measuring import machine, median_times, print_table
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from companion.generation import generate
+from companion.models import GPT, GPTConfig
+
+ROUNDS = 7
+VOCAB_SIZE = 1000
+MODELS = ((64, 2), (256, 4))  # d_model, num_layers
+BATCH_SIZES = (1, 8, 32)
+
+
+def companion_model(d_model: int, num_layers: int, max_len: int) -> GPT:
+    config = GPTConfig(
+        vocab_size=VOCAB_SIZE,
+        d_model=d_model,
+        num_layers=num_layers,
+        num_heads=4,
+        d_ff=4 * d_model,
+        max_len=max_len,
+        dropout=0.0,
+    )
+    return GPT(config).eval()
+
+
+def transformers_model(model: GPT) -> GPT2LMHeadModel:
+    """transformers' GPT-2 with the weights of ours."""
+    config = model.config
+    theirs = GPT2LMHeadModel(
+        GPT2Config(
+            vocab_size=config.vocab_size,
+            n_embd=config.d_model,
+            n_layer=config.num_layers,
+            n_head=config.num_heads,
+            n_positions=config.max_len,
+            bos_token_id=None,
+            eos_token_id=None,
+            pad_token_id=config.pad_id,
+            attn_implementation="sdpa",
+        )
+    ).eval()
+    weights = {
+        "wte.weight": model.token_embedding.weight,
+        "wpe.weight": model.positions.weight,
+        "ln_f.weight": model.final_norm.weight,
+        "ln_f.bias": model.final_norm.bias,
+    }
+    for i, block in enumerate(model.blocks):
+        attention, network = block.self_attention, block.feed_forward
+        qkv = (attention.q_proj, attention.k_proj, attention.v_proj)
+        weights |= {
+            f"h.{i}.ln_1.weight": block.norm1.weight,
+            f"h.{i}.ln_1.bias": block.norm1.bias,
+            f"h.{i}.ln_2.weight": block.norm2.weight,
+            f"h.{i}.ln_2.bias": block.norm2.bias,
+            f"h.{i}.attn.c_attn.weight": torch.cat([part.weight for part in qkv]).T,
+            f"h.{i}.attn.c_attn.bias": torch.cat([part.bias for part in qkv]),
+            f"h.{i}.attn.c_proj.weight": attention.out_proj.weight.T,
+            f"h.{i}.attn.c_proj.bias": attention.out_proj.bias,
+            f"h.{i}.mlp.c_fc.weight": network.up_proj.weight.T,
+            f"h.{i}.mlp.c_fc.bias": network.up_proj.bias,
+            f"h.{i}.mlp.c_proj.weight": network.down_proj.weight.T,
+            f"h.{i}.mlp.c_proj.bias": network.down_proj.bias,
+        }
+    theirs.transformer.load_state_dict(weights)
+    return theirs
+
+
+@torch.no_grad()
+def measure(d_model: int, num_layers: int, device: str, prompt: int, new: int):
+    """A row of the table for each batch size, with how many times as fast as transformers."""
+    torch.manual_seed(0)
+    ours = companion_model(d_model, num_layers, prompt + new)
+    theirs = transformers_model(ours).to(device)
+    ours.to(device)
+    for batch_size in BATCH_SIZES:
+        print(f"d {d_model} × {num_layers} layers, batch {batch_size} ...", file=sys.stderr)
+        token_ids = torch.randint(1, VOCAB_SIZE, (batch_size, prompt), device=device)
+        torch.testing.assert_close(ours(token_ids), theirs(token_ids).logits, rtol=1e-4, atol=1e-4)
+        runs = {
+            "companion": partial(generate, ours, token_ids, new, temperature=0),
+            "transformers": partial(
+                theirs.generate,
+                token_ids,
+                attention_mask=torch.ones_like(token_ids),
+                max_new_tokens=new,
+                do_sample=False,
+            ),
+        }
+        written = {name: run() for name, run in runs.items()}
+        shapes = {name: tuple(ids.shape) for name, ids in written.items()}
+        assert set(shapes.values()) == {(batch_size, prompt + new)}, shapes
+        same = (written["companion"] == written["transformers"]).float().mean().item()
+        times = median_times(runs, ROUNDS)
+        rates = [batch_size * new / seconds for seconds in times.values()]
+        faster = rates[0] / rates[1]
+        cells = [f"{rate:,.0f}/s" for rate in rates]
+        name = f"d {d_model} × {num_layers} layers"
+        yield [name, str(batch_size), *cells, f"{faster:.2f}", f"{same:.1%}"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--prompt", type=int, default=32, help="tokens that are given")
+    parser.add_argument("--new", type=int, default=128, help="tokens that are written")
+    args = parser.parse_args()
+    rows = [row for model in MODELS for row in measure(*model, args.device, args.prompt, args.new)]
+    print("# Decoding: new tokens per second\n")
+    print(f"{machine(args.device)}; torch {torch.__version__}, float32;")
+    print(
+        f"{args.prompt} tokens given, {args.new} written greedily with a cache; median of "
+        f"{ROUNDS} rounds.\n"
+    )
+    header = ["model", "batch", "companion", "transformers GPT-2", "times as fast", "same tokens"]
+    print_table(header, rows)
+
+
+if __name__ == "__main__":
+    main()
