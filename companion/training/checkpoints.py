@@ -144,7 +144,7 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
             f"{path} was not written by companion.training.save_checkpoint; "
             "published weights are read by companion.pretrained.load"
         )
-    if metadata["checksum"] != _checksum(tensors, metadata["plain"]):
+    if metadata.get("checksum") != _checksum(tensors, metadata.get("plain", "")):
         raise ValueError(
             f"{path} is damaged: its contents do not match its checksum; use another checkpoint"
         )

@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 from companion.nn.validation import require_choice, require_positive
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.losses import Loss
-from companion.training.processes import PRECISIONS, accelerated, held_interrupt, shares
+from companion.training.processes import PRECISIONS, accelerated, draw_apart, held_interrupt, shares
 
 
 @dataclass
@@ -88,7 +88,7 @@ def fit(
         evaluate_every: only after the last step, if left out.
         accumulate: into how many parts a process splits its share of a batch, one after the other,
             to use less memory.
-        mixed_precision: "no", "bf16" or "fp16", by Accelerate.
+        mixed_precision: "no", or "bf16" for the forward pass, by Accelerate.
         checkpoint: the file to save to, after every `checkpoint_every` steps, after the last, and
             on Ctrl-C, which stops training after the step in progress.
         checkpoint_every: as above.
@@ -107,27 +107,27 @@ def fit(
     """
     _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every)
     _check_saving(checkpoint, checkpoint_every, resume)
-    matrices = [p for p in model.parameters() if p.dim() >= 2]
-    vectors = [p for p in model.parameters() if p.dim() < 2]
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    matrices = [p for p in parameters if p.dim() >= 2]
+    vectors = [p for p in parameters if p.dim() < 2]
     groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay)
     history = History()
-    if resume:
-        history = History(**load_checkpoint(checkpoint, model, optimizer)["history"])
 
-    with (
-        accelerated(model, optimizer, mixed_precision) as (accelerator, replica, stepper),
-        held_interrupt() as pressed,
-        tqdm(total=steps, initial=len(history.loss), disable=not progress) as bar,
-    ):
+    with accelerated(model, mixed_precision) as (accelerator, replica), held_interrupt() as pressed:
+        if resume:
+            history = History(**load_checkpoint(checkpoint, model, optimizer)["history"])
+        draw_apart(accelerator)
+        done, hidden = len(history.loss), not (progress and accelerator.is_main_process)
+        bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         model.train()
-        for step in range(len(history.loss) + 1, steps + 1):
+        for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
             for group in optimizer.param_groups:
                 group["lr"] = rate
 
             # Gradients of the sums add up over the parts, and after the last over the processes.
-            stepper.zero_grad()
+            optimizer.zero_grad()
             sums = 0.0
             for part, share in enumerate(shares(batches(step), accelerator, accumulate), 1):
                 with accelerator.no_sync(replica) if part < accumulate else nullcontext():
@@ -136,17 +136,16 @@ def fit(
                 count = torch.as_tensor(count, device=total.device)
                 sums = sums + torch.stack([total.detach(), count])
             total, count = accelerator.reduce(sums).tolist()
-            for parameter in model.parameters():
+            for parameter in parameters:
                 if parameter.grad is not None:
                     parameter.grad *= accelerator.num_processes / max(count, 1)
-            grad_norm = accelerator.clip_grad_norm_(model.parameters(), max_grad_norm).item()
-            _check_step(step, total, count, grad_norm, accelerator.scaler)
-            stepper.step()
+            grad_norm = accelerator.clip_grad_norm_(parameters, max_grad_norm).item()
+            _check_step(step, total, count, grad_norm)
+            optimizer.step()
 
             history.loss.append(total / count)
             history.learning_rate.append(rate)
             history.grad_norm.append(grad_norm)
-            bar.update()
             bar.set_postfix_str(f"loss {total / count:.3f}", refresh=False)
             if evaluate and (step == steps or step % (evaluate_every or steps) == 0):
                 model.eval()
@@ -171,12 +170,11 @@ def _saved(checkpoint) -> str:
     return "" if checkpoint is None else f"; saved to {checkpoint}: call with resume=True to go on"
 
 
-def _check_step(step, total, count, grad_norm, scaler) -> None:
+def _check_step(step, total, count, grad_norm) -> None:
     """Raise unless the step has real tokens, and a finite loss and gradient."""
     if count == 0:
         raise ValueError(f"the batch of step {step} has no real token: nothing to learn from")
-    finite = math.isfinite(total) and (math.isfinite(grad_norm) or scaler is not None)
-    if not finite:  # with a scaler (fp16), Accelerate skips the update and scales down
+    if not (math.isfinite(total) and math.isfinite(grad_norm)):
         raise FloatingPointError(
             f"at step {step} the loss is {total / count} and the norm of the gradient {grad_norm}; "
             "the weights are still those of the step before. Lower the learning rate, warm up for "

@@ -11,30 +11,32 @@ from accelerate.state import AcceleratorState
 from accelerate.utils import find_batch_size, recursively_apply, send_to_device
 from torch import nn
 
-PRECISIONS = ("no", "bf16", "fp16")
+PRECISIONS = ("no", "bf16")
 
 
 @contextmanager
-def accelerated(model: nn.Module, optimizer: torch.optim.Optimizer, mixed_precision: str):
-    """An Accelerator, and model and optimizer as it wants them called; undone on leaving.
+def accelerated(model: nn.Module, mixed_precision: str):
+    """An Accelerator, and the model as it wants it called; undone on leaving.
 
-    The device is the model's; under `accelerate launch` or `torchrun` there is one model in each
-    process, and each process draws its own dropout.
+    The device is the model's; under `accelerate launch` or `torchrun` there is a copy of the model
+    in each process.
     """
     on_cpu = next(model.parameters()).device.type == "cpu"
-    if mixed_precision == "fp16" and on_cpu:
-        raise ValueError("mixed_precision = 'fp16' needs a GPU; use 'bf16' on a CPU")
     AcceleratorState._reset_state(reset_partial_state=True)  # Accelerate keeps one for all time
     accelerator = Accelerator(cpu=on_cpu, mixed_precision=mixed_precision)
     accelerator.gradient_accumulation_steps = 1  # whatever the environment says: `fit` divides
-    if accelerator.num_processes > 1:
-        torch.manual_seed(torch.initial_seed() + 1 + accelerator.process_index)
     try:
-        yield accelerator, *accelerator.prepare(model, optimizer)
+        yield accelerator, accelerator.prepare(model)
         accelerator.wait_for_everyone()
     finally:
         accelerator.unwrap_model(model, keep_fp32_wrapper=False)
         vars(model).pop("_is_accelerate_prepared", None)
+
+
+def draw_apart(accelerator: Accelerator) -> None:
+    """Let each of several processes draw its own dropout, after they were all seeded alike."""
+    if accelerator.num_processes > 1:
+        torch.manual_seed(torch.initial_seed() + 1 + accelerator.process_index)
 
 
 def shares(batch, accelerator: Accelerator, accumulate: int) -> Iterator:

@@ -1,13 +1,15 @@
 """The loop: what one step computes, and that how a batch is split does not move it."""
 
 import math
+import signal
+from itertools import pairwise
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.training import fit, next_token_loss
+from companion.training import fit, load_checkpoint, next_token_loss
 
 PAD, VOCAB = 0, 23
 
@@ -105,3 +107,159 @@ def test_resuming_is_not_starting_again(tmp_path):
     assert rest == whole
     for ours, theirs in zip(second.parameters(), straight.parameters(), strict=True):
         assert torch.equal(ours, theirs)
+
+
+def test_the_rate_is_the_schedules():
+    rates = [0.01, 0.0, 0.03]
+    model, weights = bigram(), []
+
+    def watch(model, batch):
+        weights.append(model.head.weight.detach().clone())
+        return next_token_loss(PAD)(model, batch)
+
+    history = run(model, steps=3, loss=watch, learning_rate=lambda step: rates[step - 1])
+    assert history.learning_rate == rates
+    assert history.step == [1, 2, 3]
+    weights.append(model.head.weight)
+    assert [not torch.equal(*pair) for pair in pairwise(weights)] == [True, False, True]
+
+
+def test_matrices_decay_and_vectors_do_not():
+    model = bigram()
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+
+    def flat(model, batch):
+        return sum(0.0 * p.sum() for p in model.parameters()), 1
+
+    run(model, steps=1, loss=flat, learning_rate=0.1, weight_decay=0.5)
+    for name, parameter in model.named_parameters():
+        kept = 0.95 if parameter.dim() == 2 else 1.0
+        torch.testing.assert_close(parameter, kept * before[name], rtol=1e-14, atol=0)
+    assert {p.dim() for p in model.parameters()} == {1, 2}
+
+
+def test_a_parameter_that_is_frozen_or_not_used_stays_as_it_is():
+    model = bigram()
+    model.spare = nn.Linear(2, 3).double()
+    model.embedding.weight.requires_grad_(False)
+    before = {name: p.detach().clone() for name, p in model.named_parameters()}
+    run(model, weight_decay=0.5)
+    still = {name for name, p in model.named_parameters() if torch.equal(p, before[name])}
+    assert still == {"embedding.weight", "spare.weight", "spare.bias"}
+
+
+def test_gradients_from_before_do_not_count():
+    clean, littered = bigram(), bigram()
+    littered(sentences(99)).sum().backward()
+    assert run(littered).loss == run(clean).loss
+
+
+@pytest.mark.parametrize(("every", "expected"), [(None, [5]), (2, [2, 4, 5]), (5, [5])])
+def test_evaluation_happens_when_it_should_and_how_it_should(every, expected):
+    model, modes = bigram(dropout=0.1), []
+
+    def evaluate(model):
+        modes.append((model.training, torch.is_grad_enabled()))
+        return {"norm": model.head.weight.norm().item()}
+
+    def loss(model, batch):
+        assert model.training
+        return next_token_loss(PAD)(model, batch)
+
+    history = run(model, steps=5, loss=loss, evaluate=evaluate, evaluate_every=every)
+    assert history.evaluated_at == expected
+    assert modes == [(False, False)] * len(expected)
+    assert history.evaluations[-1] == {"norm": model.head.weight.norm().item()}
+    assert not model.training
+
+
+def test_half_precision_is_for_the_forward_pass_and_gone_afterwards():
+    model = bigram().float()
+    hidden, logits = [], []
+    model.head.register_forward_hook(lambda module, inputs, output: hidden.append(output.dtype))
+
+    def loss(model, batch):
+        logits.append(model(batch).dtype)
+        return next_token_loss(PAD)(model, batch)
+
+    run(model, steps=1, loss=loss, mixed_precision="bf16")
+    assert set(hidden) == {torch.bfloat16}
+    assert set(logits) == {torch.float32}
+    assert {p.dtype for p in model.parameters()} == {torch.float32}
+    hidden.clear()
+    model(sentences(1))
+    run(model, steps=1)
+    assert set(hidden) == {torch.float32}
+
+
+def test_the_environment_does_not_change_the_loss(monkeypatch):
+    expected = run(bigram()).loss
+    monkeypatch.setenv("ACCELERATE_GRADIENT_ACCUMULATION_STEPS", "4")
+    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")
+    assert run(bigram()).loss == expected
+
+
+def test_ctrl_c_finishes_the_step_saves_and_says_how_to_go_on(tmp_path):
+    path = tmp_path / "run.safetensors"
+    handler = signal.getsignal(signal.SIGINT)
+
+    def interrupted(step):
+        if step == 3:
+            signal.raise_signal(signal.SIGINT)
+        return sentences(step)
+
+    with pytest.raises(KeyboardInterrupt, match=r"after step 3 of 7; saved to .*resume=True"):
+        run(bigram(), interrupted, steps=7, checkpoint=path)
+    assert signal.getsignal(signal.SIGINT) is handler
+    assert len(load_checkpoint(path)["history"]["loss"]) == 3
+    resumed = run(bigram(seed=1), steps=7, checkpoint=path, resume=True)
+    assert resumed == run(bigram(), steps=7)
+
+
+def test_a_second_ctrl_c_does_not_wait(tmp_path):
+    def impatient(step):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        pytest.fail("the second Ctrl-C was held back")
+
+    path = tmp_path / "run.safetensors"
+    with pytest.raises(KeyboardInterrupt):
+        run(bigram(), impatient, checkpoint=path)
+    assert not path.exists()
+
+
+def test_a_finished_run_has_nothing_left_to_do(tmp_path):
+    path = tmp_path / "run.safetensors"
+    model = bigram()
+    whole = run(model, checkpoint=path)
+    again = bigram(seed=1)
+    assert run(again, batches=None, checkpoint=path, resume=True) == whole
+    assert torch.equal(again.head.weight, model.head.weight)
+
+
+def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
+    path = tmp_path / "run.safetensors"
+    run(bigram(), checkpoint=path)
+    contents = path.read_bytes()
+    with pytest.raises(ValueError, match=r"run\.safetensors is there already.*resume=True"):
+        run(bigram(), checkpoint=path)
+    assert path.read_bytes() == contents
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"steps": 0}, ValueError, "steps must be at least 1"),
+        ({"accumulate": 0}, ValueError, "accumulate must be at least 1"),
+        ({"accumulate": 8}, ValueError, "7 rows cannot be split into 8 parts"),
+        ({"mixed_precision": "fp16"}, ValueError, "mixed_precision must be one of 'no', 'bf16'"),
+        ({"evaluate_every": 2}, ValueError, "evaluate_every needs evaluate"),
+        ({"checkpoint_every": 2}, ValueError, "need checkpoint"),
+        ({"resume": True}, ValueError, "need checkpoint"),
+        ({"resume": True, "checkpoint": "none"}, FileNotFoundError, "there is no checkpoint none"),
+        ({"batches": lambda step: torch.zeros(3, 5).long()}, ValueError, "step 1 has no real"),
+    ],
+)
+def test_it_refuses(changes, error, message):
+    with pytest.raises(error, match=message):
+        run(bigram(), **changes)

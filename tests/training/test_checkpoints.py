@@ -1,0 +1,201 @@
+"""Checkpoints: what is written comes back, and nothing else does."""
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from companion.training import load_checkpoint, save_checkpoint
+
+
+class Tied(nn.Module):
+    """An embedding that is also the head, and buffers of several kinds."""
+
+    def __init__(self, width=5, tied=True):
+        super().__init__()
+        self.embedding = nn.Embedding(7, width)
+        self.norm = nn.BatchNorm1d(width)
+        self.head = nn.Linear(width, 7, bias=False)
+        if tied:
+            self.head.weight = self.embedding.weight
+
+    def forward(self, token_ids):
+        return self.head(self.norm(self.embedding(token_ids)))
+
+
+def trained(seed=0, **changes):
+    """A model and its optimizer after two steps, in bfloat16 in part."""
+    torch.manual_seed(seed)
+    model = Tied(**changes)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1, betas=(0.8, 0.95))
+    for _ in range(2):
+        optimizer.zero_grad()
+        model(torch.randint(7, (11,))).square().sum().backward()
+        optimizer.step()
+    return model, optimizer
+
+
+def same(one, other) -> bool:
+    """Whether two state dicts are equal bit for bit."""
+    if isinstance(one, torch.Tensor):
+        return one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    return one == other
+
+
+def test_everything_comes_back(tmp_path):
+    path = tmp_path / "new" / "folder" / "model.safetensors"
+    model, optimizer = trained(0)
+    state = {"step": 12, "loss": [0.1, 1 / 3, float("inf")], "name": "ß", "best": {"of": None}}
+    save_checkpoint(path, model, optimizer, **state)
+    drawn = torch.rand(3)
+
+    other, its_optimizer = trained(1)
+    assert load_checkpoint(path, other, its_optimizer) == state
+    assert same(other.state_dict(), model.state_dict())
+    assert same(its_optimizer.state_dict(), optimizer.state_dict())
+    assert torch.equal(torch.rand(3), drawn)
+    assert other.head.weight is other.embedding.weight
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+
+
+def test_a_tied_weight_is_written_once(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, Tied())
+    names = [name for name in load_file(path) if name.startswith("model.")]
+    assert "model.embedding.weight" in names
+    assert "model.head.weight" not in names
+
+
+def test_a_model_alone_leaves_the_random_state_as_it_is(tmp_path):
+    path = tmp_path / "model.safetensors"
+    model, _ = trained(0)
+    save_checkpoint(path, model)
+    other, _ = trained(1)
+    before = torch.get_rng_state()
+    assert load_checkpoint(path, other) == {}
+    assert torch.equal(torch.get_rng_state(), before)
+    assert same(other.state_dict(), model.state_dict())
+
+
+def test_the_dtypes_of_a_model_are_kept(tmp_path):
+    path = tmp_path / "model.safetensors"
+    model, other = nn.Linear(3, 5).bfloat16(), nn.Linear(3, 5).bfloat16()
+    save_checkpoint(path, model)
+    load_checkpoint(path, other)
+    assert same(other.state_dict(), model.state_dict())
+
+
+def test_a_damaged_byte_is_noticed_wherever_it_is(tmp_path):
+    path, damaged = tmp_path / "good.safetensors", tmp_path / "damaged.safetensors"
+    model, optimizer = trained()
+    save_checkpoint(path, model, optimizer, step=3)
+    contents = path.read_bytes()
+    for place in range(0, len(contents), 11):
+        changed = bytearray(contents)
+        changed[place] ^= 1
+        damaged.write_bytes(changed)
+        with pytest.raises(ValueError, match=r"damaged\.safetensors"):
+            load_checkpoint(damaged, *trained(1))
+
+
+@pytest.mark.parametrize("kept", [0, 3, 8, 100, 0.5, 0.999])
+def test_a_truncated_file_is_noticed(tmp_path, kept):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, *trained())
+    contents = path.read_bytes()
+    path.write_bytes(contents[: kept if isinstance(kept, int) else int(kept * len(contents))])
+    with pytest.raises(ValueError, match=r"model\.safetensors is damaged.*use another checkpoint"):
+        load_checkpoint(path)
+
+
+def test_a_foreign_file_is_refused(tmp_path):
+    path = tmp_path / "published.safetensors"
+    save_file({"weight": torch.zeros(3)}, path)
+    with pytest.raises(ValueError, match=r"published\.safetensors was not written by.*pretrained"):
+        load_checkpoint(path)
+    save_file({"weight": torch.zeros(3)}, path, {"format": "pt"})
+    with pytest.raises(ValueError, match="was not written by"):
+        load_checkpoint(path)
+
+
+class Bomb:
+    """Makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def test_nothing_is_unpickled(tmp_path):
+    path, trace = tmp_path / "bomb.pt", tmp_path / "exploded"
+    path.write_bytes(pickle.dumps(Bomb(trace)))
+    with pytest.raises(ValueError, match=r"bomb\.pt is damaged, or not a safetensors file"):
+        load_checkpoint(path)
+    assert not trace.exists()
+    pickle.loads(path.read_bytes())
+    assert trace.exists(), "the bomb is a dud: the test would not see an unpickling"
+
+
+def test_a_folder_and_a_missing_file_are_named(tmp_path):
+    with pytest.raises(ValueError, match=str(tmp_path)):
+        load_checkpoint(tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"there is no checkpoint .*none\.safetensors"):
+        load_checkpoint(tmp_path / "none.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("changes", "difference"),
+    [
+        ({"width": 3}, r"embedding\.weight: \(7, 5\) in the file, \(7, 3\) here"),
+        ({"tied": False}, r"head\.weight: tied to embedding\.weight in the file, \(7, 5\) here"),
+    ],
+)
+def test_another_model_is_refused_and_left_alone(tmp_path, changes, difference):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, *trained(0))
+    model, optimizer = trained(1, **changes)
+    before = json.dumps([model.state_dict(), optimizer.state_dict()], default=torch.Tensor.tolist)
+    with pytest.raises(ValueError, match=difference):
+        load_checkpoint(path, model, optimizer)
+    after = json.dumps([model.state_dict(), optimizer.state_dict()], default=torch.Tensor.tolist)
+    assert after == before
+
+
+def test_names_on_one_side_only_are_listed(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, nn.Linear(3, 5, bias=False))
+    with pytest.raises(ValueError, match=r"bias: missing in the file, \(5,\) here"):
+        load_checkpoint(path, nn.Linear(3, 5))
+    save_checkpoint(path, nn.Linear(3, 5))
+    with pytest.raises(ValueError, match=r"bias: \(5,\) in the file, missing here"):
+        load_checkpoint(path, nn.Linear(3, 5, bias=False))
+
+
+def test_another_optimizer_is_refused(tmp_path):
+    path = tmp_path / "model.safetensors"
+    model, optimizer = trained()
+    save_checkpoint(path, model)
+    with pytest.raises(ValueError, match="was saved without an optimizer"):
+        load_checkpoint(path, model, optimizer)
+    save_checkpoint(path, model, optimizer)
+    groups = [{"params": [p]} for p in model.parameters()]
+    with pytest.raises(ValueError, match="was saved with another optimizer"):
+        load_checkpoint(path, model, torch.optim.AdamW(groups))
+
+
+def test_a_state_that_json_does_not_have_leaves_the_last_checkpoint(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, Tied(), step=1)
+    with pytest.raises(TypeError, match=r"the state must be numbers.*Tensor"):
+        save_checkpoint(path, Tied(), step=torch.zeros(2))
+    assert load_checkpoint(path) == {"step": 1}
