@@ -2,6 +2,7 @@
 
 from companion.page.gallery import (
     attention_figure,
+    embeddings_figure,
     heads_figure,
     path_figure,
     positions_figure,
@@ -14,6 +15,7 @@ from companion.page.source import show_source
 __all__ = [
     "attention_figure",
     "bars",
+    "embeddings_figure",
     "figure",
     "heads_figure",
     "heatmap",

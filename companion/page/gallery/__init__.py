@@ -1,6 +1,7 @@
 """The book's live figures: one function each, which returns a `LiveFigure` to leave in a cell."""
 
 from companion.page.gallery.attention import attention_figure
+from companion.page.gallery.embeddings import embeddings_figure
 from companion.page.gallery.heads import heads_figure
 from companion.page.gallery.path import path_figure
 from companion.page.gallery.positions import positions_figure
@@ -8,6 +9,7 @@ from companion.page.gallery.pronoun import pronoun_figure
 
 __all__ = [
     "attention_figure",
+    "embeddings_figure",
     "heads_figure",
     "path_figure",
     "positions_figure",

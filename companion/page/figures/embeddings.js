@@ -1,0 +1,271 @@
+// Word vectors on a plane, and the words nearest to first − minus + plus.
+
+const length = (vector) => Math.sqrt(dot(vector, vector));
+const combine = (...terms) =>
+  Array.from(terms[0][1], (_, i) => terms.reduce((sum, [by, v]) => sum + by * v[i], 0));
+
+/** The first two of `vectors`, made orthogonal and of length 1; those that add nothing are skipped. */
+function twoDirections(vectors) {
+  const found = [];
+  for (const vector of vectors) {
+    let rest = Array.from(vector);
+    for (const direction of found) rest = combine([1, rest], [-dot(rest, direction), direction]);
+    const size = length(rest);
+    if (size > 1e-6) found.push(rest.map((x) => x / size));
+    if (found.length === 2) break;
+  }
+  return found;
+}
+
+function render({ model, el }) {
+  const { words, vectors, groups, maps, examples } = model.get("data");
+  const unit = unpack(vectors).map((row) => {
+    const size = length(row);
+    return Array.from(row, (x) => x / size);
+  });
+  const of = (word) => unit[words.indexOf(word)];
+  const projections = Object.fromEntries(
+    Object.entries(maps).map(([name, packed]) => [name, unpack(packed)]),
+  );
+  const state = connect(model);
+  const formula = ({ first, minus, plus }) => `${first} \u2212 ${minus} + ${plus}`;
+
+  /** Words by their cosine with a vector, the nearest first. */
+  const ranked = (vector, without) => {
+    const size = length(vector);
+    return unit
+      .map((row, i) => [words[i], size ? dot(row, vector) / size : 0])
+      .filter(([word]) => !without.includes(word))
+      .sort((a, b) => b[1] - a[1]);
+  };
+  const result = remember(({ first, minus, plus, exclude }) => {
+    const query = combine([1, of(first)], [-1, of(minus)], [1, of(plus)]);
+    const given = exclude ? [first, minus, plus] : [];
+    return {
+      query,
+      answers: ranked(query, given).slice(0, 10),
+      alone: ranked(of(plus), exclude ? given : [plus]).slice(0, 3),
+    };
+  });
+
+  const offered = Object.fromEntries(
+    Object.entries(groups).map(([name, members]) => [name, members.map((word) => [word, word])]),
+  );
+  const word = (key, label) => choice(state, key, label, () => offered);
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    word("first", "first word"),
+    word("minus", "\u2212 second word"),
+    word("plus", "+ third word"),
+    toggle(state, "exclude", "the three words may not be the answer"),
+  );
+  const buttons = element(
+    "div",
+    { class: "cl-controls" },
+    examples.map(([first, minus, plus]) => {
+      const button = element("button", { type: "button" }, formula({ first, minus, plus }));
+      button.addEventListener("click", () => state.set({ first, minus, plus }));
+      return button;
+    }),
+  );
+  const mapChoice = choice(state, "group", "words on the map", () => ({
+    "": Object.keys(maps).map((name) => [name, name]),
+  }));
+  state.draw(({ view }) => {
+    mapChoice.style.visibility = view === "map" ? "" : "hidden";
+  });
+
+  const list = (name, rows) => {
+    const box = element("div", { class: "cl-answers", "data-name": name });
+    state.draw((value) =>
+      box.replaceChildren(
+        ...rows(value).flatMap(([text, cosine]) => {
+          const bar = element("i", { "aria-hidden": "true" });
+          bar.style.setProperty("--w", Math.max(0, cosine));
+          const number = write(element("span"), cosine, 3);
+          number.dataset.word = text;
+          return [element("span", {}, text), bar, number];
+        }),
+      ),
+    );
+    return box;
+  };
+  const heading = (text) => {
+    const node = element("p", { style: "margin: 0 0 .3rem" });
+    state.draw((value) => {
+      node.textContent = text(value);
+    });
+    return node;
+  };
+  const lists = element(
+    "div",
+    { class: "cl-side" },
+    element(
+      "div",
+      {},
+      heading((value) => `Nearest to ${formula(value)}, by cosine:`),
+      list("answers", (value) => result(value).answers.slice(0, 5)),
+    ),
+    element(
+      "div",
+      {},
+      heading(({ plus }) => `Nearest to ${plus} alone:`),
+      list("alone", (value) => result(value).alone),
+    ),
+  );
+
+  const svg = drawing("svg"),
+    picture = element("div", { style: "margin-bottom: .8rem" }, svg);
+  let width = 640;
+  const redraw = () => paintWords(svg, width, state.value, result(state.value));
+  state.draw(redraw);
+  const stop = onWidth(picture, (now) => {
+    width = now;
+    redraw();
+  });
+
+  /** The words as points, the given ones and the answer in bold, and the parallelogram. */
+  function paintWords(svg, width, value, { query, answers }) {
+    const { first, minus, plus, view, group } = value,
+      answer = answers[0][0];
+    const [origin, ...directions] =
+      view === "map"
+        ? projections[group]
+        : [
+            of(minus),
+            ...twoDirections([
+              combine([1, of(first)], [-1, of(minus)]),
+              combine([1, of(plus)], [-1, of(minus)]),
+              ...unit,
+            ]),
+          ];
+    const place = (vector) => directions.map((d) => dot(combine([1, vector], [-1, origin]), d));
+    const main = [...new Set([first, minus, plus, answer])];
+    const others = (view === "map" ? groups[group] : answers.map(([text]) => text)).filter(
+      (text) => !main.includes(text),
+    );
+    const corner = place(query);
+    const shown = [...main, ...others].map((text) => ({ text, at: place(of(text)) }));
+    const all = [corner, ...shown.map(({ at }) => at)];
+    const [low, high] = [Math.min, Math.max].map((most) =>
+      [0, 1].map((axis) => most(...all.map((at) => at[axis]))),
+    );
+    const height = Math.max(260, Math.min(420, 0.62 * width)),
+      margin = { x: Math.min(70, 0.16 * width), y: 24 };
+    const scale = Math.min(
+      (width - 2 * margin.x) / Math.max(high[0] - low[0], 1e-9),
+      (height - 2 * margin.y) / Math.max(high[1] - low[1], 1e-9),
+    );
+    const pixel = ([x, y]) => [
+      width / 2 + scale * (x - (low[0] + high[0]) / 2),
+      height / 2 - scale * (y - (low[1] + high[1]) / 2),
+    ];
+    const corners = [minus, first, null, plus].map((text) =>
+      pixel(text === null ? corner : place(of(text))),
+    );
+    const taken = [],
+      parts = [
+        drawing("polygon", {
+          points: corners.map((at) => at.map((x) => x.toFixed(2)).join(",")).join(" "),
+          fill: "none",
+          stroke: "var(--second)",
+          "stroke-width": 1.8,
+          "stroke-dasharray": "6 4",
+        }),
+      ];
+    shown.forEach(({ text, at }, i) => {
+      const [x, y] = pixel(at),
+        bold = i < main.length;
+      parts.push(
+        drawing("circle", {
+          cx: x,
+          cy: y,
+          r: bold ? 4.5 : 2.5,
+          fill: bold ? "var(--first)" : "var(--quiet)",
+          "data-word": text,
+        }),
+      );
+      const size = bold ? 13 : 12,
+        long = 0.6 * size * text.length;
+      for (const [left, base] of [
+        [x + 7, y + 4],
+        [x - 7 - long, y + 4],
+        [x - long / 2, y - 8],
+        [x - long / 2, y + 17],
+      ]) {
+        const box = [left, base - size, left + long, base + 3];
+        const free = taken.every(
+          ([a, b, c, d]) => box[2] < a || box[0] > c || box[3] < b || box[1] > d,
+        );
+        if (!free || left < 0 || left + long > width) continue;
+        taken.push(box);
+        parts.push(
+          drawing(
+            "text",
+            {
+              x: left + long / 2,
+              y: base,
+              "text-anchor": "middle",
+              class: bold ? null : "cl-quiet",
+              style: `font-size: ${size}px${bold ? "; font-weight: 600" : ""}`,
+            },
+            text,
+          ),
+        );
+        break;
+      }
+    });
+    const [x, y] = corners[2];
+    parts.push(
+      drawing("path", {
+        d: `M${x - 5},${y - 5} L${x + 5},${y + 5} M${x - 5},${y + 5} L${x + 5},${y - 5}`,
+        stroke: "var(--second)",
+        "stroke-width": 2.2,
+      }),
+    );
+    const where = view === "map" ? `Map of ${group}` : "The plane through the three words";
+    paint(
+      svg,
+      width,
+      height,
+      `${where}; the cross marks ${formula(value)}, the fourth corner of the parallelogram; the nearest word is ${answer}`,
+      parts,
+    );
+  }
+
+  const say = announce(state, (value) => {
+    const {
+      answers: [[answer, cosine]],
+      alone: [[neighbour]],
+    } = result(value);
+    return (
+      `${formula(value)}: the nearest word is “${answer}” (cosine ${format(cosine)}). ` +
+      `Without arithmetic, the nearest to “${value.plus}” is “${neighbour}”.`
+    );
+  });
+  frame(
+    el,
+    "Arithmetic with word vectors",
+    buttons,
+    controls,
+    element(
+      "div",
+      { class: "cl-controls" },
+      tabs(state, "view", "picture", [
+        ["plane", "plane of the three words"],
+        ["map", "map"],
+      ]),
+      mapChoice,
+    ),
+    picture,
+    lists,
+    say,
+  );
+  return () => {
+    stop();
+    state.close();
+  };
+}
+
+export default { render };

@@ -1,0 +1,81 @@
+"""A map of word vectors, and arithmetic with them."""
+
+import torch
+import torch.nn.functional as F
+
+from companion.data import (
+    FOODS,
+    GENDER_PAIRS,
+    HOMONYMS,
+    MATES,
+    NUMBER_PAIRS,
+    PLACES,
+    SPECIAL_TOKENS,
+    TENSE_PAIRS,
+    THINGS,
+    Vocabulary,
+)
+from companion.page.live import LiveFigure, packed, table
+
+ANALOGY = ("king", "man", "woman")
+EXAMPLES = (
+    ANALOGY,
+    ("cats", "cat", "dog"),
+    ("walked", "walks", "swims"),
+    ("bank", "river", "loan"),
+)
+
+
+def embeddings_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:
+    """A map of word vectors, and analogies that the reader composes: nearest words in the page.
+
+    Shown are all words of the vocabulary but the special tokens, in float16. A map has the two
+    directions in which the unit vectors of its words are spread most.
+
+    Args:
+        vectors: one per word (vocab_size, d_model).
+        vocabulary: the words' ids.
+
+    Raises:
+        ValueError: there are not as many vectors as words, or a number does not fit into float16.
+    """
+    if vectors.dim() != 2 or len(vectors) != len(vocabulary):
+        raise ValueError(
+            f"vectors has shape {tuple(vectors.shape)}; expected one row for each of the "
+            f"{len(vocabulary)} words of the vocabulary"
+        )
+    words = vocabulary.words[len(SPECIAL_TOKENS) :]
+    vectors = vectors[len(SPECIAL_TOKENS) :].detach().cpu().half()
+    unit = F.normalize(vectors.double(), dim=1)
+    index = {word: i for i, word in enumerate(words)}
+
+    groups = {
+        "people": [word for pair in GENDER_PAIRS for word in pair],
+        "animals and vehicles": [word for pair in NUMBER_PAIRS.items() for word in pair],
+        "verbs in two tenses": [word for pair in TENSE_PAIRS for word in pair],
+        "food, places and things": [*FOODS, *PLACES, *THINGS],
+    }
+    for homonym, senses in HOMONYMS.items():
+        company = [cue for cues in senses for cue in cues]
+        groups[f"{homonym} and its company"] = [homonym, *MATES[homonym], *company]
+    maps = {}
+    for name, members in groups.items():
+        rows = unit[[index[word] for word in members]]
+        mean = rows.mean(0)
+        spread = torch.linalg.svd(rows - mean, full_matrices=False).Vh[:2]
+        maps[name] = packed(torch.cat([mean[None], spread]))
+    grouped = {word for members in groups.values() for word in members}
+    groups["other words"] = [word for word in words if word not in grouped]
+
+    data = {"words": words, "vectors": packed(vectors), "groups": groups, "maps": maps}
+    data["examples"] = EXAMPLES
+    first, minus, plus = ANALOGY
+    value = {"first": first, "minus": minus, "plus": plus, "exclude": True}
+    value |= {"view": "plane", "group": "people"}
+    query = unit[index[first]] - unit[index[minus]] + unit[index[plus]]
+    similarity = unit @ F.normalize(query, dim=0)
+    similarity[[index[word] for word in ANALOGY]] = -2
+    best = similarity.topk(5)
+    rows = zip((words[i] for i in best.indices), best.values.tolist(), strict=True)
+    fallback = table(f"Nearest to {first} − {minus} + {plus}", ["word", "cosine"], list(rows))
+    return LiveFigure("embeddings", data, value, fallback)
