@@ -94,9 +94,9 @@ def generate(
     require_prompts(token_ids, prompt_mask)
     require_sampling(temperature, top_k, top_p)
     B, T = token_ids.shape
+    require_room(model, T, max_new_tokens, eos_id)
     stop = T + max_new_tokens
     config = model.config
-    require_room(config, max_new_tokens, stop)
 
     pad_id = eos_id if config.pad_id is None else config.pad_id
     tokens = token_ids.new_full((B, stop), 0 if pad_id is None else pad_id)
@@ -316,15 +316,24 @@ def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -
         )
 
 
-def require_room(config, max_new_tokens: int, length: int) -> None:
-    """Raise unless so many tokens can be written by a model of this configuration."""
-    if max_new_tokens < 0:
-        raise ValueError(f"max_new_tokens must not be negative, got {max_new_tokens}")
+def require_room(model: nn.Module, length: int, max_new_tokens: int, eos_id: int | None) -> None:
+    """Raise unless the model is a GPT that can write so many tokens after so many."""
+    config = model.config
+    if not hasattr(config, "positions"):
+        raise TypeError(
+            f"a GPT is needed, got {type(model).__name__}; "
+            "use greedy_decode or beam_search for an encoder-decoder"
+        )
+    if max_new_tokens != 0:
+        require_positive(max_new_tokens=max_new_tokens)
+    length += max_new_tokens
     if config.positions == "learned" and length > config.max_len:
         raise ValueError(
             f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
             "have been learned; write fewer tokens or shorten the prompt"
         )
+    if eos_id is not None and not 0 <= eos_id < config.vocab_size:
+        raise ValueError(f"eos_id must lie in [0, {config.vocab_size}), got {eos_id}")
 
 
 def require_target(model: nn.Module, max_len: int) -> None:

@@ -1,0 +1,491 @@
+"""What must hold for every model: causality, padding, weights, caches, choices that compose."""
+
+import copy
+import itertools
+import pickle
+
+import pytest
+import torch
+
+from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from companion.nn import KVCache, MemoryCache, causal_mask, padding_mask
+
+SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 19}
+GPTS = {
+    "learned": {},
+    "rotary": {"positions": "rotary"},
+    "llama": {
+        "positions": "rotary",
+        "rope_pairing": "half",
+        "norm": "rms",
+        "activation": "swiglu",
+        "bias": False,
+        "tie_weights": False,
+        "num_kv_heads": 2,
+    },
+}
+gpts = pytest.mark.parametrize("changes", GPTS.values(), ids=GPTS)
+norm_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post", "pre"])
+
+
+def ready(model):
+    """In float64 and eval mode, with every parameter random."""
+    for parameter in model.parameters():
+        torch.nn.init.normal_(parameter, std=0.4)
+    return model.double().eval()
+
+
+def gpt(**changes):
+    return ready(GPT(GPTConfig(**SIZES | changes)))
+
+
+def bert(**changes):
+    return ready(BERT(BERTConfig(**SIZES | changes)))
+
+
+def transformer(**changes):
+    return ready(Transformer(TransformerConfig(**SIZES | changes)))
+
+
+def ids(*shape):
+    """Random tokens, none of them padding."""
+    return torch.randint(3, 17, shape)
+
+
+def changed(token_ids, *where):
+    """A copy with other tokens there, none of them padding."""
+    other = token_ids.clone()
+    other[where] = (other[where] - 3 + 5) % 14 + 3
+    return other
+
+
+def padded(token_ids, left=0, right=0):
+    return torch.nn.functional.pad(token_ids, (left, right))
+
+
+def differ(a, b):
+    return (a - b).abs().max() > 1e-3
+
+
+# Causality.
+
+
+@gpts
+@norm_orders
+def test_a_gpt_does_not_look_ahead(changes, norm_first):
+    model, token_ids = gpt(**changes, norm_first=norm_first), ids(3, 11)
+    logits = model(token_ids)
+    for t in (1, 5, 10):
+        other = model(changed(token_ids, slice(None), slice(t, None)))
+        torch.testing.assert_close(other[:, :t], logits[:, :t])
+        assert differ(other[:, t], logits[:, t])
+
+
+@norm_orders
+def test_a_transformers_decoder_does_not_look_ahead(norm_first):
+    model, source, target = transformer(norm_first=norm_first), ids(3, 7), ids(3, 11)
+    logits = model(source, target)
+    for t in (1, 5, 10):
+        other = model(source, changed(target, slice(None), slice(t, None)))
+        torch.testing.assert_close(other[:, :t], logits[:, :t])
+        assert differ(other[:, t], logits[:, t])
+
+
+@norm_orders
+def test_a_bert_and_an_encoder_see_every_token_from_everywhere(norm_first):
+    token_ids = ids(2, 7)
+    for model in (bert(norm_first=norm_first), transformer(norm_first=norm_first)):
+        hidden = model.encode(token_ids)
+        for t in (0, 3, 6):
+            other = model.encode(changed(token_ids, slice(None), t))
+            assert ((other - hidden).abs().amax(dim=(0, 2)) > 1e-3).all()
+
+
+# Padding.
+
+
+def test_padding_moves_nothing_in_a_bert():
+    model, short, long = bert(), ids(1, 5), ids(1, 11)
+    batch = torch.cat([padded(short, right=6), long])
+    logits = model(batch)
+    torch.testing.assert_close(logits[:1, :5], model(short))
+    torch.testing.assert_close(logits[1:], model(long))
+    everything = torch.ones(1, 1, 1, 11, dtype=torch.bool)
+    assert differ(model(batch, everything)[:1, :5], model(short))
+
+
+@norm_orders
+def test_padding_of_source_or_target_moves_nothing_in_a_transformer(norm_first):
+    model = transformer(norm_first=norm_first)
+    source, target = ids(1, 5), ids(1, 7)
+    long_source, long_target = ids(1, 11), ids(1, 13)
+    expected = model(source, target)
+    torch.testing.assert_close(model(padded(source, right=3), target), expected)
+    torch.testing.assert_close(model(source, padded(target, right=3))[:, :7], expected)
+    sources = torch.cat([padded(source, right=6), long_source])
+    targets = torch.cat([padded(target, right=6), long_target])
+    logits = model(sources, targets)
+    torch.testing.assert_close(logits[:1, :7], expected)
+    torch.testing.assert_close(logits[1:], model(long_source, long_target))
+
+
+@gpts
+def test_padding_moves_nothing_in_a_gpt(changes):
+    model, short, long = gpt(**changes), ids(1, 5), ids(1, 11)
+    expected = model(short)
+    right = torch.cat([padded(short, right=6), long])
+    torch.testing.assert_close(model(right)[:1, :5], expected)
+    left = torch.cat([padded(short, left=6), long])
+    mask = padding_mask(left, 0)
+    positions = torch.stack([(torch.arange(11) - 6).clamp(min=0), torch.arange(11)])
+    logits = model(left, mask, positions=positions)
+    torch.testing.assert_close(logits[:1, 6:], expected)
+    torch.testing.assert_close(logits[1:], model(long))
+    assert differ(model(left, positions=positions)[:1, 6:], expected)
+
+
+def test_the_padding_token_is_the_configurations():
+    for pad_id in (0, 7):
+        model, token_ids = bert(pad_id=pad_id), torch.tensor([[3, 4, 5, 6, 8], [9, 3, 0, 4, 5]])
+        token_ids[1, 2] = pad_id
+        _, weights = model(token_ids, need_weights=True)
+        assert (weights[0][1, :, :, 2] == 0).all()
+        assert (weights[0].sum(dim=(1, 2)) == 0).sum() == 1  # and nothing else is masked
+        model = transformer(pad_id=pad_id)
+        _, weights = model(token_ids, token_ids, need_weights=True)
+        for kind in ("encoder", "decoder", "cross"):
+            assert (weights[kind][1][1, :, :, 2] == 0).all()
+
+
+# The source.
+
+
+@norm_orders
+def test_the_source_matters_and_so_does_its_order(norm_first):
+    model, source, target = transformer(norm_first=norm_first), ids(3, 7), ids(3, 11)
+    logits = model(source, target)
+    assert differ(model(changed(source, slice(None), 3), target), logits)
+    swapped = source.clone()
+    swapped[:, 0] = 5
+    swapped[:, 6] = 9
+    back = swapped.clone()
+    back[:, 0] = 9
+    back[:, 6] = 5
+    assert differ(model(swapped, target), model(back, target))
+
+
+def test_order_matters_in_gpt_and_bert():
+    there, back = torch.tensor([[5, 7, 9, 3]]), torch.tensor([[7, 5, 9, 3]])
+    for model in (gpt(), gpt(positions="rotary"), bert()):
+        assert not torch.allclose(model(there)[:, 3], model(back)[:, 3])
+
+
+# Weights: none changes the logits, and they are those of the fused computation.
+
+
+def inputs_of_attention(model, call):
+    """(layer, query, key) of every attention that the call goes through, in order."""
+    seen = []
+
+    def note(layer, args, kwargs):
+        seen.append((layer, args[0], args[1] if len(args) > 1 else args[0]))
+
+    hooks = [
+        module.register_forward_pre_hook(note, with_kwargs=True)
+        for name, module in model.named_modules()
+        if name.endswith("attention")
+    ]
+    call()
+    for hook in hooks:
+        hook.remove()
+    return seen
+
+
+def by_hand(layer, query, key, mask):
+    """softmax(Q K^T / sqrt(d_k)) with the masked scores left out."""
+    q = layer.q_proj(query).unflatten(2, (layer.num_heads, -1)).transpose(1, 2)
+    k = layer.k_proj(key).unflatten(2, (layer.num_kv_heads, -1)).transpose(1, 2)
+    if layer.rope is not None:
+        q, k = layer.rope(q), layer.rope(k)
+    k = k.repeat_interleave(layer.num_heads // layer.num_kv_heads, dim=1)
+    e = (q @ k.transpose(2, 3) / layer.d_k**0.5).exp() * mask
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+@gpts
+def test_a_gpts_weights_belong_to_its_logits(changes):
+    model, token_ids = gpt(**changes), ids(2, 7)
+    mask = torch.rand(2, 1, 7, 7) < 0.6
+    mask |= torch.eye(7, dtype=torch.bool)
+    seen = inputs_of_attention(model, lambda: model(token_ids, mask))
+    logits, weights = model(token_ids, mask, need_weights=True)
+    torch.testing.assert_close(logits, model(token_ids, mask))
+    assert len(weights) == len(seen) == 2
+    for found, (layer, query, key) in zip(weights, seen, strict=True):
+        torch.testing.assert_close(found, by_hand(layer, query, key, mask & causal_mask(7)))
+
+
+def test_a_berts_weights_belong_to_its_logits():
+    model, token_ids = bert(), ids(2, 7)
+    token_ids[1, 4:] = 0
+    seen = inputs_of_attention(model, lambda: model(token_ids))
+    logits, weights = model(token_ids, need_weights=True)
+    torch.testing.assert_close(logits, model(token_ids))
+    hidden, of_hidden = model.encode(token_ids, need_weights=True)
+    torch.testing.assert_close(hidden, model.encode(token_ids))
+    assert len(weights) == len(of_hidden) == len(seen) == 2
+    for found, again, (layer, query, key) in zip(weights, of_hidden, seen, strict=True):
+        torch.testing.assert_close(found, by_hand(layer, query, key, padding_mask(token_ids, 0)))
+        torch.testing.assert_close(again, found)
+
+
+@norm_orders
+def test_a_transformers_weights_belong_to_its_logits(norm_first):
+    model, source, target = transformer(norm_first=norm_first), ids(2, 5), ids(2, 7)
+    source[1, 3:], target[1, 4:] = 0, 0
+    seen = inputs_of_attention(model, lambda: model(source, target))
+    logits, weights = model(source, target, need_weights=True)
+    torch.testing.assert_close(logits, model(source, target))
+    assert weights.keys() == {"encoder", "decoder", "cross"}
+    in_order = weights["encoder"] + [
+        w for both in zip(weights["decoder"], weights["cross"], strict=True) for w in both
+    ]
+    over_source, over_target = padding_mask(source, 0), padding_mask(target, 0) & causal_mask(7)
+    masks = [over_source] * 2 + [over_target, over_source] * 2
+    assert len(in_order) == len(seen) == 6
+    for found, mask, (layer, query, key) in zip(in_order, masks, seen, strict=True):
+        torch.testing.assert_close(found, by_hand(layer, query, key, mask))
+
+
+# Caches.
+
+
+@gpts
+def test_a_gpt_counts_on_from_its_caches(changes):
+    model, token_ids = gpt(**changes), ids(2, 11)
+    logits, caches = model(token_ids), [KVCache() for _ in model.blocks]
+    for start, stop in ((0, 3), (3, 4), (4, 4), (4, 11)):
+        found, weights = model(token_ids[:, start:stop], caches=caches, need_weights=True)
+        torch.testing.assert_close(found, logits[:, start:stop])
+        assert weights[1].shape == (2, 6, stop - start, stop)
+
+
+@norm_orders
+def test_a_transformer_decodes_what_its_caches_do_not_hold(norm_first):
+    model, source, target = transformer(norm_first=norm_first), ids(2, 5), ids(2, 11)
+    source[1, 3:], target[1, 6] = 0, 0
+    logits, memory = model(source, target), model.encode(source)
+    caches, memory_caches = [KVCache(), KVCache()], [MemoryCache(), MemoryCache()]
+    done = 0
+    for stop in (1, 2, 7, 11):
+        found, weights = model.decode(
+            target[:, :stop],
+            memory,
+            source,
+            caches=caches,
+            memory_caches=memory_caches,
+            need_weights=True,
+        )
+        torch.testing.assert_close(found, logits[:, done:stop])
+        assert weights["decoder"][1].shape == (2, 6, stop - done, stop)
+        assert weights["cross"][1].shape == (2, 6, stop - done, 5)
+        done = stop
+    assert memory_caches[0].length == 5
+
+
+def test_a_memory_is_projected_once():
+    model, source, target = transformer(), ids(2, 5), ids(2, 3)
+    memory, memory_caches = model.encode(source), [MemoryCache(), MemoryCache()]
+    logits = model.decode(target, memory, source, memory_caches=memory_caches)
+    nothing = torch.zeros_like(memory)  # the memory itself is not looked at any more
+    again = model.decode(target, nothing, source, memory_caches=memory_caches)
+    torch.testing.assert_close(again, logits)
+    assert differ(model.decode(target, nothing, source), logits)
+
+
+def test_caches_that_do_not_fit_are_refused():
+    model, token_ids = gpt(), ids(2, 5)
+    with pytest.raises(ValueError, match="each of the 2 blocks, got 1"):
+        model(token_ids, caches=[KVCache()])
+    with pytest.raises(TypeError, match=r"list of KVCache\(\), got tuple"):
+        model(token_ids, caches=[(), ()])
+    with pytest.raises(TypeError, match="self-attention, got MemoryCache"):
+        model(token_ids, caches=[MemoryCache(), MemoryCache()])
+    model, source = transformer(), ids(2, 7)
+    memory = model.encode(source)
+    with pytest.raises(TypeError, match=r"list of MemoryCache\(\), got KVCache"):
+        model.decode(token_ids, memory, source, memory_caches=[KVCache(), KVCache()])
+    memory_caches = [MemoryCache(), MemoryCache()]
+    model.decode(token_ids, memory, source, memory_caches=memory_caches)
+    with pytest.raises(ValueError, match="length 7, but key has length 5"):
+        model.decode(token_ids, memory[:, :5], source[:, :5], memory_caches=memory_caches)
+
+
+# Choices compose.
+
+CHOICES = list(
+    itertools.product(
+        (False, True), ("layer", "rms"), ("relu", "swiglu"), ("learned", "rotary"), (1, 3, 6)
+    )
+)
+
+
+def every_parameter_learns(model, logits):
+    logits.log_softmax(-1)[..., 3].sum().backward()
+    for name, parameter in model.named_parameters():
+        assert parameter.grad is not None and parameter.grad.isfinite().all(), name
+        if not name.endswith("k_proj.bias"):  # adding a vector to all keys changes no weight
+            assert parameter.grad.abs().max() > 1e-9, name
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=lambda choices: "-".join(map(str, choices)))
+def test_choices_compose_in_a_gpt(choices):
+    names = ("norm_first", "norm", "activation", "positions", "num_kv_heads")
+    model, token_ids = gpt(**dict(zip(names, choices, strict=True))), ids(2, 7)
+    logits, weights = model(token_ids, need_weights=True)
+    torch.testing.assert_close(model(token_ids), logits)
+    caches = [KVCache() for _ in model.blocks]
+    cached = [model(token_ids[:, t : t + 1], caches=caches) for t in range(7)]
+    torch.testing.assert_close(torch.cat(cached, dim=1), logits)
+    assert caches[0].key.shape == (2, choices[-1], 7, 2)
+    assert (weights[1].triu(1) == 0).all()
+    every_parameter_learns(model, logits)
+
+
+@pytest.mark.parametrize("family", [bert, transformer])
+@norm_orders
+@pytest.mark.parametrize("norm", ["layer", "rms"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "gelu_tanh", "swiglu"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_choices_compose_in_bert_and_transformer(family, norm_first, norm, activation, bias):
+    choices = {"norm_first": norm_first, "norm": norm, "activation": activation, "bias": bias}
+    model = family(**choices, d_k=3, d_v=5)
+    inputs = (ids(2, 7),) if family is bert else (ids(2, 7), ids(2, 5))
+    logits, _ = model(*inputs, need_weights=True)
+    torch.testing.assert_close(model(*inputs), logits)
+    every_parameter_learns(model, logits)
+
+
+# Copies, precision, devices, compilation.
+
+
+def examples():
+    return (
+        (gpt(), (ids(2, 7),)),
+        (gpt(**GPTS["llama"]), (ids(2, 7),)),
+        (bert(), (ids(2, 7),)),
+        (bert(mlm_head=False), (ids(2, 7),)),
+        (transformer(), (ids(2, 7), ids(2, 5))),
+    )
+
+
+def test_copies_give_the_same_logits_and_keep_what_is_tied():
+    for model, inputs in examples():
+        logits = model(*inputs)
+        again = type(model)(model.config).double().eval()
+        again.load_state_dict(model.state_dict())
+        for twin in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), again):
+            torch.testing.assert_close(twin(*inputs), logits, rtol=0, atol=0)
+            assert len(list(twin.parameters())) == len(list(model.parameters()))
+
+
+def test_one_matrix_embeds_and_makes_the_logits():
+    for model in (gpt(), transformer()):
+        assert model.head.weight is model.token_embedding.weight
+    model = bert()
+    assert model.head.decoder.weight is model.token_embedding.weight
+
+
+def test_dropout_acts_in_training_only():
+    for model, inputs in examples():
+        assert torch.equal(model(*inputs), model(*inputs))
+        model.train()
+        assert differ(model(*inputs), model(*inputs))
+
+
+def test_half_precision_gives_nearly_the_same_logits():
+    for model, inputs in examples():
+        expected = model(*inputs)
+        close = {"rtol": 0.05, "atol": 0.05 * expected.abs().max().item(), "check_dtype": False}
+        model = model.float()
+        with torch.autocast("cpu", torch.bfloat16):
+            torch.testing.assert_close(model(*inputs), expected, **close)
+        model = model.to(torch.bfloat16)
+        logits, _ = model(*inputs, need_weights=True)
+        assert logits.dtype == torch.bfloat16
+        torch.testing.assert_close(logits, expected, **close)
+
+
+def test_models_are_built_and_run_on_the_meta_device():
+    with torch.device("meta"):
+        for config_type, model_type in ((GPTConfig, GPT), (BERTConfig, BERT)):
+            model = model_type(config_type(**SIZES))
+            assert model(torch.empty(2, 5, dtype=torch.int64)).shape == (2, 5, 17)
+        model = Transformer(TransformerConfig(**SIZES))
+        source, target = torch.empty(2, 7, dtype=torch.int64), torch.empty(2, 5, dtype=torch.int64)
+        logits = model(source, target)
+        assert logits.shape == (2, 5, 17) and logits.is_meta
+
+
+def test_a_compiled_gpt_gives_the_same_logits():
+    model, token_ids = gpt(), ids(2, 7)
+    compiled = torch.compile(model, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(token_ids), model(token_ids))
+
+
+def test_an_empty_batch():
+    for model, inputs in examples():
+        output = model(*(token_ids[:0] for token_ids in inputs))
+        assert output.shape[:2] == (0, inputs[-1].shape[1])
+
+
+# Bad input.
+
+
+def refused(error, call, *parts):
+    with pytest.raises(error) as raised:
+        call()
+    assert raised.type is error
+    for part in parts:
+        assert part in str(raised.value)
+
+
+def test_ids_out_of_range_are_refused():
+    good, high, low = ids(2, 5), ids(2, 5), ids(2, 5)
+    high[1, 2], low[0, 4] = 17, -1
+    for bad, got in ((high, "17"), (low, "-1")):
+        for call in (gpt(), bert(), bert().encode, transformer().encode):
+            refused(ValueError, lambda c=call, b=bad: c(b), "[0, 17)", got, "tokenizer")
+        refused(ValueError, lambda b=bad: transformer()(b, good), "[0, 17)", got)
+        refused(ValueError, lambda b=bad: transformer()(good, b), "[0, 17)", got)
+    refused(
+        ValueError, lambda: bert()(good, None, good), "token_types", "[0, 2)", "type_vocab_size"
+    )
+
+
+def test_ids_of_another_shape_or_type_are_refused():
+    good = ids(2, 5)
+    for call, name in ((gpt(), "token_ids"), (bert(), "token_ids"), (bert().encode, "token_ids")):
+        refused(ValueError, lambda c=call: c(good[0]), name, "(B, T)", "(5,)", "ids[None]")
+        refused(TypeError, lambda c=call: c(good.float()), name, "torch.float32")
+        refused(TypeError, lambda c=call: c(good.tolist()), name, "list")
+    model = transformer()
+    refused(ValueError, lambda: model(good[0], good), "source_ids", "(5,)")
+    refused(ValueError, lambda: model(good, good[0]), "target_ids", "(5,)")
+    refused(TypeError, lambda: model(good, good.float()), "target_ids", "torch.float32")
+    refused(ValueError, lambda: model(good, ids(3, 5)), "batch", "3", "2")
+    refused(ValueError, lambda: bert()(good, None, torch.zeros(2, 4).long()), "(2, 4)", "(2, 5)")
+
+
+def test_more_tokens_than_learned_positions_are_refused():
+    for model in (gpt(), bert()):
+        assert model(ids(1, 19)).shape[1] == 19
+        refused(ValueError, lambda m=model: m(ids(1, 20)), "20 tokens", "max_len = 19", "larger")
+    model, caches = gpt(), [KVCache(), KVCache()]
+    model(ids(1, 19), caches=caches)
+    refused(ValueError, lambda: model(ids(1, 1), caches=caches), "20 tokens", "max_len = 19")
+
+
+def test_rotary_and_sinusoidal_positions_have_no_limit():
+    assert gpt(positions="rotary")(ids(1, 23)).shape == (1, 23, 17)
+    assert transformer()(ids(1, 23), ids(1, 29)).shape == (1, 29, 17)

@@ -1,0 +1,488 @@
+"""Sampling, greedy decoding and beam search."""
+
+import itertools
+
+import pytest
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from companion.generation import beam_search, generate, greedy_decode, next_token_probabilities
+from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
+from tests.models.test_peers import carried_over, gpt2_state
+
+SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 29}
+GPTS = {
+    "learned": {},
+    "rotary": {"positions": "rotary"},
+    "llama": {
+        "positions": "rotary",
+        "rope_pairing": "half",
+        "norm": "rms",
+        "activation": "swiglu",
+        "bias": False,
+        "num_kv_heads": 2,
+    },
+}
+gpts = pytest.mark.parametrize("changes", GPTS.values(), ids=GPTS)
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+
+def ready(model, embedding, block):
+    """In float64, with large weights and a head of its own: a tied one repeats the last token."""
+    model.head.weight = torch.nn.Parameter(model.head.weight.clone())
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            std = {"token_embedding.weight": embedding, "head.weight": 0.6}.get(name, block)
+            torch.nn.init.normal_(parameter, std=std)
+    return model.double()
+
+
+def gpt(**changes):
+    return ready(GPT(GPTConfig(**SIZES | changes)), embedding=0.6, block=0.6)
+
+
+def transformer(**changes):
+    config = TransformerConfig(**SIZES | {"norm_first": True} | changes)
+    return ready(Transformer(config), embedding=0.3, block=2.0)
+
+
+def draw_from(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def refused(error, call, *parts):
+    with pytest.raises(error) as raised:
+        call()
+    assert raised.type is error
+    for part in parts:
+        assert part in str(raised.value)
+
+
+# The distribution of the next token.
+
+
+def probabilities(*rows, **kwargs):
+    return next_token_probabilities(torch.tensor(rows).log(), **kwargs)
+
+
+def test_what_is_left_of_a_distribution():
+    row = (0.125, 0.5, 0.0625, 0.25, 0.0625)
+    for kwargs, expected in (
+        ({}, row),
+        ({"top_k": 1}, (0, 1, 0, 0, 0)),
+        ({"top_k": 2}, (0, 2 / 3, 0, 1 / 3, 0)),
+        ({"top_k": 99}, row),
+        ({"top_p": 0.01}, (0, 1, 0, 0, 0)),
+        ({"top_p": 0.49}, (0, 1, 0, 0, 0)),
+        ({"top_p": 0.51}, (0, 2 / 3, 0, 1 / 3, 0)),
+        ({"top_p": 0.74}, (0, 2 / 3, 0, 1 / 3, 0)),
+        ({"top_p": 0.76}, (1 / 7, 4 / 7, 0, 2 / 7, 0)),
+        ({"top_p": 1.0}, row),
+        ({"top_k": 2, "top_p": 0.6}, (0, 1, 0, 0, 0)),  # of what top_k left, it has 2/3
+        ({"temperature": 0}, (0, 1, 0, 0, 0)),
+        ({"temperature": 0.5}, (4 / 86, 64 / 86, 1 / 86, 16 / 86, 1 / 86)),  # squares
+        ({"temperature": 1e-30}, (0, 1, 0, 0, 0)),
+        ({"temperature": 1e30}, (0.2, 0.2, 0.2, 0.2, 0.2)),
+    ):
+        torch.testing.assert_close(probabilities(row, **kwargs)[0], torch.tensor(expected).float())
+
+
+def test_a_share_that_is_met_exactly_is_enough():
+    kept = next_token_probabilities(torch.zeros(1, 4), top_p=0.75) > 0  # 4 times 1/4
+    assert kept.sum() == 3
+
+
+def test_equally_likely_tokens_are_cut_to_k_too():
+    kept = next_token_probabilities(torch.zeros(1, 17), top_k=5)[0]
+    assert sorted(kept.tolist()) == pytest.approx([0] * 12 + [0.2] * 5)
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("top_k", [None, 3])
+@pytest.mark.parametrize("top_p", [None, 0.2, 0.8])
+def test_the_distribution_equals_transformers(temperature, top_k, top_p):
+    logits = 3 * torch.randn(101, 17, dtype=torch.float64)
+    expected = TemperatureLogitsWarper(temperature)(None, logits)
+    if top_k:
+        expected = TopKLogitsWarper(top_k)(None, expected)
+    if top_p:
+        expected = TopPLogitsWarper(top_p)(None, expected)
+    found = next_token_probabilities(logits, temperature=temperature, top_k=top_k, top_p=top_p)
+    torch.testing.assert_close(found, expected.softmax(-1))
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"temperature": 0.5, "top_k": 7}, {"top_p": 0.6}])
+def test_tokens_are_drawn_as_often_as_they_are_probable(kwargs):
+    model, draws = gpt(), 20_000
+    prompt = torch.tensor([[5, 3, 11]])
+    with torch.no_grad():
+        expected = next_token_probabilities(model.eval()(prompt)[:, -1], **kwargs)[0]
+    drawn = generate(model, prompt.expand(draws, 3), 1, **kwargs, generator=draw_from(1))[:, -1]
+    counts = drawn.bincount(minlength=17).double()
+    assert (counts[expected == 0] == 0).all()
+    likely = expected > 0
+    chi_square = ((counts - draws * expected) ** 2 / (draws * expected))[likely].sum()
+    assert chi_square < 2.5 * likely.sum()  # its mean is one less than the number of tokens
+
+
+# Cached equals uncached.
+
+
+def prompts_of_mixed_lengths():
+    tokens, real = torch.randint(3, 17, (5, 7)), torch.ones(5, 7, dtype=torch.bool)
+    for row, missing in enumerate((0, 2, 6, 3, 1)):
+        real[row, :missing] = False
+    return tokens * real, real
+
+
+@gpts
+@pytest.mark.parametrize("temperature", [0, 1.0])
+def test_cached_equals_uncached_token_for_token(changes, temperature):
+    model, (tokens, real) = gpt(**changes), prompts_of_mixed_lengths()
+    for prompts in ({}, {"prompt_mask": real}):
+        for eos_id in (None, 4):
+            cached, uncached = (
+                generate(
+                    model,
+                    tokens,
+                    22,
+                    temperature=temperature,
+                    eos_id=eos_id,
+                    use_cache=use_cache,
+                    generator=draw_from(2),
+                    **prompts,
+                )
+                for use_cache in (True, False)
+            )
+            assert cached.shape == (5, 29)
+            assert torch.equal(cached, uncached)
+            assert torch.equal(cached[:, :7], tokens)
+
+
+@gpts
+def test_a_prompt_is_continued_as_if_it_were_alone(changes):
+    model, (tokens, real) = gpt(**changes), prompts_of_mixed_lengths()
+    together = generate(model, tokens, 22, temperature=0, prompt_mask=real)
+    for row in range(5):
+        alone = generate(model, tokens[row, real[row]][None], 22, temperature=0)
+        assert torch.equal(together[row, 7:], alone[0, -22:])
+    assert not torch.equal(together, generate(model, tokens, 22, temperature=0))
+
+
+def test_greedy_is_the_best_token_at_every_step():
+    model, tokens = gpt(), torch.randint(3, 17, (3, 2))
+    written = generate(model, tokens, 27, temperature=0)
+    model.eval()
+    for length in range(2, 29):
+        assert torch.equal(written[:, length], model(written[:, :length])[:, -1].argmax(-1))
+    assert torch.equal(generate(model, tokens, 27, top_k=1), written)
+
+
+def test_greedy_equals_transformers():
+    config = GPT2Config(vocab_size=17, n_embd=12, n_head=3, n_inner=7, n_positions=29, n_layer=2)
+    sizes = SIZES | {"num_heads": 3}
+    ours, theirs = carried_over(GPT(GPTConfig(**sizes)), GPT2LMHeadModel(config), gpt2_state)
+    tokens, real = prompts_of_mixed_lengths()
+    expected = theirs.generate(
+        tokens,
+        attention_mask=real.long(),
+        max_new_tokens=22,
+        do_sample=False,
+        pad_token_id=0,
+        eos_token_id=None,
+    )
+    assert torch.equal(generate(ours, tokens, 22, temperature=0, prompt_mask=real), expected)
+
+
+def test_the_generator_alone_decides():
+    model, tokens = gpt(), torch.randint(3, 17, (3, 2))
+    first = generate(model, tokens, 20, generator=draw_from(3))
+    torch.manual_seed(5)
+    state = torch.get_rng_state()
+    assert torch.equal(generate(model, tokens, 20, generator=draw_from(3)), first)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert not torch.equal(generate(model, tokens, 20, generator=draw_from(4)), first)
+    again = generate(model, tokens, 20)
+    assert not torch.equal(torch.get_rng_state(), state)
+    torch.set_rng_state(state)
+    assert torch.equal(generate(model, tokens, 20), again)
+
+
+# The end of a row.
+
+
+def calls_of(model):
+    """A list that grows by one with every call of the model."""
+    calls = []
+    model.register_forward_hook(lambda *_: calls.append(None))
+    return calls
+
+
+def after(row, eos_id):
+    """What follows the first eos_id of a row (None if there is none)."""
+    row = row.tolist()
+    return row[row.index(eos_id) + 1 :] if eos_id in row else None
+
+
+@pytest.mark.parametrize(("pad_id", "fill"), [(0, 0), (9, 9), (None, 4)])
+def test_an_ended_row_is_filled_up(pad_id, fill):
+    model, tokens = gpt(pad_id=pad_id), torch.randint(5, 17, (20, 2))
+    free, written = (
+        generate(model, tokens, 20, temperature=4.0, eos_id=eos_id, generator=draw_from(0))
+        for eos_id in (None, 4)
+    )
+    assert written.shape == (20, 22)
+    rests = [after(row[2:], 4) for row in written]
+    assert any(rests) and None in rests  # some rows ended, some did not
+    for row, rest, unended in zip(written, rests, free, strict=True):
+        stop = 22 - len(rest or ())
+        assert torch.equal(row[:stop], unended[:stop])
+        assert set(rest or ()) <= {fill}
+
+
+def test_nothing_is_computed_once_all_rows_have_ended():
+    model = gpt()
+    with torch.no_grad():
+        model.head.weight[4] = 100 * model.head.weight[4]  # sometimes much more likely than others
+    calls = calls_of(model)
+    written = generate(model, torch.tensor([[5], [9]]), 28, eos_id=4, generator=draw_from(0))
+    ends = [row.tolist().index(4) for row in written]
+    assert len(calls) == max(ends) < 28
+    assert (written[:, max(ends) + 1 :] == 0).all()
+
+
+def test_an_eos_in_the_prompt_ends_nothing():
+    model, tokens = gpt(), torch.tensor([[4, 5, 4]])
+    written = generate(model, tokens, 5, eos_id=4, generator=draw_from(0))
+    assert written[0, 3] == generate(model, tokens, 5, generator=draw_from(0))[0, 3]
+
+
+def test_no_new_tokens():
+    tokens = torch.randint(3, 17, (3, 29))
+    assert torch.equal(generate(gpt(), tokens, 0), tokens)
+
+
+# The model is left as it was.
+
+
+def test_every_mode_is_put_back_and_dropout_does_not_act():
+    model, tokens = gpt(dropout=0.5).train(), torch.randint(3, 17, (3, 5))
+    model.blocks[0].eval()
+    modes = [module.training for module in model.modules()]
+    written = [generate(model, tokens, 9, temperature=0) for _ in range(2)]
+    assert torch.equal(*written) and not written[0].requires_grad
+    assert [module.training for module in model.modules()] == modes
+    with pytest.raises(ValueError):
+        generate(model, tokens + 17, 9)
+    assert [module.training for module in model.modules()] == modes
+    assert torch.is_grad_enabled()
+
+    model, source = transformer(dropout=0.5).train(), torch.randint(3, 17, (3, 5))
+    for write in (greedy_decode, beam_search):
+        assert torch.equal(write(model, source, 11), write(model, source, 11))
+        assert model.training and model.decoder_blocks[1].dropout.training
+
+
+# Encoder-decoders.
+
+
+def test_greedy_decoding_is_the_best_token_at_every_step():
+    model = transformer()
+    source = torch.randint(3, 17, (50, 7))
+    source[1::2, 4:] = 0
+    target = greedy_decode(model, source, 23)
+    assert target.shape == (50, 23)
+    model.eval()
+    logits = model(source, target)
+    ended = 0
+    for row, best in zip(target.tolist(), logits.argmax(-1).tolist(), strict=True):
+        stop = row.index(2) if 2 in row else 22
+        ended += 2 in row
+        assert row[0] == 1 and row[1 : stop + 1] == best[:stop]
+        assert not any(row[stop + 1 :])
+    assert 0 < ended < 50
+
+
+def scores(model, source, targets, alpha):
+    """Log-probabilities of targets up to their ends, divided by the length penalty: (B,)."""
+    with torch.no_grad():
+        logits = model.eval()(source, targets[:, :-1])
+    chosen = logits.log_softmax(-1).gather(-1, targets[:, 1:, None])[..., 0]
+    ends = targets[:, 1:] == 2
+    counted = (ends.cumsum(1) - ends.long()) == 0  # up to eos_id, that included
+    return (chosen * counted).sum(1) / ((5 + counted.sum(1)) / 6) ** alpha
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 2.0])
+def test_a_beam_that_prunes_nothing_finds_the_optimum(alpha):
+    endings = torch.tensor(
+        [
+            (1, *words, 2, *[0] * (3 - len(words)))
+            for length in range(4)
+            for words in itertools.product((0, 1, 3, 4), repeat=length)
+        ]
+    )
+    greedy_was_best = []
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model, source = transformer(vocab_size=5, max_len=5), torch.randint(3, 5, (2, 7))
+        source[1, 5:] = 0
+        found = beam_search(model, source, 5, beam_size=5**4, length_penalty=alpha)
+        for row, best in zip(source, found, strict=True):
+            of_endings = scores(model, row.expand(len(endings), 7), endings, alpha)
+            assert torch.equal(best, endings[of_endings.argmax()])
+        greedy_was_best.append(torch.equal(found, greedy_decode(model, source, 5)))
+    assert not all(greedy_was_best)
+
+
+def test_a_beam_of_one_is_greedy():
+    for seed in range(5):
+        torch.manual_seed(seed)
+        model, source = transformer(), torch.randint(3, 17, (7, 5))
+        for alpha in (0.0, 0.6, 3.0):
+            found = beam_search(model, source, 13, beam_size=1, length_penalty=alpha)
+            assert torch.equal(found, greedy_decode(model, source, 13))
+
+
+def test_a_wider_beam_finds_better_targets_on_the_whole():
+    model, source = transformer(), torch.randint(3, 17, (50, 5))
+    totals = [
+        scores(model, source, beam_search(model, source, 13, beam_size=beam_size), 0.6).sum()
+        for beam_size in (1, 3, 11)
+    ]
+    assert totals[0] < totals[1] < totals[2]
+
+
+def test_a_sentence_is_translated_as_if_it_were_alone():
+    model, source = transformer(), torch.randint(3, 17, (11, 7))
+    source[3:, 4:] = 0
+    together = beam_search(model, source, 13, beam_size=3)
+    assert torch.equal(beam_search(model, source, 13, beam_size=3), together)
+    for row, found in zip(source, together, strict=True):
+        alone = row[row != 0][None]
+        assert torch.equal(beam_search(model, alone, 13, beam_size=3)[0], found)
+
+
+def test_the_length_penalty_prefers_longer_targets():
+    model, source = transformer(), torch.randint(3, 17, (50, 5))
+    lengths = []
+    for alpha in (0.0, 1.0, 4.0):
+        found = beam_search(model, source, 13, beam_size=7, length_penalty=alpha)
+        lengths.append((found != 0).sum().item())
+    assert lengths[0] < lengths[1] < lengths[2]
+
+
+class Scripted(torch.nn.Module):
+    """An encoder-decoder whose next token depends on the last one only, by a table."""
+
+    def __init__(self, table, max_len=6):
+        super().__init__()
+        self.table = torch.tensor(table).log()
+        sizes = SIZES | {"vocab_size": len(table), "max_len": max_len}
+        self.config = TransformerConfig(**sizes)
+        self.decoder_blocks = []
+
+    def encode(self, source_ids):
+        return torch.zeros(*source_ids.shape, 1)
+
+    def decode(self, target_ids, memory, source_ids, *, caches, memory_caches):
+        return self.table[target_ids]
+
+
+def test_a_garden_path_by_hand():
+    # Greedy takes 3 (.6), after which everything is unlikely; 4 (.4) is followed by a sure end.
+    table = [[0.2] * 5, [0, 0, 0, 0.6, 0.4], [0.2] * 5, [0, 0, 0.3, 0.3, 0.4], [0, 0, 1, 0, 0]]
+    model, source = Scripted(table), torch.tensor([[3]])
+    assert greedy_decode(model, source, 6).tolist() == [[1, 3, 4, 2, 0, 0]]  # .6 * .4 * 1 = .24
+    assert beam_search(model, source, 6, beam_size=1).tolist() == [[1, 3, 4, 2, 0, 0]]
+    found = beam_search(model, source, 6, beam_size=2, length_penalty=0)
+    assert found.tolist() == [[1, 4, 2, 0, 0, 0]]  # .4 * 1
+
+
+def test_a_finished_hypothesis_is_kept_while_others_go_on():
+    # 1 4 2 ends first with .4 * 1; 1 3 3 3 ... looks better for long, but ends with .6 * .9^n * .1.
+    table = [[0.2] * 5, [0, 0, 0, 0.6, 0.4], [0.2] * 5, [0, 0, 0.1, 0.9, 0], [0, 0, 1, 0, 0]]
+    for beam_size in (2, 3, 4):
+        found = beam_search(Scripted(table), torch.tensor([[3]]), 6, beam_size=beam_size)
+        assert found.tolist() == [[1, 4, 2, 0, 0, 0]]
+
+
+def test_without_any_ending_the_most_probable_beginning_is_returned():
+    table = [[0.2] * 5, [0, 0, 0, 0.4, 0.6], [0.2] * 5, [0, 0, 0, 0.8, 0.2], [0, 0, 0, 0.5, 0.5]]
+    found = beam_search(Scripted(table), torch.tensor([[3]]), 4, beam_size=4, length_penalty=0)
+    assert found.tolist() == [[1, 3, 3, 3]]  # .4 * .8 * .8 = .256, more than .6 * .5 * .8
+    assert greedy_decode(Scripted(table), torch.tensor([[3]]), 4)[0, :2].tolist() == [1, 4]
+
+
+def test_targets_of_length_one():
+    model, source = transformer(), torch.randint(3, 17, (3, 5))
+    assert greedy_decode(model, source, 1).tolist() == [[1]] * 3
+    assert beam_search(model, source, 1).tolist() == [[1]] * 3
+
+
+# Bad input.
+
+
+def test_what_generate_refuses():
+    model, tokens = gpt(), torch.randint(3, 17, (2, 5))
+
+    def call(*args, **kwargs):
+        return lambda: generate(model, *args, **kwargs)
+
+    refused(ValueError, call(tokens, 5, temperature=-1), "temperature", "-1", "0 is greedy")
+    refused(ValueError, call(tokens, 5, temperature=float("nan")), "temperature", "nan")
+    refused(ValueError, call(tokens, 5, top_k=0), "top_k", "0")
+    refused(TypeError, call(tokens, 5, top_k=0.9), "top_k", "0.9")
+    refused(ValueError, call(tokens, 5, top_p=0.0), "top_p", "0.0")
+    refused(ValueError, call(tokens, 5, top_p=1.5), "top_p", "1.5")
+    refused(ValueError, call(tokens, -1), "max_new_tokens", "-1")
+    refused(TypeError, call(tokens, 5.0), "max_new_tokens", "5.0")
+    refused(ValueError, call(tokens, 25), "30", "max_len = 29", "learned")
+    assert generate(model, tokens, 24).shape == (2, 29)
+    assert generate(gpt(positions="rotary"), tokens, 25).shape == (2, 30)
+    refused(ValueError, call(tokens[0], 5), "(B, T)", "(5,)")
+    refused(TypeError, call(tokens.float(), 5), "torch.float32")
+    refused(ValueError, call(tokens[:, :0], 5), "at least one token")
+    refused(ValueError, call(tokens + 17, 5), "[0, 17)", "tokenizer")
+    refused(ValueError, call(tokens, 5, eos_id=17), "eos_id", "17")
+    refused(ValueError, call(tokens, 5, eos_id=-1), "eos_id", "-1")
+
+
+def test_prompts_that_are_not_padded_on_the_left_are_refused():
+    model, tokens = gpt(), torch.randint(3, 17, (2, 3))
+
+    def call(mask):
+        return lambda: generate(model, tokens, 5, prompt_mask=mask)
+
+    for row in ([1, 1, 0], [1, 0, 1], [0, 0, 0]):
+        mask = torch.tensor([[1, 1, 1], row]) == 1
+        refused(ValueError, call(mask), "prompt_mask", "left")
+    refused(TypeError, call(torch.ones(2, 3)), "prompt_mask", "torch.float32", "== 1")
+    refused(ValueError, call(torch.ones(2, 4) == 1), "(2, 4)", "(2, 3)")
+    refused(TypeError, call([[1]]), "prompt_mask", "list")
+
+
+def test_what_decoding_refuses():
+    model, source = transformer(), torch.randint(3, 17, (2, 5))
+    for write in (greedy_decode, beam_search):
+        refused(ValueError, lambda w=write: w(model, source, 30), "max_len = 30", "max_len = 29")
+        refused(ValueError, lambda w=write: w(model, source, 0), "max_len", "0")
+        refused(ValueError, lambda w=write: w(model, source + 17, 5), "[0, 17)")
+        refused(ValueError, lambda w=write: w(model, source[0], 5), "source_ids", "(5,)")
+        refused(TypeError, lambda w=write: w(gpt(), source, 5), "encoder-decoder", "GPT")
+    refused(ValueError, lambda: beam_search(model, source, 5, beam_size=0), "beam_size", "0")
+    refused(
+        ValueError, lambda: beam_search(model, source, 5, length_penalty=-1.0), "-1.0", "length_pen"
+    )
+    refused(
+        TypeError,
+        lambda: generate(model, source, 5),
+        "a GPT is needed",
+        "Transformer",
+        "beam_search",
+    )
