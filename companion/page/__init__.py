@@ -1,5 +1,6 @@
 """What a chapter puts on its page: `setup`, `note`, plots with text alternatives, live figures."""
 
+from companion.page.diagrams import transformer_diagram
 from companion.page.gallery import (
     attention_figure,
     embeddings_figure,
@@ -7,6 +8,8 @@ from companion.page.gallery import (
     path_figure,
     positions_figure,
     pronoun_figure,
+    writer_figure,
+    translation_figure,
 )
 from companion.page.notebook import note, setup
 from companion.page.plots import bars, figure, heatmap, heatmaps, lines
@@ -27,4 +30,7 @@ __all__ = [
     "pronoun_figure",
     "setup",
     "show_source",
+    "transformer_diagram",
+    "translation_figure",
+    "writer_figure",
 ]

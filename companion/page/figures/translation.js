@@ -52,7 +52,7 @@ function translate(data, source) {
     decoded = decode(data, target, memory);
     const last = decoded.logits[target.length - 1];
     target.push(last.indexOf(Math.max(...last)));
-  } while (target.at(-1) !== data.eos_id && target.length <= data.longest_target);
+  } while (target.at(-1) !== data.eos_id && target.length < data.longest_target);
   return {
     source,
     target: target.slice(1).map((id) => data.words[id]),
@@ -247,7 +247,10 @@ function render({ model, el }) {
     return (
       `“${source.join(" ")}” becomes “${target.filter((word) => word !== "[EOS]").join(" ")}”. ` +
       `Word ${at + 1}, “${target[at]}”, has probability ${format(probability)}; ` +
-      `it looked most at “${source[most]}” (${format(row[most])}).`
+      `it looked most at “${source[most]}” (${format(row[most])}).` +
+      (source.length > data.trained_length
+        ? ` The sentence is longer than any that the model was trained on (${data.trained_length} words).`
+        : "")
     );
   });
 

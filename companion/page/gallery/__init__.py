@@ -6,6 +6,8 @@ from companion.page.gallery.heads import heads_figure
 from companion.page.gallery.path import path_figure
 from companion.page.gallery.positions import positions_figure
 from companion.page.gallery.pronoun import pronoun_figure
+from companion.page.gallery.writer import writer_figure
+from companion.page.gallery.translation import translation_figure
 
 __all__ = [
     "attention_figure",
@@ -14,4 +16,6 @@ __all__ = [
     "path_figure",
     "positions_figure",
     "pronoun_figure",
+    "translation_figure",
+    "writer_figure",
 ]

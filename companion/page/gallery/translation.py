@@ -1,0 +1,75 @@
+"""The trained encoder-decoder, which translates what the reader writes."""
+
+from collections.abc import Sequence
+
+import torch
+
+from companion.data import Vocabulary
+from companion.generation import greedy_decode
+from companion.models import Transformer
+from companion.page.gallery.weights import packed_parameters
+from companion.page.live import LiveFigure, table
+
+LONGEST_SOURCE, LONGEST_TARGET = 16, 24
+
+
+def translation_figure(
+    model: Transformer,
+    vocabulary: Vocabulary,
+    english: Sequence[str],
+    examples: Sequence[str],
+    trained_length: int,
+) -> LiveFigure:
+    """The reader writes an English sentence; the model translates it, word by word, in the page.
+
+    Args:
+        model: a trained `Transformer`, post-norm, whose source is the sentence's words alone.
+        vocabulary: the words of both languages.
+        english: the words that a sentence may have.
+        examples: sentences to choose from, words between spaces; the figure starts with the first.
+        trained_length: words of the longest source that the model was trained on.
+
+    Raises:
+        ValueError: there is no example, a word is unknown, or a weight does not fit into float16.
+    """
+    if not examples:
+        raise ValueError("the figure starts with an example, got none; pass at least one sentence")
+    config = model.config
+    data = {
+        "words": vocabulary.words,
+        "english": sorted(english),
+        "examples": list(examples),
+        "weights": packed_parameters(model),
+        "num_layers": config.num_layers,
+        "block": {
+            "numHeads": config.num_heads,
+            "activation": config.activation,
+            "eps": config.norm_eps,
+        },
+        "bos_id": config.bos_id,
+        "eos_id": config.eos_id,
+        "trained_length": trained_length,
+        "longest_source": LONGEST_SOURCE,
+        "longest_target": LONGEST_TARGET,
+    }
+    source = examples[0].split()
+    target, weights = _translated(model, vocabulary, source)
+    fallback = table(
+        f"“{examples[0]}”: where each word of the translation (row) looked, mean of the last heads",
+        ["", *source],
+        [(word, *row) for word, row in zip(target, weights.tolist(), strict=True)],
+    )
+    value = {"sentence": examples[0], "place": 1, "attention": f"{config.num_layers - 1}.mean"}
+    return LiveFigure("translation", data, value, fallback)
+
+
+@torch.no_grad()
+def _translated(model, vocabulary, source: Sequence[str]) -> tuple[list[str], torch.Tensor]:
+    """The greedy translation, "[EOS]" included, and the last block's mean weights (T, S)."""
+    device = next(model.parameters()).device
+    ids = vocabulary.encode([source]).to(device)
+    written = greedy_decode(model, ids, LONGEST_TARGET)
+    written = written[:, written[0] != model.config.pad_id]
+    _, weights = model(ids, written[:, :-1], need_weights=True)
+    words = vocabulary.decode(written[:, 1:])[0]
+    return words, weights["cross"][-1][0].mean(0).cpu()
