@@ -8,8 +8,9 @@ from companion.page.gallery import (
     path_figure,
     positions_figure,
     pronoun_figure,
-    writer_figure,
+    stream_figure,
     translation_figure,
+    writer_figure,
 )
 from companion.page.notebook import note, setup
 from companion.page.plots import bars, figure, heatmap, heatmaps, lines
@@ -30,6 +31,7 @@ __all__ = [
     "pronoun_figure",
     "setup",
     "show_source",
+    "stream_figure",
     "transformer_diagram",
     "translation_figure",
     "writer_figure",

@@ -1,0 +1,245 @@
+// The chapter's GPT, writing here: the distribution over the next word, heated, cut, and drawn from.
+
+const SHOWN = 10; // words in the list; the others are summed up
+
+/** The logits of the next word, and the weights that the last place gives: [block][head][place]. */
+function read({ weights, num_heads: numHeads, num_layers: numLayers, activation }, ids) {
+  const options = { numHeads, normFirst: true, activation, allowed: (i, j) => j <= i };
+  let x = add(
+    ids.map((id) => weights["token_embedding.weight"][id]),
+    weights["positions.weight"],
+  );
+  const looks = [];
+  for (let layer = 0; layer < numLayers; layer++) {
+    const block = encoderBlock(weights, `blocks.${layer}`, x, options);
+    looks.push(block.weights.map((head) => head[ids.length - 1]));
+    x = block.output;
+  }
+  const [last] = layerNorm(weights, "final_norm", x.slice(-1));
+  return { looks, logits: weights["token_embedding.weight"].map((row) => dot(last, row)) };
+}
+
+/** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
+    the order of their probability. */
+function distribution(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
+  const order = Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a]);
+  const best = logits[order[0]];
+  const heated = temperature
+    ? softmax(logits.map((logit) => (logit - best) / temperature))
+    : logits.map((_, id) => Number(id === order[0]));
+  const sum = (ids) => ids.reduce((total, id) => total + heated[id], 0);
+  let kept = topK < noCut ? order.slice(0, topK) : order;
+  const mass = sum(kept);
+  let before = 0;
+  kept = kept.filter((id) => {
+    const inside = topP === 1 || before < topP;
+    before += heated[id] / mass;
+    return inside && heated[id] > 0;
+  });
+  const left = sum(kept),
+    probabilities = logits.map(() => 0);
+  for (const id of kept) probabilities[id] = heated[id] / left;
+  return { order, heated, kept, probabilities };
+}
+
+/** A number from 0 to 1 that depends on the seed and the place alone (mulberry32). */
+function draw(seed, place) {
+  const start = (Math.imul(seed, 0x9e3779b1) + Math.imul(place, 0x85ebca6b)) | 0;
+  let a = (start + 0x6d2b79f5) | 0;
+  a = Math.imul(a ^ (a >>> 15), a | 1);
+  a ^= a + Math.imul(a ^ (a >>> 7), a | 61);
+  return ((a ^ (a >>> 14)) >>> 0) / 2 ** 32;
+}
+
+/** The first word, from the most probable on, at which the probabilities reach the drawn number. */
+function pick({ kept, probabilities }, number) {
+  let reached = 0;
+  for (const id of kept) {
+    reached += probabilities[id];
+    if (number < reached) return id;
+  }
+  return kept[kept.length - 1];
+}
+
+function render({ model, el }) {
+  const packed = model.get("data");
+  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const { words, bos, eos, hidden, no_cut: noCut } = data;
+  const ids = new Map(words.map((word, id) => [word, id]));
+  const known = words.filter((word) => !hidden.includes(word));
+  const state = connect(model);
+
+  const typed = ({ prompt }) => prompt.toLowerCase().split(/\s+/).filter(Boolean);
+  const isKnown = (word) => ids.has(word) && !hidden.includes(word);
+  const sentence = (value) =>
+    [words[bos], ...typed(value).filter(isKnown), ...value.written].slice(0, data.max_len);
+  const compute = (value) => {
+    const tokens = sentence(value);
+    const { looks, logits } = read(
+      data,
+      tokens.map((word) => ids.get(word)),
+    );
+    return { tokens, looks, logits, ...distribution(logits, value, noCut) };
+  };
+  const result = remember(compute);
+  const isOver = (value) =>
+    value.written.at(-1) === words[eos] || sentence(value).length >= data.max_len;
+  const oneMore = (value) => {
+    const found = compute(value);
+    const next = words[pick(found, draw(value.seed, found.tokens.length))];
+    return { ...value, written: [...value.written, next] };
+  };
+
+  const prompt = element("input", { type: "text", name: "prompt", autocomplete: "off" });
+  prompt.setAttribute("spellcheck", "false");
+  prompt.addEventListener("input", () => state.set({ prompt: prompt.value, written: [] }));
+  state.draw((value) => {
+    if (prompt.value !== value.prompt) prompt.value = value.prompt;
+    prompt.setAttribute("aria-invalid", !typed(value).every(isKnown));
+  });
+
+  const button = (name, text, act, disabled, main = false) => {
+    const node = element("button", { type: "button", name, class: main ? "cl-main" : null }, text);
+    node.addEventListener("click", () => state.set({ written: act(state.value) }));
+    state.draw((value) => {
+      node.disabled = disabled(value);
+    });
+    return node;
+  };
+  const toTheEnd = (value) => {
+    let now = value;
+    while (!isOver(now)) now = oneMore(now);
+    return now.written;
+  };
+  const nothingWritten = ({ written }) => written.length === 0;
+  const buttons = element(
+    "div",
+    { class: "cl-controls" },
+    element("label", { class: "cl-control" }, "the sentence begins with", prompt),
+    button("next", "Next word", (value) => oneMore(value).written, isOver, true),
+    button("write", "Write to the end", toTheEnd, isOver),
+    button("back", "Take one back", ({ written }) => written.slice(0, -1), nothingWritten),
+    button("again", "Back to the beginning", () => [], nothingWritten),
+  );
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    slider(state, "temperature", "temperature", {
+      min: 0,
+      max: 2.5,
+      step: 0.1,
+      describe: (number) => (number ? format(number, 1) : "0, greedy"),
+    }),
+    slider(state, "top_k", "top-k", {
+      min: 1,
+      max: noCut,
+      describe: (number) => (number < noCut ? `the best ${format(number, 0)}` : "no cut"),
+    }),
+    slider(state, "top_p", "top-p", {
+      min: 0.05,
+      max: 1,
+      step: 0.05,
+      describe: (number) => (number < 1 ? format(number) : "no cut"),
+    }),
+    slider(state, "seed", "seed of the draws", { min: 1, max: 50 }),
+    choice(state, "head", "attention of the last word", () => ({
+      "": Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
+        const layer = Math.floor(i / data.num_heads) + 1,
+          head = (i % data.num_heads) + 1;
+        return [
+          `${layer - 1}.${head - 1}`,
+          data.num_layers > 1 ? `block ${layer}, head ${head}` : `head ${head}`,
+        ];
+      }),
+    })),
+  );
+
+  const chips = element("ol", {
+    class: "cl-words",
+    "aria-label": "the sentence so far, with the weight that the last word gives to every word",
+  });
+  state.draw((value) => {
+    const { tokens, looks } = result(value);
+    const [layer, head] = value.head.split(".").map(Number);
+    const row = looks[layer][head],
+      most = row.indexOf(Math.max(...row)),
+      own = tokens.length - value.written.length;
+    chips.replaceChildren(
+      ...tokens.map((text, i) => {
+        const bar = element("i");
+        bar.style.setProperty("--w", row[i]);
+        const word = element("span", { class: "cl-word" }, i < own ? text : element("u", {}, text));
+        const marks = [i === tokens.length - 1 ? "cl-from" : "", i === most ? "cl-most" : ""];
+        return element(
+          "li",
+          { class: marks.join(" ") },
+          element("span", { class: "cl-bar", "aria-hidden": "true" }, bar),
+          word,
+          write(element("span", { class: "cl-number" }), row[i]),
+        );
+      }),
+    );
+  });
+
+  const next = element("div", { class: "cl-answers", "data-name": "next" });
+  state.draw((value) => {
+    const { order, heated, kept, probabilities, logits } = result(value);
+    const isKept = new Set(kept);
+    const line = (text, share, isCut, number) => {
+      const bar = element("i", { "aria-hidden": "true", class: isCut ? "cl-cut" : null });
+      bar.style.setProperty("--w", share);
+      return [element("span", { class: isCut ? "cl-off" : null }, text), bar, number];
+    };
+    const shown = order.slice(0, SHOWN).flatMap((id) => {
+      const isCut = !isKept.has(id);
+      const number = element("span");
+      write(number, probabilities[id], 3);
+      if (isCut) number.textContent = `cut (${format(heated[id], 3)})`;
+      Object.assign(number.dataset, { word: words[id], logit: String(logits[id]) });
+      return line(words[id], isCut ? heated[id] : probabilities[id], isCut, number);
+    });
+    const rest = order.slice(SHOWN);
+    const total = rest.reduce((sum, id) => sum + probabilities[id], 0);
+    const alive = rest.filter((id) => isKept.has(id)).length;
+    const number = write(element("span", { "data-name": "rest" }), total, 3);
+    const label = alive ? `${alive} other words` : "all others cut";
+    next.replaceChildren(...shown, ...line(label, total, alive === 0, number));
+  });
+
+  const say = announce(state, (value) => {
+    const { order, kept, probabilities, tokens } = result(value);
+    const unknown = typed(value).filter((word) => !isKnown(word));
+    const ignored = unknown.length
+      ? `Not among the known words, so left out: ${unknown.map((word) => `“${word}”`).join(", ")}. `
+      : "";
+    if (isOver(value)) return `${ignored}“${tokens.slice(1).join(" ")}”. The sentence is over.`;
+    return (
+      `${ignored}${kept.length} of ${words.length} tokens can come next. The most probable is ` +
+      `“${words[order[0]]}” (${format(probabilities[order[0]])}).`
+    );
+  });
+  const lexicon = element(
+    "details",
+    { style: "margin-top: .8rem" },
+    element("summary", {}, `The ${known.length} words that it knows`),
+    element("p", {}, known.join(" ")),
+  );
+  frame(
+    el,
+    "The trained GPT, writing",
+    buttons,
+    controls,
+    chips,
+    element(
+      "p",
+      { style: "margin: .9rem 0 .3rem" },
+      "What may come next, with its probability after temperature and cuts:",
+    ),
+    next,
+    say,
+    lexicon,
+  );
+  return state.close;
+}
+
+export default { render };
