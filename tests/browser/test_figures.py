@@ -27,6 +27,7 @@ from companion.nn import (
 )
 from companion.page import (
     attention_figure,
+    embeddings_figure,
     heads_figure,
     path_figure,
     positions_figure,
@@ -344,6 +345,9 @@ FIGURES = {
     "pronoun": lambda: pronoun_figure(randomised(Detective()), VOCABULARY),
     "heads": lambda: heads_figure(randomised(WhoDidIt()), VOCABULARY),
     "positions": positions_figure,
+    "embeddings": lambda: embeddings_figure(
+        torch.randn(len(VOCABULARY), 8, generator=torch.Generator().manual_seed(7)), VOCABULARY
+    ),
 }
 
 
@@ -470,10 +474,7 @@ def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure)
     )
     control = page.locator("input[type=range], select").first
     before = control.input_value()
-    press(
-        control,
-        "ArrowRight" if figure.name != "pronoun" and figure.name != "heads" else "ArrowDown",
-    )
+    press(control, "ArrowRight" if control.get_attribute("type") == "range" else "ArrowDown")
     after = control.input_value()
     key = control.get_attribute("name")
     assert after != before
@@ -508,6 +509,7 @@ SAME_NUMBERS = {
     "pronoun": ".cl-number",
     "heads": "[data-name=rows] td[data-value]",
     "positions": "[data-name^=wave-]",
+    "embeddings": "[data-name=answers] [data-value]",
 }
 
 

@@ -73,11 +73,12 @@ function render({ model, el }) {
     "": Object.keys(maps).map((name) => [name, name]),
   }));
   state.draw(({ view }) => {
-    mapChoice.style.visibility = view === "map" ? "" : "hidden";
+    mapChoice.style.display = view === "map" ? "" : "none";
   });
 
   const list = (name, rows) => {
     const box = element("div", { class: "cl-answers", "data-name": name });
+    box.style.gridTemplateColumns = "max-content minmax(3rem, 8rem) max-content";
     state.draw((value) =>
       box.replaceChildren(
         ...rows(value).flatMap(([text, cosine]) => {
@@ -164,7 +165,9 @@ function render({ model, el }) {
     const corners = [minus, first, null, plus].map((text) =>
       pixel(text === null ? corner : place(of(text))),
     );
-    const taken = [],
+    const [x, y] = corners[2],
+      taken = [[x - 6, y - 6, x + 6, y + 6]],
+      labels = [],
       parts = [
         drawing("polygon", {
           points: corners.map((at) => at.map((x) => x.toFixed(2)).join(",")).join(" "),
@@ -187,12 +190,12 @@ function render({ model, el }) {
         }),
       );
       const size = bold ? 13 : 12,
-        long = 0.6 * size * text.length;
-      for (const [left, base] of [
-        [x + 7, y + 4],
-        [x - 7 - long, y + 4],
-        [x - long / 2, y - 8],
-        [x - long / 2, y + 17],
+        long = 0.62 * size * text.length;
+      for (const [left, base, anchor] of [
+        [x + 8, y + 4, "start"],
+        [x - 8 - long, y + 4, "end"],
+        [x - long / 2, y - 9, "middle"],
+        [x - long / 2, y + 18, "middle"],
       ]) {
         const box = [left, base - size, left + long, base + 3];
         const free = taken.every(
@@ -200,15 +203,17 @@ function render({ model, el }) {
         );
         if (!free || left < 0 || left + long > width) continue;
         taken.push(box);
-        parts.push(
+        labels.push(
           drawing(
             "text",
             {
-              x: left + long / 2,
+              x: { start: left, middle: x, end: x - 8 }[anchor],
               y: base,
-              "text-anchor": "middle",
+              "text-anchor": anchor,
               class: bold ? null : "cl-quiet",
-              style: `font-size: ${size}px${bold ? "; font-weight: 600" : ""}`,
+              style:
+                `font-size: ${size}px; font-weight: ${bold ? 600 : 400}; ` +
+                "paint-order: stroke; stroke: var(--ground); stroke-width: 4px",
             },
             text,
           ),
@@ -216,8 +221,8 @@ function render({ model, el }) {
         break;
       }
     });
-    const [x, y] = corners[2];
     parts.push(
+      ...labels,
       drawing("path", {
         d: `M${x - 5},${y - 5} L${x + 5},${y + 5} M${x - 5},${y + 5} L${x + 5},${y - 5}`,
         stroke: "var(--second)",
