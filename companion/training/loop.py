@@ -58,6 +58,7 @@ def fit(
     checkpoint: str | os.PathLike | None = None,
     checkpoint_every: int | None = None,
     resume: bool = False,
+    report: Callable[[History], None] | None = None,
     progress: bool = True,
 ) -> History:
     """Train a model with AdamW, and leave it in evaluation mode.
@@ -94,6 +95,7 @@ def fit(
         checkpoint_every: as above.
         resume: go on from the checkpoint. In float32 on a CPU with the same number of threads the
             weights then end the same bit for bit.
+        report: report(history) is called after every step, in the main process alone.
         progress: whether to show a progress bar.
 
     Raises:
@@ -153,6 +155,8 @@ def fit(
                     history.evaluations.append(evaluate(model))
                 history.evaluated_at.append(step)
                 model.train()
+            if report and accelerator.is_main_process:
+                report(history)
 
             if pressed.is_set():
                 accelerator.set_trigger()

@@ -199,9 +199,16 @@ def test_the_environment_does_not_change_the_loss(monkeypatch):
     assert run(bigram()).loss == expected
 
 
-def test_ctrl_c_finishes_the_step_saves_and_says_how_to_go_on(tmp_path):
+@pytest.fixture
+def handler():
+    """Python's own for Ctrl-C, which is missing where tests run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+def test_ctrl_c_finishes_the_step_saves_and_says_how_to_go_on(tmp_path, handler):
     path = tmp_path / "run.safetensors"
-    handler = signal.getsignal(signal.SIGINT)
 
     def interrupted(step):
         if step == 3:
@@ -216,7 +223,7 @@ def test_ctrl_c_finishes_the_step_saves_and_says_how_to_go_on(tmp_path):
     assert resumed == run(bigram(), steps=7)
 
 
-def test_a_second_ctrl_c_does_not_wait(tmp_path):
+def test_a_second_ctrl_c_does_not_wait(tmp_path, handler):
     def impatient(step):
         signal.raise_signal(signal.SIGINT)
         signal.raise_signal(signal.SIGINT)

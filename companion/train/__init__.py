@@ -1,0 +1,1 @@
+"""The recipes as a command: `python -m companion.train <recipe>` (see `__main__`)."""

@@ -1,0 +1,101 @@
+"""The chapters' models, trained for real: python -m companion.train <recipe>.
+
+A folder takes what a run makes: checkpoint.safetensors, run.json (what was asked for) and
+metrics.jsonl, a line for each step, with samples of what the model makes of its task wherever it
+was evaluated. Under `accelerate launch -m companion.train <recipe>`, or `torchrun` likewise,
+several processes share each batch; results change by rounding, and by what dropout draws.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+import torch
+
+from companion.nn.validation import require_probability
+from companion.train.folder import Metrics, start
+from companion.train.recipes import RECIPES, STEPS
+from companion.training import History, fit
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train as the command line says."""
+    parser = command_line()
+    options = parser.parse_args(arguments)
+    options.steps = options.steps or STEPS[options.recipe]
+    options.out = options.out or Path("runs") / options.recipe
+    checkpoint, run = options.out / "checkpoint.safetensors", options.out / "run.json"
+    asked = {name: getattr(options, name) for name in ("recipe", "steps", "seed", "dropout")}
+    history = History()
+    is_main = os.environ.get("RANK", "0") == "0"
+    if is_main:
+        try:
+            check_device(options.device)
+            require_probability(dropout=options.dropout)
+            history = start(options.out, checkpoint, run, asked, options.resume)
+        except (ValueError, OSError) as error:
+            parser.error(str(error))
+
+    torch.manual_seed(options.seed)
+    recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout)
+    metrics = Metrics(options.out / "metrics.jsonl", history) if is_main else None
+    try:
+        fit(
+            recipe.model.to(options.device),
+            recipe.batches,
+            steps=options.steps,
+            loss=recipe.loss,
+            learning_rate=recipe.learning_rate,
+            evaluate=recipe.evaluate,
+            evaluate_every=options.evaluate_every,
+            accumulate=options.accumulate,
+            mixed_precision=options.mixed_precision,
+            checkpoint=checkpoint,
+            checkpoint_every=options.checkpoint_every,
+            resume=options.resume,
+            report=metrics and metrics.add,
+            **recipe.arguments,
+        )
+    except KeyboardInterrupt as interrupt:
+        parser.exit(130, f"{interrupt}, or the command with --resume\n" if is_main else None)
+    finally:
+        if torch.distributed.is_initialized():
+            torch.distributed.destroy_process_group()
+
+
+def command_line() -> argparse.ArgumentParser:
+    """The options of the command."""
+    parser = argparse.ArgumentParser(prog="python -m companion.train", description=__doc__)
+    listed = "; ".join(f"{name}: {make.__doc__}" for name, make in RECIPES.items())
+    parser.add_argument("recipe", choices=RECIPES, help=listed)
+    parser.add_argument("--out", type=Path, help="folder for the run; runs/<recipe> if left out")
+    parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
+    best = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best)
+    parser.add_argument("--steps", type=positive, help="updates of the weights")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--accumulate", type=positive, default=1, help="parts of a batch in turn")
+    parser.add_argument("--mixed-precision", choices=("no", "bf16"), default="no")
+    parser.add_argument("--evaluate-every", type=positive, default=200, metavar="STEPS")
+    parser.add_argument("--checkpoint-every", type=positive, default=200, metavar="STEPS")
+    return parser
+
+
+def positive(text: str) -> int:
+    """A whole number above 0, for argparse."""
+    if int(text) < 1:
+        raise ValueError
+    return int(text)
+
+
+def check_device(device: str) -> None:
+    """Raise unless this machine has the device."""
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.mps.is_available()}
+    if not there[device]:
+        available = ", ".join(name for name, is_there in there.items() if is_there)
+        raise ValueError(f"there is no device {device} here; choose --device {available}")
+
+
+if __name__ == "__main__":
+    main()

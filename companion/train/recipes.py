@@ -1,0 +1,287 @@
+"""What the command can train: each recipe is a model, its data, its loss and how to judge it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import nn
+
+from companion.data import (
+    BOS,
+    CLS,
+    EOS,
+    SEP,
+    WORDS,
+    BPETokenizer,
+    Vocabulary,
+    batches,
+    corpus,
+    sentence_probability,
+    standard_library_text,
+    translation_pairs,
+    translation_vocabulary,
+    windows,
+)
+from companion.generation import generate, greedy_decode
+from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from companion.training import (
+    cosine_schedule,
+    masked_token_loss,
+    next_token_loss,
+    translation_loss,
+    warmup_schedule,
+)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model, what it learns from, and how.
+
+    `evaluate` returns numbers by name, and "samples", a list of strings; `arguments` are further
+    ones of `fit`.
+    """
+
+    model: nn.Module
+    batches: Callable[[int], object]
+    loss: Callable
+    learning_rate: Callable[[int], float]
+    evaluate: Callable[[nn.Module], dict]
+    arguments: dict
+
+
+def gpt(steps: int, seed: int, dropout: float) -> Recipe:
+    """A GPT that learns to write sentences of the generated language."""
+    words = Vocabulary((BOS, EOS, *WORDS))
+    bos_id, eos_id = words.id(BOS), words.id(EOS)
+    train, held_out = (
+        words.encode([[BOS, *sentence, EOS] for sentence in corpus(count, drawn_with)])
+        for count, drawn_with in ((20_000, 2 * seed), (1_000, 2 * seed + 1))
+    )
+    config = GPTConfig(
+        vocab_size=len(words),
+        d_model=64,
+        num_layers=2,
+        num_heads=4,
+        d_ff=256,
+        max_len=32,
+        dropout=dropout,
+        pad_id=words.pad_id,
+    )
+    loss = next_token_loss(words.pad_id)
+
+    def evaluate(model):
+        prompts = torch.full((100, 1), bos_id, device=device_of(model))
+        generator = torch.Generator(prompts.device).manual_seed(seed)
+        written = generate(model, prompts, 20, eos_id=eos_id, generator=generator)
+        sentences = [
+            [word for word in sentence if word not in (BOS, EOS)]
+            for sentence in words.decode(written.cpu())
+        ]
+        grammatical = sum(sentence_probability(sentence) > 0 for sentence in sentences)
+        return {
+            "validation_loss": mean_loss(model, loss, held_out),
+            "grammatical": grammatical / len(sentences),
+            "samples": [" ".join(sentence) for sentence in sentences[:5]],
+        }
+
+    return Recipe(
+        model=GPT(config),
+        batches=batches(train, batch_size=64, seed=seed, pad_id=words.pad_id),
+        loss=loss,
+        learning_rate=cosine(steps, 3e-3),
+        evaluate=evaluate,
+        arguments={"weight_decay": 0.05, "betas": (0.9, 0.95)},
+    )
+
+
+def bert(steps: int, seed: int, dropout: float) -> Recipe:
+    """A BERT that learns to guess hidden words of the generated language."""
+    words = Vocabulary()
+    train, held_out = (
+        words.encode([[CLS, *sentence, SEP] for sentence in corpus(count, drawn_with)])
+        for count, drawn_with in ((20_000, 2 * seed), (1_000, 2 * seed + 1))
+    )
+    config = BERTConfig(
+        vocab_size=len(words),
+        d_model=64,
+        num_layers=2,
+        num_heads=4,
+        d_ff=256,
+        max_len=32,
+        dropout=dropout,
+        pad_id=words.pad_id,
+    )
+    loss = masked_token_loss(words.pad_id)
+    whole = batches(train, batch_size=64, seed=seed, pad_id=words.pad_id)
+    asked = hide_words(held_out, words, torch.Generator().manual_seed(seed))
+
+    def evaluate(model):
+        shown, targets = (ids.to(device_of(model)) for ids in asked)
+        guesses = model(shown).argmax(dim=-1)
+        hidden = targets != words.pad_id
+        samples = []
+        for row in range(5):
+            guessed = guesses[row : row + 1].where(hidden[row], words.pad_id).cpu()
+            sentence = " ".join(words.decode(shown[row : row + 1].cpu())[0])
+            samples.append(f"{sentence} -> {' '.join(words.decode(guessed)[0])}")
+        return {
+            "validation_loss": mean_loss(model, loss, asked),
+            "accuracy": (guesses == targets)[hidden].float().mean().item(),
+            "samples": samples,
+        }
+
+    return Recipe(
+        model=BERT(config),
+        batches=lambda step: hide_words(
+            whole(step), words, torch.Generator().manual_seed(seed + 1_000_003 * step)
+        ),
+        loss=loss,
+        learning_rate=cosine(steps, 2e-3),
+        evaluate=evaluate,
+        arguments={"weight_decay": 0.01},
+    )
+
+
+def translation(steps: int, seed: int, dropout: float) -> Recipe:
+    """An encoder and a decoder that learn to translate; schedule and smoothing are the paper's."""
+    words = translation_vocabulary()
+
+    def encoded(pairs):
+        sources = words.encode([pair.source for pair in pairs])
+        return sources, words.encode([[BOS, *pair.target, EOS] for pair in pairs])
+
+    held_out = translation_pairs(200, seed, split="validation")
+    asked = encoded(held_out)
+    config = TransformerConfig(
+        vocab_size=len(words),
+        d_model=64,
+        num_layers=2,
+        num_heads=4,
+        d_ff=256,
+        max_len=32,
+        dropout=dropout,
+        pad_id=words.pad_id,
+        bos_id=words.id(BOS),
+        eos_id=words.id(EOS),
+    )
+
+    def evaluate(model):
+        written = greedy_decode(model, asked[0].to(device_of(model)), config.max_len).cpu()
+        translations = [
+            tuple(word for word in sentence if word not in (BOS, EOS))
+            for sentence in words.decode(written)
+        ]
+        right = [
+            translation in dict(pair.translations)
+            for translation, pair in zip(translations, held_out, strict=True)
+        ]
+        return {
+            "validation_loss": mean_loss(model, translation_loss(words.pad_id, smoothing=0), asked),
+            "right": sum(right) / len(right),
+            "samples": [
+                f"{' '.join(pair.source)} -> {' '.join(translation)}"
+                for translation, pair in zip(translations[:5], held_out, strict=False)
+            ],
+        }
+
+    schedule = partial(warmup_schedule, d_model=config.d_model, warmup_steps=max(1, steps // 5))
+    return Recipe(
+        model=Transformer(config),
+        batches=batches(
+            *encoded(translation_pairs(20_000, seed)),
+            batch_size=64,
+            seed=seed,
+            pad_id=words.pad_id,
+        ),
+        loss=translation_loss(words.pad_id, smoothing=0.1),
+        learning_rate=schedule,
+        evaluate=evaluate,
+        arguments={"betas": (0.9, 0.98)},
+    )
+
+
+def library(steps: int, seed: int, dropout: float) -> Recipe:
+    """A larger GPT that learns from the source of Python's standard library; for a GPU."""
+    text = {split: standard_library_text(split=split) for split in ("train", "validation")}
+    tokenizer = BPETokenizer.train([text["train"]], 4096)
+    config = GPTConfig(
+        vocab_size=len(tokenizer),
+        d_model=384,
+        num_layers=6,
+        num_heads=6,
+        d_ff=1536,
+        max_len=256,
+        dropout=dropout,
+        pad_id=tokenizer.pad_id,
+    )
+    loss = next_token_loss(pad_id=None)
+    length = config.max_len + 1
+    held_out = torch.tensor(tokenizer.encode(text["validation"])[: 40 * length])
+    held_out = held_out[: len(held_out) // length * length].view(-1, length)
+
+    def evaluate(model):
+        prompt = torch.tensor([tokenizer.encode("def ")], device=device_of(model))
+        generator = torch.Generator(prompt.device).manual_seed(seed)
+        written = generate(model, prompt, 100, top_p=0.9, generator=generator)
+        return {
+            "validation_loss": mean_loss(model, loss, held_out),
+            "samples": [tokenizer.decode(written[0].tolist())],
+        }
+
+    tokens = tokenizer.encode(text["train"])
+    return Recipe(
+        model=GPT(config),
+        batches=windows(tokens, batch_size=64, length=length, seed=seed),
+        loss=loss,
+        learning_rate=cosine(steps, 1e-3),
+        evaluate=evaluate,
+        arguments={"weight_decay": 0.1, "betas": (0.9, 0.95)},
+    )
+
+
+RECIPES = {"gpt": gpt, "bert": bert, "translation": translation, "library": library}
+STEPS = {"gpt": 2_000, "bert": 3_000, "translation": 3_000, "library": 5_000}
+
+
+def hide_words(token_ids: torch.Tensor, words: Vocabulary, generator: torch.Generator):
+    """The token ids (B, T) with some words hidden, and the hidden words (pad_id elsewhere).
+
+    15 % of the words are to be guessed. Of these 80 % become [MASK], 10 % a random word, and 10 %
+    stay.
+
+    Source: Devlin et al. 2019, section 3.1 (https://arxiv.org/abs/1810.04805).
+    """
+    special = torch.tensor([words.pad_id, words.cls_id, words.sep_id])
+    chance = torch.rand(token_ids.shape, generator=generator)
+    chosen = (chance < 0.15) & ~torch.isin(token_ids, special)
+    way = torch.rand(token_ids.shape, generator=generator)
+    random_words = torch.randint(4, len(words), token_ids.shape, generator=generator)
+    shown = token_ids.masked_fill(chosen & (way < 0.8), words.mask_id)
+    shown = torch.where(chosen & (way >= 0.9), random_words, shown)
+    return shown, token_ids.masked_fill(~chosen, words.pad_id)
+
+
+def cosine(steps: int, max_lr: float) -> Callable[[int], float]:
+    """Up to max_lr in a tenth of the steps, and down to a tenth of it in the others."""
+    return partial(
+        cosine_schedule,
+        max_lr=max_lr,
+        min_lr=max_lr / 10,
+        warmup_steps=steps // 10,
+        total_steps=steps,
+    )
+
+
+def device_of(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device
+
+
+def mean_loss(model: nn.Module, loss, examples) -> float:
+    """The mean loss over the real tokens of some examples: one tensor, or a tuple of them."""
+    tensors = examples if isinstance(examples, tuple) else (examples,)
+    sums = torch.zeros(2, device=device_of(model))
+    for rows in zip(*(tensor.to(sums.device).split(100) for tensor in tensors), strict=True):
+        total, count = loss(model, rows if isinstance(examples, tuple) else rows[0])
+        sums += torch.stack([total, count])
+    return (sums[0] / sums[1]).item()

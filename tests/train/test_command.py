@@ -1,0 +1,135 @@
+"""The command: what it writes, that it goes on after a kill, that two processes do as one."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from companion.train.__main__ import main
+
+COMMAND = [sys.executable, "-m", "companion.train"]
+SMALL = ["gpt", "--device", "cpu", "--steps", "6", "--evaluate-every", "4"]
+
+
+def metrics(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The folder of a run without a break."""
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    main([*SMALL, "--out", str(folder)])
+    return folder
+
+
+def test_a_run_writes_its_metrics_with_samples(whole):
+    lines = metrics(whole)
+    assert [line["step"] for line in lines] == [1, 2, 3, 4, 5, 6]
+    evaluated = [line for line in lines if "evaluation" in line]
+    assert [line["step"] for line in evaluated] == [4, 6]
+    assert len(evaluated[0]["evaluation"]["samples"]) == 5
+    assert {path.name for path in whole.iterdir()} == {
+        "checkpoint.safetensors",
+        "metrics.jsonl",
+        "run.json",
+    }
+
+
+def killed_after(lines, how, command, folder):
+    """Start a run and send it a signal once its metrics have that many lines."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    path = folder / "metrics.jsonl"
+    while process.poll() is None and not (
+        path.exists() and path.read_bytes().count(b"\n") >= lines
+    ):
+        time.sleep(0.005)
+    process.send_signal(how)
+    _, error = process.communicate(timeout=60)
+    return process.returncode, error.decode()
+
+
+def test_a_killed_run_goes_on_to_the_same_end(whole, tmp_path):
+    folder = tmp_path / "killed"
+    command = [*COMMAND, *SMALL, "--out", folder, "--checkpoint-every", "1"]
+    code, _ = killed_after(2, signal.SIGKILL, command, folder)
+    assert code == -signal.SIGKILL
+    assert 2 <= len(metrics(folder)) < 6
+    main([*SMALL, "--out", str(folder), "--resume"])
+    assert metrics(folder) == metrics(whole)
+    expected, ended = (load_file(run / "checkpoint.safetensors") for run in (whole, folder))
+    assert ended.keys() == expected.keys()
+    assert all(torch.equal(ended[name], expected[name]) for name in expected)
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(whole, tmp_path):
+    folder = tmp_path / "stopped"
+    command = [*COMMAND, *SMALL, "--out", folder]
+    code, error = killed_after(1, signal.SIGINT, command, folder)
+    assert code == 130
+    assert f"saved to {folder}/checkpoint.safetensors" in error
+    assert "--resume" in error
+    main([*SMALL, "--out", str(folder), "--resume"])
+    assert metrics(folder) == metrics(whole)
+
+
+def test_two_processes_have_the_losses_of_one(tmp_path):
+    alike = ["--dropout", "0", "--evaluate-every", "6"]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
+    command = [sys.executable, *launch, "-m", "companion.train", *SMALL, *alike]
+    subprocess.run([*command, "--out", tmp_path / "two"], check=True, timeout=120)
+    main([*SMALL, *alike, "--out", str(tmp_path / "one")])
+    one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
+    assert len(two) == len(one) == 6
+    for ours, theirs in zip(two, one, strict=True):
+        assert ours["loss"] == pytest.approx(theirs["loss"], rel=1e-6)
+    ours, theirs = (lines[-1]["evaluation"]["validation_loss"] for lines in (two, one))
+    assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def refused(capsys, *arguments):
+    """What the command says when it refuses."""
+    with pytest.raises(SystemExit) as exit:
+        main([str(argument) for argument in arguments])
+    assert exit.value.code == 2
+    return capsys.readouterr().err
+
+
+def test_unknown_recipes_and_numbers_are_refused(capsys, tmp_path):
+    assert "invalid choice: 'gtp' (choose from" in refused(capsys, "gtp", "--out", tmp_path)
+    assert "--steps: invalid positive value: '0'" in refused(capsys, *SMALL, "--steps", "0")
+    out = tmp_path / "run"
+    assert "got 1.5" in refused(capsys, *SMALL, "--dropout", "1.5", "--out", out)
+    assert not out.exists()
+
+
+def test_a_device_that_is_not_there_is_refused(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    said = refused(capsys, "gpt", "--device", "cuda", "--out", tmp_path / "run")
+    assert "there is no device cuda here; choose --device cpu" in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_in_use_is_refused(capsys, tmp_path, whole):
+    assert "whole is not empty; add --resume" in refused(capsys, *SMALL, "--out", whole)
+    (tmp_path / "note").touch()
+    assert "is not empty; add --resume" in refused(capsys, *SMALL, "--out", tmp_path)
+
+
+def test_nothing_to_resume_is_refused(capsys, tmp_path, whole):
+    said = refused(capsys, *SMALL, "--resume", "--out", tmp_path / "none")
+    assert "there is no checkpoint" in said
+    said = refused(capsys, *SMALL, "--resume", "--seed", "3", "--out", whole)
+    assert "'seed': 0" in said
+    assert "'seed': 3" in said
+    assert "ask for the same" in said
+
+
+def test_a_damaged_checkpoint_is_refused(capsys, tmp_path):
+    (tmp_path / "checkpoint.safetensors").write_bytes(b"damaged")
+    assert "is damaged" in refused(capsys, *SMALL, "--resume", "--out", tmp_path)

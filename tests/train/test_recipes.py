@@ -1,0 +1,52 @@
+"""The recipes: what they ask of their models, and that these can learn it."""
+
+import pytest
+import torch
+
+from companion.data import Vocabulary
+from companion.train.recipes import RECIPES, STEPS, hide_words
+from companion.training import fit
+
+
+@pytest.mark.parametrize("name", ["gpt", "bert", "translation"])
+def test_a_recipe_learns_and_says_how_well(name):
+    recipe = RECIPES[name](steps=30, seed=0, dropout=0.1)
+    before = recipe.evaluate(recipe.model.eval())
+    history = fit(
+        recipe.model,
+        recipe.batches,
+        steps=8,
+        loss=recipe.loss,
+        learning_rate=recipe.learning_rate,
+        evaluate=recipe.evaluate,
+        progress=False,
+        **recipe.arguments,
+    )
+    (after,) = history.evaluations
+    assert after["validation_loss"] < before["validation_loss"] - 0.2
+    assert len(after["samples"]) == 5
+    assert all(isinstance(sample, str) for sample in after["samples"])
+
+
+def test_every_recipe_has_a_number_of_steps():
+    assert STEPS.keys() == RECIPES.keys()
+
+
+def test_words_are_hidden_in_the_papers_shares():
+    words = Vocabulary()
+    generator = torch.Generator().manual_seed(0)
+    ids = torch.randint(4, len(words), (1000, 40), generator=generator)
+    ids[:, 0], ids[:, 30], ids[:, 31:] = words.cls_id, words.sep_id, words.pad_id
+    before = ids.clone()
+    shown, targets = hide_words(ids, words, generator)
+    assert torch.equal(ids, before)
+    hidden = targets != words.pad_id
+    assert torch.equal(targets[hidden], ids[hidden])
+    assert torch.equal(shown[~hidden], ids[~hidden])
+    assert not hidden[:, [0, *range(30, 40)]].any()
+
+    real = 29 * 1000
+    masked, kept = shown == words.mask_id, shown == ids
+    assert hidden.sum() / real == pytest.approx(0.15, abs=0.01)
+    assert (hidden & masked).sum() / hidden.sum() == pytest.approx(0.8, abs=0.03)
+    assert (hidden & kept).sum() / hidden.sum() == pytest.approx(0.1, abs=0.03)
