@@ -79,3 +79,9 @@ def test_parts_and_data_need_torch_at_most():
     loaded = loaded_by("import companion.nn, companion.data")
     assert "torch" in loaded
     assert not loaded & HEAVY
+
+
+def test_training_needs_nothing_to_draw_with():
+    loaded = loaded_by("import companion.training, companion.train.recipes")
+    assert {"torch", "accelerate"} <= loaded
+    assert not loaded & HEAVY
