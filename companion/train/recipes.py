@@ -33,6 +33,8 @@ from companion.training import (
     warmup_schedule,
 )
 
+SMALL = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 256, "max_len": 32}
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -54,20 +56,9 @@ def gpt(steps: int, seed: int, dropout: float) -> Recipe:
     """A GPT that learns to write sentences of the generated language."""
     words = Vocabulary((BOS, EOS, *WORDS))
     bos_id, eos_id = words.id(BOS), words.id(EOS)
-    train, held_out = (
-        words.encode([[BOS, *sentence, EOS] for sentence in corpus(count, drawn_with)])
-        for count, drawn_with in ((20_000, 2 * seed), (1_000, 2 * seed + 1))
-    )
-    config = GPTConfig(
-        vocab_size=len(words),
-        d_model=64,
-        num_layers=2,
-        num_heads=4,
-        d_ff=256,
-        max_len=32,
-        dropout=dropout,
-        pad_id=words.pad_id,
-    )
+    train = words.encode([BOS, *sentence, EOS] for sentence in corpus(20_000, 2 * seed))
+    held_out = words.encode([BOS, *sentence, EOS] for sentence in corpus(1_000, 2 * seed + 1))
+    config = GPTConfig(**SMALL, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
     loss = next_token_loss(words.pad_id)
 
     def evaluate(model):
@@ -98,20 +89,9 @@ def gpt(steps: int, seed: int, dropout: float) -> Recipe:
 def bert(steps: int, seed: int, dropout: float) -> Recipe:
     """A BERT that learns to guess hidden words of the generated language."""
     words = Vocabulary()
-    train, held_out = (
-        words.encode([[CLS, *sentence, SEP] for sentence in corpus(count, drawn_with)])
-        for count, drawn_with in ((20_000, 2 * seed), (1_000, 2 * seed + 1))
-    )
-    config = BERTConfig(
-        vocab_size=len(words),
-        d_model=64,
-        num_layers=2,
-        num_heads=4,
-        d_ff=256,
-        max_len=32,
-        dropout=dropout,
-        pad_id=words.pad_id,
-    )
+    train = words.encode([CLS, *sentence, SEP] for sentence in corpus(20_000, 2 * seed))
+    held_out = words.encode([CLS, *sentence, SEP] for sentence in corpus(1_000, 2 * seed + 1))
+    config = BERTConfig(**SMALL, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
     loss = masked_token_loss(words.pad_id)
     whole = batches(train, batch_size=64, seed=seed, pad_id=words.pad_id)
     asked = hide_words(held_out, words, torch.Generator().manual_seed(seed))
@@ -154,12 +134,8 @@ def translation(steps: int, seed: int, dropout: float) -> Recipe:
     held_out = translation_pairs(200, seed, split="validation")
     asked = encoded(held_out)
     config = TransformerConfig(
+        **SMALL,
         vocab_size=len(words),
-        d_model=64,
-        num_layers=2,
-        num_heads=4,
-        d_ff=256,
-        max_len=32,
         dropout=dropout,
         pad_id=words.pad_id,
         bos_id=words.id(BOS),
