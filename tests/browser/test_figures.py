@@ -16,7 +16,16 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
-from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary, pronoun_sentence
+from companion.data import (
+    ACTORS,
+    BOS,
+    EOS,
+    TRANSITIVE_VERBS,
+    WORDS,
+    Vocabulary,
+    pronoun_sentence,
+)
+from companion.models import GPT, GPTConfig
 from companion.nn import (
     LearnedPositions,
     MultiHeadAttention,
@@ -32,6 +41,7 @@ from companion.page import (
     path_figure,
     positions_figure,
     pronoun_figure,
+    writer_figure,
 )
 from companion.page.live import LiveFigure, bundle
 from tests.browser.reading import PAGE, close, numbers, press, randomised, select
@@ -339,6 +349,9 @@ def test_rotation_equals_rotary_embedding(show):
 
 # ---------------------------------------------------------------- all of them
 
+WRITER = GPTConfig(
+    vocab_size=len(VOCABULARY) + 2, d_model=16, num_layers=1, num_heads=2, d_ff=16, max_len=16
+)
 FIGURES = {
     "path": path_figure,
     "attention": lambda: attention_figure(TOKENS, QUERY, KEY, VALUE),
@@ -348,6 +361,7 @@ FIGURES = {
     "embeddings": lambda: embeddings_figure(
         torch.randn(len(VOCABULARY), 8, generator=torch.Generator().manual_seed(7)), VOCABULARY
     ),
+    "writer": lambda: writer_figure(randomised(GPT(WRITER)), Vocabulary((BOS, EOS, *WORDS))),
 }
 
 
@@ -510,6 +524,7 @@ SAME_NUMBERS = {
     "heads": "[data-name=rows] td[data-value]",
     "positions": "[data-name^=wave-]",
     "embeddings": "[data-name=answers] [data-value]",
+    "writer": "[data-name=next] [data-word]",
 }
 
 

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from companion.data import BOS, EOS, SPECIAL_TOKENS, Vocabulary
-from companion.generation import next_token_probabilities
+from companion.generation import evaluating, next_token_probabilities
 from companion.page.gallery.weights import packed_parameters
 from companion.page.live import LiveFigure, table
 
@@ -48,7 +48,7 @@ def writer_figure(
     value = {"prompt": prompt, "written": [], "temperature": 1.0, "top_k": NO_CUT, "top_p": 1.0}
     value |= {"seed": 1, "head": "0.0"}
     ids = vocabulary.encode([(BOS, *prompt.split())]).to(next(model.parameters()).device)
-    with torch.no_grad():
+    with torch.no_grad(), evaluating(model):
         best, words = next_token_probabilities(model(ids)[:, -1])[0].topk(10)
     rows = [(vocabulary.words[i], p) for i, p in zip(words, best.tolist(), strict=True)]
     caption = f"The most probable words after “{prompt}”"
