@@ -69,7 +69,7 @@ function draw(svg, width, stages, token) {
       }),
       i > 0 &&
         drawing("path", {
-          d: `M${at - 62} ${bend}C${at - 30} ${bend} ${at - 6} ${bend} ${at} ${y - 4}`,
+          d: `M${at - 62} ${bend}C${at - 30} ${bend} ${at - 34} ${y - 6} ${at} ${y - 6}`,
           stroke: "var(--second)",
           "stroke-width": thick(added),
           "stroke-opacity": 0.75,
@@ -146,7 +146,7 @@ function render({ model, el }) {
   const tokenOf = ({ sentence, word, hidden }) => (hidden ? "[MASK]" : split(sentence)[word]);
 
   const svg = drawing("svg", {});
-  const picture = element("div", {}, svg);
+  const picture = element("div", { style: "flex: 1 1 20rem" }, svg);
   let width = 0;
   const repaint = () => width > 0 && draw(svg, width, result(state.value), tokenOf(state.value));
   const stop = onWidth(picture, (now) => {
@@ -158,7 +158,7 @@ function render({ model, el }) {
   const names = result(state.value).map(({ name }) => name);
   const table = matrixTable(
     state,
-    "lengths, and the cosine with the embedding",
+    "lengths; cosine with the embedding",
     names,
     ["adds", "stream", "cosine"],
     (value) => result(value).map(({ added, stream, turn }) => [added, stream, turn]),
@@ -171,7 +171,7 @@ function render({ model, el }) {
     const largest = stages.slice(1).reduce((a, b) => (b.added > a.added ? b : a));
     return (
       `“${tokenOf(value)}” leaves the last block as “${word}” (${format(chance)}), at a cosine of ` +
-      `${format(top.turn)} with its embedding. ${largest.name} added most.`
+      `${format(top.turn)} with its embedding. Most was added by ${largest.name}.`
     );
   });
   frame(
@@ -190,8 +190,7 @@ function render({ model, el }) {
       token,
       toggle(state, "hidden", "hide it behind [MASK]"),
     ),
-    picture,
-    table,
+    element("div", { class: "cl-side" }, picture, table),
     say,
   );
   return () => {
