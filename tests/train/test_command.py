@@ -50,7 +50,7 @@ def killed_after(lines, how, command, folder):
     ):
         time.sleep(0.005)
     process.send_signal(how)
-    _, error = process.communicate(timeout=60)
+    _, error = process.communicate(timeout=600)
     return process.returncode, error.decode()
 
 
@@ -82,7 +82,7 @@ def test_two_processes_have_the_losses_of_one(tmp_path):
     alike = ["--dropout", "0", "--evaluate-every", "6"]
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     command = [sys.executable, *launch, "-m", "companion.train", *SMALL, *alike]
-    subprocess.run([*command, "--out", tmp_path / "two"], check=True, timeout=120)
+    subprocess.run([*command, "--out", tmp_path / "two"], check=True, timeout=600)
     main([*SMALL, *alike, "--out", str(tmp_path / "one")])
     one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
     assert len(two) == len(one) == 6

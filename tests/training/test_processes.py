@@ -17,7 +17,7 @@ def reports():
     reports = {}
     for count in ("1", "2"):
         command = [sys.executable, *launch, count, SCRIPT]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
         reports[count] = [json.loads(line) for line in done.stdout.splitlines()]
     return reports
 

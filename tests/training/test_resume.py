@@ -18,7 +18,7 @@ SCRIPT = Path(__file__).with_name("killed_runs.py")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     seed = os.environ.get("KILL_SEED", "0")
-    subprocess.run([sys.executable, SCRIPT, folder, seed], check=True, timeout=120)
+    subprocess.run([sys.executable, SCRIPT, folder, seed], check=True, timeout=600)
     return folder
 
 
