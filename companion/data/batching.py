@@ -13,7 +13,7 @@ from companion.data.sampling import seeded
 
 
 def padded(sequences: Iterable[Sequence[int]], pad_id: int) -> Tensor:
-    """B lists of ids as int64 (B, T); T is the longest one's length, pad_id fills up the others."""
+    """B sequences of ids as one tensor, int64 (B, T): as long as the longest, pad_id at the end."""
     rows = [torch.as_tensor(row, dtype=torch.long) for row in sequences]
     ids = torch.full((len(rows), max(map(len, rows), default=0)), pad_id)
     for row, target in zip(rows, ids, strict=True):
@@ -34,7 +34,7 @@ def batches(
         pad_id: if given, columns at the end that hold nothing else in the whole batch are cut off.
 
     Returns:
-        A function: of one tensor it returns the rows of a step, of several a tuple.
+        A function of the step that gives the rows of one tensor, or a tuple of those of several.
 
     Raises:
         ValueError: no tensors, different numbers of rows, or fewer rows than a batch.

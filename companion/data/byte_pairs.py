@@ -49,7 +49,12 @@ def learn_bpe(words: Iterable[str], num_merges: int) -> list[Merge]:
 
 
 def apply_bpe(word: str, merges: Iterable[Merge]) -> list[str]:
-    """The pieces of a word, seen in training or not: the merge learned first is made first."""
+    """The pieces of a word, seen in training or not: merges are made in the order of learning.
+
+    Args:
+        word: any string.
+        merges: what `learn_bpe` returned.
+    """
     rank = {pair: order for order, pair in enumerate(merges)}
     pieces = list(word)
     while len(pieces) > 1:

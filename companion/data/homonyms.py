@@ -10,7 +10,10 @@ from companion.data.sampling import check_choice, check_count, seeded
 
 @dataclass(frozen=True)
 class HomonymSentence:
-    """A sentence with a homonym, its place from 0, and its sense, 0 or 1, as in `HOMONYMS`."""
+    """The words of a sentence with a homonym, its position from 0, and its sense.
+
+    The sense, 0 or 1, is the place in `HOMONYMS`.
+    """
 
     words: tuple[str, ...]
     position: int
@@ -25,7 +28,7 @@ def cue_halves(homonym: str, seed: int) -> tuple[tuple, tuple]:
     """Two halves of a homonym's cue words: each has four words of sense 0 and four of sense 1.
 
     What is fitted on sentences of one half is tested on the other, so that it cannot live on
-    remembered cue words.
+    remembered cue words. The seed decides which words are in which half.
 
     Raises:
         ValueError: the word is no homonym.

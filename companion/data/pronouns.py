@@ -37,12 +37,20 @@ TEMPLATES = {
 
 @dataclass(frozen=True)
 class PronounSentence:
-    """A sentence with the places, counted from 0, of the words that matter in it."""
+    """A sentence with the places, counted from 0, of the words that matter in it.
+
+    Args:
+        words: the sentence.
+        it_position: where "it" stands.
+        right_position: the noun that "it" means.
+        wrong_position: the other noun.
+        adjective_position: the adjective that decides.
+    """
 
     words: tuple[str, ...]
     it_position: int
-    right_position: int  # the noun that "it" means
-    wrong_position: int  # the other noun
+    right_position: int
+    wrong_position: int
     adjective_position: int
 
     @property

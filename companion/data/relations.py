@@ -12,7 +12,10 @@ ACTORS = (*ANIMALS, *PERSONS)
 
 @dataclass(frozen=True)
 class TransitiveSentence:
-    """A sentence "the subject verb the object" with the places, from 0, of its three words."""
+    """The words of a sentence "the subject verb the object", with the places of three of them.
+
+    They are counted from 0: subject_position, verb_position and object_position.
+    """
 
     words: tuple[str, ...]
     subject_position: int = 1

@@ -50,9 +50,10 @@ class CharTokenizer:
 class BPETokenizer:
     """Byte-pair encoding of the bytes of a text, so that every text can be encoded.
 
-    Made by `train` or `load`. Words are split as for GPT-2: a piece may begin with the space before
-    a word, and no piece reaches from one word into the next. "[PAD]", "[BOS]" and "[EOS]" are the
-    ids 0, 1 and 2; no text is encoded into them, not even one that spells them out.
+    Made by `train` or `load`, around a tokenizer of the `tokenizers` library. Words are split as
+    for GPT-2: a piece may begin with the space before a word, and no piece reaches from one word
+    into the next. "[PAD]", "[BOS]" and "[EOS]" are the ids 0, 1 and 2; no text is encoded into
+    them, not even one that spells them out.
 
     Source: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.2,
     https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf

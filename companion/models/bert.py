@@ -47,6 +47,9 @@ class BERTConfig(ModelConfig):
 class BERT(nn.Module):
     """Summed and normed embeddings, blocks, and a head that guesses masked tokens.
 
+    Args:
+        config: a `BERTConfig`.
+
     Source: Devlin et al. 2019, section 3 (https://arxiv.org/abs/1810.04805).
     """
 

@@ -77,6 +77,9 @@ class GPTConfig(ModelConfig):
 class GPT(nn.Module):
     """Embeddings, causal blocks, a last norm (pre-norm only), and the output matrix.
 
+    Args:
+        config: a `GPTConfig`.
+
     Source: Radford et al. 2019, section 2.3
     (https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf);
     Llama: Touvron et al. 2023, section 2.2 (https://arxiv.org/abs/2302.13971).

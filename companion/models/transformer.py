@@ -59,6 +59,9 @@ class TransformerConfig(ModelConfig):
 class Transformer(nn.Module):
     """Encoder and decoder; one matrix embeds source and target and makes the logits.
 
+    Args:
+        config: a `TransformerConfig`.
+
     Source: Vaswani et al. 2017, figure 1 and section 3 (https://arxiv.org/abs/1706.03762).
     """
 

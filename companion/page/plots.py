@@ -65,7 +65,10 @@ def figure(*, alt: str, height: float = 3.2, ncols: int = 1, nrows: int = 1, **s
 
 
 def heatmap(matrix, *, alt: str, title: str = "", **options) -> Figure:
-    """One matrix as coloured cells with their numbers; options as in `heatmaps`."""
+    """One matrix as coloured cells with their numbers, and a title.
+
+    The text alternative `alt` and the options are those of `heatmaps`.
+    """
     return heatmaps({title: matrix}, alt=alt, **options)
 
 

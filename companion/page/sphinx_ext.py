@@ -1,8 +1,8 @@
 """Sphinx extension: what makes the book's pages complete without a kernel, a server or a network.
 
-It points myst-nb to the cache of this very code, publishes the live figures as one classic script,
-copies MathJax into the site, and takes out of the finished pages what would ask outside addresses,
-weigh down a page or mislead a screen reader.
+It points myst-nb to the cache of this very code, fills the reference pages, publishes the live
+figures as one classic script, copies MathJax into the site, and takes out of the finished pages
+what would ask outside addresses, weigh down a page or mislead a screen reader.
 """
 
 import re
@@ -18,6 +18,7 @@ from sphinx.util.typing import ExtensionMetadata
 import companion
 from companion.page import live
 from companion.page.execute import cache_folder
+from companion.page.reference import escape_docstring, with_reference
 
 SCRIPT = "companion-figures.js"
 
@@ -45,7 +46,12 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     """Called by Sphinx: connect the steps below to the build's events."""
     # sphinx_external_toc looks at every object in memory, torch's deprecated ones too.
     warnings.filterwarnings("ignore", "`torch.distributed.reduce_op`", FutureWarning)
+    app.setup_extension("sphinx.ext.autodoc")
+    app.setup_extension("sphinx.ext.napoleon")
     app.connect("config-inited", _use_cache_of_this_code)
+    app.connect("source-read", _write_reference)
+    # Before napoleon, which turns "Args:" and its like into reStructuredText.
+    app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
     # Search results quote the pages that they found by fetching them: no browser does it on file://.
@@ -55,6 +61,14 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 def _use_cache_of_this_code(app: Sphinx, config: Config) -> None:
     config.nb_execution_cache_path = str(cache_folder(Path(app.srcdir)))
+
+
+def _write_reference(app: Sphinx, page: str, source: list[str]) -> None:
+    source[0] = with_reference(source[0])
+
+
+def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:
+    lines[:] = escape_docstring(lines)
 
 
 def _finish_site(app: Sphinx, exception: Exception | None) -> None:

@@ -50,7 +50,10 @@ def label_smoothing_loss(
 
 
 def next_token_loss(pad_id: int | None) -> Loss:
-    """For `fit`: a batch is token_ids (B, T), and each token is predicted from those before it."""
+    """For `fit`: a batch is token_ids (B, T), and each token is predicted from those before it.
+
+    There is nothing to predict where the next token is pad_id; None if every token is real.
+    """
 
     def loss(model, token_ids):
         return _summed_loss(model(token_ids[:, :-1]), token_ids[:, 1:], 0.0, pad_id)
@@ -75,7 +78,8 @@ def translation_loss(pad_id: int, *, smoothing: float = 0.1) -> Loss:
     """For `fit`: a batch is (source_ids (B, S), target_ids (B, T)).
 
     Every target starts with bos_id and ends with eos_id. The decoder reads all but its last token
-    and is asked for all but the first.
+    and is asked for all but the first; pad_id is left out, and `smoothing` is that of
+    `label_smoothing_loss`.
     """
 
     def loss(model, batch):

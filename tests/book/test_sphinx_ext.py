@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
+import companion.generation
 from companion.page import live
 
 
@@ -22,9 +23,10 @@ def book(root, tmp_path_factory):
     (book / "companion").mkdir()
     (book / "companion" / "answer.py").write_text("42\n")
     (book / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/intro\nchapters: [file: book/one]\n"
+        "format: jb-book\nroot: book/intro\nchapters: [{file: book/one}, {file: book/api}]\n"
     )
     (book / "book" / "intro.md").write_text("# A book\n\nWith a formula, $x^2$.\n")
+    (book / "book" / "api.md").write_text("# API\n\n<!-- reference: companion.generation -->\n")
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [
         nbformat.v4.new_markdown_cell("# One\n\n<details><summary>Hint</summary>Yes</details>"),
@@ -54,6 +56,14 @@ def test_the_figures_are_one_script_that_every_page_loads(site):
     assert (site / "_static" / "companion-figures.js").read_text("utf8") == live.bundle()
     for page in ("book/intro.html", "book/one.html"):
         assert "companion-figures.js" in (site / page).read_text("utf8")
+
+
+def test_the_reference_shows_signatures_and_docstrings(site):
+    page = (site / "book" / "api.html").read_text("utf8")
+    for name in companion.generation.__all__:
+        assert f'id="companion.generation.{name}"' in page
+    assert "The model is put in eval mode meanwhile" in page
+    assert '<span class="n"><span class="pre">max_new_tokens</span></span>' in page
 
 
 def test_mathjax_is_in_the_site_and_only_what_a_page_loads(site):
