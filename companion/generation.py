@@ -12,6 +12,8 @@ from torch import nn
 from companion.nn import KVCache, MemoryCache
 from companion.nn.validation import require_positive, require_tensor, require_tokens
 
+__all__ = ["beam_search", "generate", "greedy_decode", "next_token_probabilities"]
+
 
 def next_token_probabilities(
     logits: torch.Tensor,
@@ -35,7 +37,7 @@ def next_token_probabilities(
     nucleus: Holtzman et al. 2020, section 3.1 (https://arxiv.org/abs/1904.09751).
     """
     require_sampling(temperature, top_k, top_p)
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    logits = logits.to(wide(logits.dtype))
     if temperature == 0:
         return nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     logits = logits - logits.amax(dim=-1, keepdim=True)  # so that a low temperature overflows never
@@ -53,7 +55,6 @@ def next_token_probabilities(
     return probabilities
 
 
-@torch.no_grad()
 def generate(
     model: nn.Module,
     token_ids: torch.Tensor,
@@ -89,31 +90,28 @@ def generate(
     Raises:
         ValueError: an argument is out of range, a prompt is not padded on the left, or there are
             more tokens than learned positions.
-        TypeError: the ids are not integers, or the mask is not boolean.
+        TypeError: the model is no GPT, the ids are not integers, or the mask is not boolean.
     """
     require_prompts(token_ids, prompt_mask)
     require_sampling(temperature, top_k, top_p)
+    require_room(model, token_ids.shape[1], max_new_tokens, eos_id)
     B, T = token_ids.shape
-    require_room(model, T, max_new_tokens, eos_id)
     stop = T + max_new_tokens
-    config = model.config
-
-    pad_id = eos_id if config.pad_id is None else config.pad_id
-    tokens = token_ids.new_full((B, stop), 0 if pad_id is None else pad_id)
-    tokens[:, :T] = token_ids
-    real = positions = None
+    fill = eos_id if model.config.pad_id is None else model.config.pad_id
+    tokens = torch.cat([token_ids, token_ids.new_full((B, max_new_tokens), fill or 0)], dim=1)
+    mask = positions = None
     if prompt_mask is not None:
-        written = prompt_mask.new_ones(B, max_new_tokens)
-        real = torch.cat([prompt_mask, written], dim=1)  # (B, stop)
-        positions = (real.cumsum(dim=1) - 1).clamp(min=0)
+        real = torch.cat([prompt_mask, prompt_mask.new_ones(B, max_new_tokens)], dim=1)
+        mask = real[:, None, None, :]  # (B, 1, 1, stop)
+        positions = (real.cumsum(dim=1) - 1).clamp(min=0)  # (B, stop), from 0 at the first token
     caches = [KVCache() for _ in model.blocks] if use_cache else None
-    ended = torch.zeros(B, dtype=torch.bool, device=token_ids.device)
-    seen = 0
+    seen = 0  # tokens that the caches hold
+    ended = torch.zeros(B, dtype=torch.bool, device=tokens.device)
     with evaluating(model):
         for length in range(T, stop):
             logits = model(
                 tokens[:, seen:length],
-                None if real is None else real[:, None, None, :length],
+                None if mask is None else mask[..., :length],
                 positions=None if positions is None else positions[:, seen:length],
                 caches=caches,
             )[:, -1]
@@ -125,7 +123,7 @@ def generate(
                 )
                 written = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
             if eos_id is not None:
-                written = written.masked_fill(ended, pad_id)
+                written = written.masked_fill(ended, fill)
                 ended |= written == eos_id
             tokens[:, length] = written
             if eos_id is not None and ended.all():
@@ -135,7 +133,6 @@ def generate(
     return tokens
 
 
-@torch.no_grad()
 def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> torch.Tensor:
     """Write the target of each source, at each step with the most probable token.
 
@@ -152,20 +149,18 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
 
     Raises:
         ValueError: max_len is out of range, or an id is.
-        TypeError: the model is no encoder-decoder.
+        TypeError: the model is no encoder-decoder, or the ids are not integers.
     """
-    require_target(model, max_len)
+    require_target(model, source_ids, max_len)
     config = model.config
+    target = source_ids.new_full((source_ids.shape[0], max_len), config.pad_id)
+    target[:, 0] = config.bos_id
+    ended = torch.zeros(len(target), dtype=torch.bool, device=target.device)
     with evaluating(model):
         memory = model.encode(source_ids)
-        caches, memory_caches = decoder_caches(model)
-        target = source_ids.new_full((source_ids.shape[0], max_len), config.pad_id)
-        target[:, 0] = config.bos_id
-        ended = torch.zeros(len(target), dtype=torch.bool, device=target.device)
+        caches = decoder_caches(model)
         for length in range(1, max_len):
-            logits = model.decode(
-                target[:, :length], memory, source_ids, caches=caches, memory_caches=memory_caches
-            )[:, -1]
+            logits = model.decode(target[:, :length], memory, source_ids, **caches)[:, -1]
             written = logits.argmax(dim=-1).masked_fill(ended, config.pad_id)
             target[:, length] = written
             ended |= written == config.eos_id
@@ -174,7 +169,6 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
     return target
 
 
-@torch.no_grad()
 def beam_search(
     model: nn.Module,
     source_ids: torch.Tensor,
@@ -183,99 +177,103 @@ def beam_search(
     beam_size: int = 4,
     length_penalty: float = 0.6,
 ) -> torch.Tensor:
-    """Write the target of each source, following the `beam_size` most probable beginnings at once.
+    """Write the target of each source, following the most probable beginnings at once.
 
-    A hypothesis that ends leaves the beam, and the best of those is the result: the one with the
-    highest log-probability divided by ((5 + length) / 6)^length_penalty, where the length counts
-    what follows bos_id. If none has ended after max_len tokens, it is the most probable of the
-    others. The search stops early when no beginning can overtake the best any more. A beam of one
-    is `greedy_decode`. The model is put in eval mode meanwhile, and no gradient is recorded.
+    Of all continuations of the `beam_size` beginnings, as many are kept. One that ends leaves the
+    beam, and the best of those is the result: the one with the highest log-probability divided by
+    ((5 + length) / 6)^length_penalty, where the length counts what follows bos_id. The search stops
+    when no beginning can overtake it any more. If nothing has ended after max_len tokens, the
+    result is the most probable beginning. A beam of one is `greedy_decode`.
+
+    The model is put in eval mode meanwhile, and no gradient is recorded.
 
     Args:
         model: a `Transformer`.
         source_ids: integers (B, S).
         max_len: length of the target, bos_id included; at most the configuration's.
-        beam_size: number of beginnings that are kept. The defaults are the paper's.
-        length_penalty: 0 prefers short targets, as the sum of log-probabilities does.
+        beam_size: number of beginnings that are kept, 4 in the original Transformer's paper.
+        length_penalty: 0 compares log-probabilities, which fall with every token; the higher, the
+            longer the targets. The paper's is 0.6.
 
     Returns:
         (B, max_len), as from `greedy_decode`.
 
     Raises:
         ValueError: max_len, beam_size or length_penalty is out of range, or an id is.
-        TypeError: the model is no encoder-decoder.
+        TypeError: the model is no encoder-decoder, or the ids are not integers.
 
     Source: Wu et al. 2016, section 7, equation 14 (https://arxiv.org/abs/1609.08144), without the
     coverage penalty; Vaswani et al. 2017, section 6.1 (https://arxiv.org/abs/1706.03762).
     """
-    require_target(model, max_len)
+    require_target(model, source_ids, max_len)
     require_positive(beam_size=beam_size)
     if length_penalty < 0:
         raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
-    config = model.config
-    B, K = source_ids.shape[0], beam_size
+    config, B, K = model.config, source_ids.shape[0], beam_size
+    row = torch.arange(B, device=source_ids.device)
+    beam = source_ids.new_full((B, K, max_len), config.pad_id)
+    beam[..., 0] = config.bos_id
+    scores = torch.full((B, K), -torch.inf, device=beam.device)
+    scores[:, 0] = 0.0  # the K beginnings are still one and the same
+    best, best_score = beam[:, 0].clone(), scores.new_full((B,), -torch.inf)
     with evaluating(model):
         memory = model.encode(source_ids).repeat_interleave(K, dim=0)  # (B * K, S, d_model)
         sources = source_ids.repeat_interleave(K, dim=0)
-        caches, memory_caches = decoder_caches(model)
-        beam = source_ids.new_full((B, K, max_len), config.pad_id)
-        beam[..., 0] = config.bos_id
-        scores = memory.new_full((B, K), -torch.inf)
-        scores[:, 0] = 0.0  # the K beginnings are one and the same
-        best, best_score = beam[:, 0], memory.new_full((B,), -torch.inf)
-        sentence = torch.arange(B, device=beam.device)[:, None]
+        caches = decoder_caches(model)
         for length in range(1, max_len):
-            logits = model.decode(
-                beam[..., :length].flatten(0, 1),
-                memory,
-                sources,
-                caches=caches,
-                memory_caches=memory_caches,
-            )[:, -1]
-            log_probabilities = logits.log_softmax(dim=-1).unflatten(0, (B, K))
-            candidates = (scores[..., None] + log_probabilities).flatten(1)  # (B, K * vocab_size)
-            scores, index = candidates.topk(K, dim=-1)
-            origin, token = index // config.vocab_size, index % config.vocab_size  # (B, K)
-            beam = beam[sentence, origin]
+            logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, **caches)
+            log_probabilities = logits[:, -1].log_softmax(-1, dtype=wide(logits.dtype))
+            candidates = scores[..., None] + log_probabilities.unflatten(0, (B, K))
+            scores, index = candidates.flatten(1).topk(K)  # (B, K) of (B, K * vocab_size)
+            origin, token = index // config.vocab_size, index % config.vocab_size
+            beam = beam[row[:, None], origin]
             beam[..., length] = token
-            for cache in caches:
-                cache.select((sentence * K + origin).flatten())
+            for cache in caches["caches"]:
+                cache.select((row[:, None] * K + origin).flatten())
 
             ended = token == config.eos_id
-            final = (scores / gnmt_penalty(length, length_penalty)).masked_fill(~ended, -torch.inf)
-            found_score, found = final.max(dim=-1)
-            better = found_score > best_score
-            best = torch.where(better[:, None], beam[sentence[:, 0], found], best)
-            best_score = torch.where(better, found_score, best_score)
+            final = scores.masked_fill(~ended, -torch.inf) / penalty(length, length_penalty)
+            score, which = final.max(dim=-1)
+            better = score > best_score
+            best[better] = beam[row, which][better]
+            best_score = torch.where(better, score, best_score)
             scores = scores.masked_fill(ended, -torch.inf)
-            reachable = scores.amax(dim=-1) / gnmt_penalty(max_len - 1, length_penalty)
+            reachable = scores.amax(dim=-1) / penalty(max_len - 1, length_penalty)
             if (best_score >= reachable).all():
                 break
-        unfinished = best_score == -torch.inf
-        best[unfinished] = beam[sentence[:, 0], scores.argmax(dim=-1)][unfinished]
+        unended = best_score == -torch.inf
+        best[unended] = beam[row, scores.argmax(dim=-1)][unended]
     return best
 
 
-def gnmt_penalty(length: int, alpha: float) -> float:
-    """What a log-probability is divided by, so that long targets have a chance."""
+def penalty(length: int, alpha: float) -> float:
+    """What the log-probability of a target is divided by, so that long ones have a chance."""
     return ((5 + length) / 6) ** alpha
 
 
-def decoder_caches(model: nn.Module) -> tuple[list[KVCache], list[MemoryCache]]:
-    """Empty caches of the decoder's self-attention and cross-attention, one for each block."""
-    blocks = model.decoder_blocks
-    return [KVCache() for _ in blocks], [MemoryCache() for _ in blocks]
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The dtype that probabilities are computed in: float32, or float64 for float64."""
+    return torch.promote_types(dtype, torch.float32)
+
+
+def decoder_caches(model: nn.Module) -> dict[str, list[KVCache]]:
+    """Empty caches for `Transformer.decode`, by the names of its arguments."""
+    return {
+        "caches": [KVCache() for _ in model.decoder_blocks],
+        "memory_caches": [MemoryCache() for _ in model.decoder_blocks],
+    }
 
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
-    """Put the model in eval mode, and every module back as it was in the end."""
-    was_training = [(module, module.training) for module in model.modules()]
+    """Put the model in eval mode, record no gradient, and leave every module as it was."""
+    modes = [(module, module.training) for module in model.modules()]
     model.eval()
     try:
-        yield
+        with torch.inference_mode():
+            yield
     finally:
-        for module, training in was_training:
+        for module, training in modes:
             module.training = training
 
 
@@ -336,8 +334,9 @@ def require_room(model: nn.Module, length: int, max_new_tokens: int, eos_id: int
         raise ValueError(f"eos_id must lie in [0, {config.vocab_size}), got {eos_id}")
 
 
-def require_target(model: nn.Module, max_len: int) -> None:
+def require_target(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> None:
     """Raise unless the model is an encoder-decoder that is made for targets of this length."""
+    require_tokens("source_ids", source_ids)
     if not hasattr(model, "decoder_blocks"):
         raise TypeError(
             f"an encoder-decoder is needed, got {type(model).__name__}; use generate for a GPT"

@@ -26,6 +26,8 @@ class KVCache:
     def __init__(self) -> None:
         self.key: torch.Tensor | None = None
         self.value: torch.Tensor | None = None
+        self._key_room: torch.Tensor | None = None
+        self._value_room: torch.Tensor | None = None
 
     @property
     def length(self) -> int:
@@ -36,14 +38,34 @@ class KVCache:
         """Add the keys and values of new tokens; return those of all tokens so far."""
         if self.key is None:
             self.key, self.value = key, value
-        else:
+        elif torch.is_grad_enabled():
             self.key = torch.cat([self.key, key], dim=-2)
             self.value = torch.cat([self.value, value], dim=-2)
+            self._key_room = self._value_room = None
+        else:
+            self.key, self._key_room = _extended(self.key, key, self._key_room)
+            self.value, self._value_room = _extended(self.value, value, self._value_room)
         return self.key, self.value
 
     def select(self, rows: torch.Tensor) -> None:
         """Keep these rows of the batch, in this order; a row may be taken more than once."""
         self.key, self.value = self.key[rows], self.value[rows]
+        self._key_room = self._value_room = None
+
+
+def _extended(
+    past: torch.Tensor, new: torch.Tensor, room: torch.Tensor | None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Write `new` behind `past` into the room that begins with it, or into one of twice the size.
+
+    So a token is copied about once in its life, where torch.cat would copy all of the past.
+    """
+    start, stop = past.shape[-2], past.shape[-2] + new.shape[-2]
+    if room is None or room.shape[-2] < stop:
+        room = past.new_empty(*past.shape[:-2], 2 * stop, past.shape[-1])
+        room[..., :start, :] = past
+    room[..., start:stop, :] = new
+    return room[..., :stop, :], room
 
 
 class MemoryCache(KVCache):
@@ -181,7 +203,8 @@ class MultiHeadAttention(nn.Module):
 
     def _split_heads(self, x: torch.Tensor, num_heads: int) -> torch.Tensor:
         """(B, T, num_heads * width) -> (B, num_heads, T, width)."""
-        return x.unflatten(2, (num_heads, -1)).transpose(1, 2)
+        B, T, width = x.shape
+        return x.view(B, T, num_heads, width // num_heads).transpose(1, 2)
 
     def _check_forward(
         self, query, key, value, mask, score_bias, positions, cache, is_self_attention

@@ -66,12 +66,11 @@ def require_heads(
 
 def require_features(name: str, x: torch.Tensor, layout: str, width: int) -> None:
     """Raise unless `x` is a floating tensor `width` wide with a `layout` like "(B, T, d_model)"."""
-    dims = layout.count(",") + 1
-    last = layout.strip("()").split(",")[-1].strip()
     require_tensor(name, x)
     if not x.is_floating_point():
         raise TypeError(f"{name} must be a floating tensor, got {x.dtype}; embed token ids first")
-    if x.dim() != dims or x.shape[-1] != width:
+    if x.dim() != layout.count(",") + 1 or x.shape[-1] != width:
+        last = layout.strip("()").split(",")[-1].strip()
         raise ValueError(
             f"{name} must have shape {layout} with {last} = {width}, got {tuple(x.shape)}"
         )
