@@ -24,8 +24,9 @@ from companion.data import (
     WORDS,
     Vocabulary,
     pronoun_sentence,
+    translation_vocabulary,
 )
-from companion.models import GPT, GPTConfig
+from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
 from companion.nn import (
     LearnedPositions,
     MultiHeadAttention,
@@ -41,10 +42,13 @@ from companion.page import (
     path_figure,
     positions_figure,
     pronoun_figure,
+    stream_figure,
+    translation_figure,
     writer_figure,
 )
 from companion.page.live import LiveFigure, bundle
 from tests.browser.reading import PAGE, close, numbers, press, randomised, select
+from tests.browser.test_stream_figure import Encoder
 
 pytestmark = pytest.mark.browser
 
@@ -352,6 +356,10 @@ def test_rotation_equals_rotary_embedding(show):
 WRITER = GPTConfig(
     vocab_size=len(VOCABULARY) + 2, d_model=16, num_layers=1, num_heads=2, d_ff=16, max_len=16
 )
+BOTH_LANGUAGES = translation_vocabulary()
+TRANSLATOR = TransformerConfig(
+    vocab_size=len(BOTH_LANGUAGES), d_model=12, num_layers=1, num_heads=2, d_ff=8, max_len=24
+)
 FIGURES = {
     "path": path_figure,
     "attention": lambda: attention_figure(TOKENS, QUERY, KEY, VALUE),
@@ -361,7 +369,11 @@ FIGURES = {
     "embeddings": lambda: embeddings_figure(
         torch.randn(len(VOCABULARY), 8, generator=torch.Generator().manual_seed(7)), VOCABULARY
     ),
+    "stream": lambda: stream_figure(randomised(Encoder()), VOCABULARY),
     "writer": lambda: writer_figure(randomised(GPT(WRITER)), Vocabulary((BOS, EOS, *WORDS))),
+    "translation": lambda: translation_figure(
+        randomised(Transformer(TRANSLATOR)), BOTH_LANGUAGES, ["a", "cat"], ["a cat"], 5
+    ),
 }
 
 
@@ -524,7 +536,9 @@ SAME_NUMBERS = {
     "heads": "[data-name=rows] td[data-value]",
     "positions": "[data-name^=wave-]",
     "embeddings": "[data-name=answers] [data-value]",
+    "stream": "[data-name=stages] td[data-value]",
     "writer": "[data-name=next] [data-word]",
+    "translation": "[data-name=cross] td[data-value]",
 }
 
 
