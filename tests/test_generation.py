@@ -267,7 +267,15 @@ def test_no_new_tokens():
     assert torch.equal(generate(gpt(), tokens, 0), tokens)
 
 
-# The model is left as it was.
+# The model is left as it was, and what it wrote is like any other tensor.
+
+
+def test_what_was_written_can_be_trained_on():
+    model, tokens = gpt(), torch.randint(3, 17, (3, 5))
+    model(generate(model, tokens, 9)).sum().backward()
+    model, source = transformer(), torch.randint(3, 17, (3, 5))
+    for write in (greedy_decode, beam_search):
+        model(source, write(model, source, 11)).sum().backward()
 
 
 def test_every_mode_is_put_back_and_dropout_does_not_act():

@@ -9,6 +9,7 @@ from companion.nn import (
     DecoderBlock,
     EncoderBlock,
     KVCache,
+    MemoryCache,
     MultiHeadAttention,
     RotaryEmbedding,
     alibi_bias,
@@ -159,3 +160,114 @@ def test_a_cache_must_be_a_cache():
     layer = MultiHeadAttention(12, 3)
     with pytest.raises(TypeError, match=r"KVCache\(\), got tuple"):
         layer(torch.randn(2, 5, 12), cache=(torch.randn(2, 3, 5, 4), torch.randn(2, 3, 5, 4)))
+
+
+def pieces(length, B=2, H=3):
+    """Keys (B, H, length, 5) and values (B, H, length, 7)."""
+    return random(B, H, length, 5), random(B, H, length, 7)
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=8))
+def test_what_is_appended_is_held_with_and_without_gradients(steps):
+    cache, keys, values = KVCache(), [], []
+    for length, gradients in steps:
+        key, value = pieces(length)
+        keys.append(key), values.append(value)
+        with torch.set_grad_enabled(gradients):
+            held = cache.append(key, value)
+        assert held[0] is cache.key and held[1] is cache.value
+        assert torch.equal(cache.key, torch.cat(keys, dim=2))
+        assert torch.equal(cache.value, torch.cat(values, dim=2))
+
+
+def test_without_gradients_the_past_is_rarely_copied():
+    cache, places = KVCache(), set()
+    with torch.no_grad():
+        for _ in range(200):
+            key, value = cache.append(*pieces(1))
+            places |= {key.data_ptr(), value.data_ptr()}
+    assert cache.length == 200
+    assert len(places) <= 2 * 9  # 1, 4, 10, 22, ... tokens
+
+
+def test_gradients_flow_through_a_cache():
+    layer = MultiHeadAttention(12, 3).double()
+    x = random(2, 5, 12)
+    layer(x, is_causal=True)[0].pow(2).sum().backward()
+    expected = [parameter.grad.clone() for parameter in layer.parameters()]
+    layer.zero_grad()
+    cache = KVCache()
+    outputs = [layer(x[:, t : t + 1], is_causal=True, cache=cache)[0] for t in range(5)]
+    torch.cat(outputs, dim=1).pow(2).sum().backward()
+    for parameter, grad in zip(layer.parameters(), expected, strict=True):
+        torch.testing.assert_close(parameter.grad, grad)
+
+
+def test_branches_of_one_cache_do_not_overwrite_each_other():
+    cache, branch, parts = KVCache(), KVCache(), [pieces(length) for length in (3, 1, 1, 1)]
+    with torch.no_grad():
+        cache.append(*parts[0])
+        cache.append(*parts[1])  # from here on there is room behind
+        branch.append(cache.key, cache.value)
+        cache.append(*parts[2])
+        branch.append(*parts[3])
+    for one, last in ((cache, parts[2]), (branch, parts[3])):
+        assert torch.equal(one.key, torch.cat([parts[0][0], parts[1][0], last[0]], dim=2))
+        assert torch.equal(one.value, torch.cat([parts[0][1], parts[1][1], last[1]], dim=2))
+
+
+def test_rows_are_selected_and_go_their_own_ways():
+    cache, first, second, third = KVCache(), pieces(3), pieces(1), pieces(2, B=3)
+    rows = torch.tensor([1, 1, 0])
+    with torch.no_grad():
+        cache.append(*first)
+        cache.append(*second)
+        cache.select(rows)
+        cache.append(*third)
+    for held, *parts in zip((cache.key, cache.value), first, second, third, strict=True):
+        past = torch.cat(parts[:2], dim=2)
+        assert torch.equal(held, torch.cat([past[rows], parts[2]], dim=2))
+
+
+# Cross-attention: the memory stays, so its keys and values are made once.
+
+
+@pytest.mark.parametrize("num_kv_heads", [1, 6])
+def test_a_memory_is_read_again_from_its_cache(num_kv_heads):
+    layer = MultiHeadAttention(12, 6, num_kv_heads=num_kv_heads).double()
+    x, memory, mask = random(2, 5, 12), random(2, 7, 12), torch.rand(2, 1, 1, 7) < 0.7
+    expected, weights = layer(x, memory, mask=mask, need_weights=True)
+    cache = MemoryCache()
+    for start in (0, 2, 4):
+        chunk = x[:, start : start + 2]
+        output, found = layer(chunk, memory, mask=mask, cache=cache, need_weights=True)
+        torch.testing.assert_close(output, expected[:, start : start + 2])
+        torch.testing.assert_close(found, weights[:, :, start : start + 2])
+        output, _ = layer(chunk, torch.zeros_like(memory), mask=mask, cache=cache)
+        torch.testing.assert_close(output, expected[:, start : start + 2])
+        assert cache.key.shape == (2, num_kv_heads, 7, 2)
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_a_decoder_block_with_both_caches_equals_one_without(norm_first):
+    block = DecoderBlock(12, 3, 11, norm_first=norm_first, d_k=2, d_v=5).double()
+    x, memory = random(2, 6, 12), random(2, 7, 12)
+    expected, cache, memory_cache = block(x, memory), KVCache(), MemoryCache()
+    for start, stop in ((0, 3), (3, 4), (4, 6)):
+        output = block(x[:, start:stop], memory, cache=cache, memory_cache=memory_cache)
+        torch.testing.assert_close(output, expected[:, start:stop])
+    assert cache.key.shape == (2, 3, 6, 2) and memory_cache.value.shape == (2, 3, 7, 5)
+
+
+def test_a_cache_of_the_other_kind_or_of_another_memory_is_refused():
+    layer, x, memory = MultiHeadAttention(12, 3), torch.randn(2, 5, 12), torch.randn(2, 7, 12)
+    with pytest.raises(ValueError, match=r"MemoryCache\(\) in cross-attention"):
+        layer(x, memory, cache=KVCache())
+    with pytest.raises(TypeError, match=r"KVCache\(\) in self-attention, got MemoryCache"):
+        layer(x, cache=MemoryCache())
+    cache = MemoryCache()
+    layer(x, memory, cache=cache)
+    with pytest.raises(ValueError, match="memory of length 7, but key has length 6"):
+        layer(x, memory[:, :6], cache=cache)
+    with pytest.raises(ValueError, match=r"\(2, 3, 4, 4\).*\(1, 3, 4, 4\).*new MemoryCache\(\)"):
+        layer(x[:1], memory[:1], cache=cache)
