@@ -101,10 +101,10 @@ def bert(steps: int, seed: int, dropout: float) -> Recipe:
         guesses = model(shown).argmax(dim=-1)
         hidden = targets != words.pad_id
         samples = []
-        for row in range(5):
-            guessed = guesses[row : row + 1].where(hidden[row], words.pad_id).cpu()
-            sentence = " ".join(words.decode(shown[row : row + 1].cpu())[0])
-            samples.append(f"{sentence} -> {' '.join(words.decode(guessed)[0])}")
+        for row in hidden.any(dim=1).nonzero()[:5, 0]:
+            (sentence,) = words.decode(shown[row, None].cpu())
+            (guessed,) = words.decode(guesses[row, None][:, hidden[row]].cpu())
+            samples.append(f"{' '.join(sentence)} -> {' '.join(guessed)}")
         return {
             "validation_loss": mean_loss(model, loss, asked),
             "accuracy": (guesses == targets)[hidden].float().mean().item(),
