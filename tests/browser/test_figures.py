@@ -372,7 +372,7 @@ FIGURES = {
     "stream": lambda: stream_figure(randomised(Encoder()), VOCABULARY),
     "writer": lambda: writer_figure(randomised(GPT(WRITER)), Vocabulary((BOS, EOS, *WORDS))),
     "translation": lambda: translation_figure(
-        randomised(Transformer(TRANSLATOR)), BOTH_LANGUAGES, ["a", "cat"], ["a cat"], 5
+        randomised(Transformer(TRANSLATOR)), BOTH_LANGUAGES, ["a", "cat"], ["a cat", "cat"], 5
     ),
 }
 

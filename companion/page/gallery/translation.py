@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from companion.data import Vocabulary
-from companion.generation import greedy_decode
+from companion.generation import evaluating, greedy_decode
 from companion.models import Transformer
 from companion.page.gallery.weights import packed_parameters
 from companion.page.live import LiveFigure, table
@@ -70,6 +70,7 @@ def _translated(model, vocabulary, source: Sequence[str]) -> tuple[list[str], to
     ids = vocabulary.encode([source]).to(device)
     written = greedy_decode(model, ids, LONGEST_TARGET)
     written = written[:, written[0] != model.config.pad_id]
-    _, weights = model(ids, written[:, :-1], need_weights=True)
+    with evaluating(model):
+        _, weights = model(ids, written[:, :-1], need_weights=True)
     words = vocabulary.decode(written[:, 1:])[0]
     return words, weights["cross"][-1][0].mean(0).cpu()
