@@ -97,10 +97,8 @@ class ModelConfig:
 
     def block(self) -> dict[str, Any]:
         """The arguments of one `EncoderBlock` or `DecoderBlock`."""
-        names = (
-            *("d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"),
-            *("norm_first", "norm", "norm_eps", "activation", "bias"),
-        )
+        names = ["d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"]
+        names += ["norm_first", "norm", "norm_eps", "activation", "bias"]
         return {name: getattr(self, name) for name in names}
 
 

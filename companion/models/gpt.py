@@ -139,7 +139,7 @@ class GPT(nn.Module):
         require_tokens("token_ids", token_ids)
         caches = one_per_block(caches, self.blocks, KVCache)
         if positions is None:
-            positions = self._count_on(token_ids, caches[0])
+            positions = self._count_on(token_ids.shape[1], caches[0], token_ids.device)
 
         x = self.token_embedding(token_ids)
         if self.positions is not None:
@@ -156,13 +156,14 @@ class GPT(nn.Module):
         logits = self.head(self.final_norm(x))
         return (logits, weights) if need_weights else logits
 
-    def _count_on(self, token_ids: torch.Tensor, cache: KVCache | None) -> torch.Tensor:
-        """Positions of the new tokens, (T,)."""
+    def _count_on(self, T: int, cache: KVCache | None, device) -> torch.Tensor | None:
+        """Positions of T new tokens, (T,); None if they are the first."""
         past = 0 if cache is None else cache.length
-        total = past + token_ids.shape[1]
-        if self.positions is not None and total > self.config.max_len:
+        if self.positions is not None and past + T > self.config.max_len:
             raise ValueError(
-                f"the sequence has {total} tokens, but only max_len = {self.config.max_len} "
+                f"the sequence has {past + T} tokens, but only max_len = {self.config.max_len} "
                 "positions have been learned; shorten it or build the model with a larger max_len"
             )
-        return torch.arange(past, total, device=token_ids.device)
+        if past == 0:
+            return None
+        return torch.arange(past, past + T, device=device)

@@ -40,7 +40,8 @@ class TokenEmbedding(nn.Module):
         require_in_range(
             "token_ids", token_ids, self.vocab_size, "check the tokenizer against vocab_size"
         )
-        return F.embedding(token_ids, self.weight) * self.scale
+        vectors = F.embedding(token_ids, self.weight)
+        return vectors if self.scale == 1.0 else vectors * self.scale
 
 
 class PatchEmbedding(nn.Module):
