@@ -160,7 +160,7 @@ function render({ model, el }) {
 
   const words = element("ol", { class: "cl-words", "aria-label": "the translation, word by word" });
   const answers = element("div", { class: "cl-answers", "data-name": "answers" });
-  const map = element("table", { "data-name": "cross" });
+  const map = element("table", { "data-name": "cross", style: "font-size: .8rem" });
   const output = element(
     "div",
     {},
@@ -203,7 +203,7 @@ function render({ model, el }) {
       }),
     );
 
-    const upright = "writing-mode: vertical-rl; transform: rotate(180deg)";
+    const upright = "writing-mode: vertical-rl; transform: rotate(180deg); padding: .3rem .1rem";
     map.replaceChildren(
       element("caption", {}, "Where each word of the translation (row) looked in the sentence (column)"),
       element(
@@ -221,12 +221,13 @@ function render({ model, el }) {
         {},
         target.map((word, i) => {
           const most = Math.max(...weights[i]);
+          const bold = (yes) => (yes ? "; font-weight: 700" : "");
           return element(
             "tr",
             {},
-            element("th", { scope: "row", lang: "fr", class: i === at ? "cl-here" : null }, word),
+            element("th", { scope: "row", lang: "fr", style: bold(i === at) }, word),
             weights[i].map((weight) => {
-              const style = weight === most ? "font-weight: 700" : null;
+              const style = `padding: .3rem .15rem${bold(weight === most)}`;
               const cell = write(element("td", { class: "cl-heat", style }), weight);
               cell.style.setProperty("--w", weight);
               return cell;
