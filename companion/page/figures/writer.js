@@ -123,7 +123,7 @@ function render({ model, el }) {
   );
   const controls = element(
     "div",
-    { class: "cl-controls" },
+    { class: "cl-controls", style: "margin-top: 1rem" },
     slider(state, "temperature", "temperature", {
       min: 0,
       max: 2.5,
@@ -186,7 +186,8 @@ function render({ model, el }) {
     const { order, heated, kept, probabilities, logits } = result(value);
     const isKept = new Set(kept);
     const line = (text, share, isCut, number) => {
-      const bar = element("i", { "aria-hidden": "true", class: isCut ? "cl-cut" : null });
+      const hollow = "background: none; border: 1.5px dashed var(--quiet)";
+      const bar = element("i", { "aria-hidden": "true", style: isCut ? hollow : null });
       bar.style.setProperty("--w", share);
       return [element("span", { class: isCut ? "cl-off" : null }, text), bar, number];
     };
@@ -228,11 +229,11 @@ function render({ model, el }) {
     el,
     "The trained GPT, writing",
     buttons,
-    controls,
     chips,
+    controls,
     element(
       "p",
-      { style: "margin: .9rem 0 .3rem" },
+      { style: "margin: .3rem 0" },
       "What may come next, with its probability after temperature and cuts:",
     ),
     next,
