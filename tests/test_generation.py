@@ -296,6 +296,15 @@ def test_every_mode_is_put_back_and_dropout_does_not_act():
         assert model.training and model.decoder_blocks[1].dropout.training
 
 
+def test_no_gradient_is_recorded():
+    recorded = []
+    for write, model in ((generate, gpt()), (greedy_decode, transformer())):
+        model.head.register_forward_hook(lambda *_: recorded.append(torch.is_grad_enabled()))
+        write(model, torch.randint(3, 17, (3, 5)), 4)
+    beam_search(model, torch.randint(3, 17, (3, 5)), 4)
+    assert recorded and not any(recorded)
+
+
 # Encoder-decoders.
 
 
