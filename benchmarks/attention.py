@@ -18,7 +18,7 @@ from functools import partial
 
 import torch
 import torch.nn.functional as F
-from measuring import machine, median_times, peak_bytes, print_table
+from measuring import machine, peak_bytes, print_table, seconds_by_turns
 from torch import nn
 from x_transformers.x_transformers import Attention as XAttention
 
@@ -113,7 +113,8 @@ def measure(columns, sizes: list[int], make_input):
                 module.train(run is forward_backward)
             peaks = {name: peak(run, *column, x) for name, column in fitting.items()}
             runs = {name: partial(run, attend, x) for name, (_, attend) in fitting.items()}
-            times = median_times(runs, ROUNDS)
+            seconds = seconds_by_turns(runs, ROUNDS)
+            times = {name: statistics.median(seconds[name]) for name in runs}
             cells = [
                 f"{times[name] * 1e3:.1f} ms, {peaks[name] / 1e6:.1f} MB"
                 if name in fitting

@@ -3,16 +3,17 @@
     python benchmarks/decoding.py > benchmarks/decoding.md
 
 Both write greedily with the same weights, carried over into transformers' GPT-2 and checked to give
-the same logits; float32. Times are medians over rounds in which the two take turns, so that a noisy
-machine is noisy for both.
+the same logits; float32. Times and ratios of times are medians over rounds in which the two take
+turns, so that a noisy machine is noisy for both.
 """
 
 import argparse
+import statistics
 import sys
 from functools import partial
 
 import torch
-from measuring import machine, median_times, print_table
+from measuring import machine, print_table, ratio, seconds_by_turns
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from companion.generation import generate
@@ -105,9 +106,9 @@ def measure(d_model: int, num_layers: int, device: str, prompt: int, new: int):
         shapes = {name: tuple(ids.shape) for name, ids in written.items()}
         assert set(shapes.values()) == {(batch_size, prompt + new)}, shapes
         same = (written["companion"] == written["transformers"]).float().mean().item()
-        times = median_times(runs, ROUNDS)
-        rates = [batch_size * new / seconds for seconds in times.values()]
-        faster = rates[0] / rates[1]
+        seconds = seconds_by_turns(runs, ROUNDS)
+        rates = [batch_size * new / statistics.median(seconds[name]) for name in runs]
+        faster = ratio(seconds["transformers"], seconds["companion"])
         cells = [f"{rate:,.0f}/s" for rate in rates]
         name = f"d {d_model} × {num_layers} layers"
         yield [name, str(batch_size), *cells, f"{faster:.2f}", f"{same:.1%}"]

@@ -15,18 +15,25 @@ from torch.utils.benchmark import Timer
 SECONDS_PER_TURN = 0.1  # a turn in a round is repeated until it takes about that long
 
 
-def median_times(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Name -> median seconds, over rounds in which the runs take turns."""
+def seconds_by_turns(
+    runs: Mapping[str, Callable[[], object]], rounds: int
+) -> dict[str, list[float]]:
+    """Name -> seconds in each of some rounds, in which the runs take turns."""
     turns = {}
     for name, run in runs.items():
         timer = Timer("run()", globals={"run": run}, num_threads=torch.get_num_threads())
         timer.timeit(1)  # the first call allocates
         turns[name] = timer, max(1, int(SECONDS_PER_TURN / timer.timeit(1).mean))
-    times = {name: [] for name in runs}
+    seconds = {name: [] for name in runs}
     for _ in range(rounds):
         for name, (timer, number) in turns.items():
-            times[name].append(timer.timeit(number).mean)
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
+            seconds[name].append(timer.timeit(number).mean)
+    return seconds
+
+
+def ratio(seconds: Sequence[float], others: Sequence[float]) -> float:
+    """The median over rounds of the ratio within a round, which a change of load moves little."""
+    return statistics.median(one / other for one, other in zip(seconds, others, strict=True))
 
 
 def peak_bytes(run: Callable[[], object], device: str) -> int:
