@@ -118,7 +118,7 @@ function render({ model, el }) {
       element("th", { scope: "row" }, question),
       element("td", { style: "text-align: left" }, word),
       element("td", {}, number),
-      element("td", { style: "text-align: left" }, mark),
+      element("td", { style: "text-align: left; white-space: normal" }, mark),
     );
   };
   const answers = element(
