@@ -10,7 +10,12 @@ import torch
 from torch import nn
 
 from companion.nn import KVCache, MemoryCache
-from companion.nn.validation import require_positive, require_tensor, require_tokens
+from companion.nn.validation import (
+    require_number,
+    require_positive,
+    require_tensor,
+    require_tokens,
+)
 
 __all__ = ["beam_search", "generate", "greedy_decode", "next_token_probabilities"]
 
@@ -37,6 +42,7 @@ def next_token_probabilities(
     nucleus: Holtzman et al. 2020, section 3.1 (https://arxiv.org/abs/1904.09751).
     """
     require_sampling(temperature, top_k, top_p)
+    require_tensor("logits", logits)
     logits = logits.to(wide(logits.dtype))
     if temperature == 0:
         return nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
@@ -207,7 +213,8 @@ def beam_search(
     """
     require_target(model, source_ids, max_len)
     require_positive(beam_size=beam_size)
-    if length_penalty < 0:
+    require_number(length_penalty=length_penalty)
+    if not length_penalty >= 0:
         raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
     config, B, K = model.config, source_ids.shape[0], beam_size
     row = torch.arange(B, device=source_ids.device)
@@ -279,14 +286,17 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 def require_sampling(temperature: float, top_k: int | None, top_p: float | None) -> None:
     """Raise unless the arguments of `next_token_probabilities` are in range."""
+    require_number(temperature=temperature)
     if not 0 <= temperature < float("inf"):
         raise ValueError(
             f"temperature must be at least 0 and finite, got {temperature}; 0 is greedy"
         )
     if top_k is not None:
         require_positive(top_k=top_k)
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p is a share in (0, 1], got {top_p}; leave it out to keep all")
+    if top_p is not None:
+        require_number(top_p=top_p)
+        if not 0 < top_p <= 1:
+            raise ValueError(f"top_p is a share in (0, 1], got {top_p}; leave it out to keep all")
 
 
 def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -> None:
@@ -316,7 +326,7 @@ def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -
 
 def require_room(model: nn.Module, length: int, max_new_tokens: int, eos_id: int | None) -> None:
     """Raise unless the model is a GPT that can write so many tokens after so many."""
-    config = model.config
+    config = getattr(model, "config", None)
     if not hasattr(config, "positions"):
         raise TypeError(
             f"a GPT is needed, got {type(model).__name__}; "
@@ -330,7 +340,11 @@ def require_room(model: nn.Module, length: int, max_new_tokens: int, eos_id: int
             f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
             "have been learned; write fewer tokens or shorten the prompt"
         )
-    if eos_id is not None and not 0 <= eos_id < config.vocab_size:
+    if eos_id is None:
+        return
+    if isinstance(eos_id, bool) or not isinstance(eos_id, int):
+        raise TypeError(f"eos_id must be an int, got {eos_id!r} of type {type(eos_id).__name__}")
+    if not 0 <= eos_id < config.vocab_size:
         raise ValueError(f"eos_id must lie in [0, {config.vocab_size}), got {eos_id}")
 
 

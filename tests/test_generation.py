@@ -453,6 +453,8 @@ def test_what_generate_refuses():
 
     refused(ValueError, call(tokens, 5, temperature=-1), "temperature", "-1", "0 is greedy")
     refused(ValueError, call(tokens, 5, temperature=float("nan")), "temperature", "nan")
+    refused(TypeError, call(tokens, 5, temperature="1"), "temperature", "number", "'1'")
+    refused(TypeError, call(tokens, 5, top_p="1"), "top_p", "number", "'1'")
     refused(ValueError, call(tokens, 5, top_k=0), "top_k", "0")
     refused(TypeError, call(tokens, 5, top_k=0.9), "top_k", "0.9")
     refused(ValueError, call(tokens, 5, top_p=0.0), "top_p", "0.0")
@@ -468,6 +470,10 @@ def test_what_generate_refuses():
     refused(ValueError, call(tokens + 17, 5), "[0, 17)", "tokenizer")
     refused(ValueError, call(tokens, 5, eos_id=17), "eos_id", "17")
     refused(ValueError, call(tokens, 5, eos_id=-1), "eos_id", "-1")
+    refused(TypeError, call(tokens, 5, eos_id=3.0), "eos_id", "int", "3.0")
+    linear = torch.nn.Linear(3, 5)
+    refused(TypeError, lambda: generate(linear, tokens, 5), "a GPT is needed", "Linear")
+    refused(TypeError, lambda: next_token_probabilities([[0.5]]), "logits", "Tensor", "list")
 
 
 def test_prompts_that_are_not_padded_on_the_left_are_refused():
@@ -496,6 +502,10 @@ def test_what_decoding_refuses():
     refused(
         ValueError, lambda: beam_search(model, source, 5, length_penalty=-1.0), "-1.0", "length_pen"
     )
+    for wrong, error in ((float("nan"), ValueError), ("0.6", TypeError)):
+        refused(
+            error, lambda w=wrong: beam_search(model, source, 5, length_penalty=w), "length_penalty"
+        )
     refused(
         TypeError,
         lambda: generate(model, source, 5),

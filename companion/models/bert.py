@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, start_normal
+from companion.models.config import ModelConfig, require_config, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
 from companion.nn.blocks import ACTIVATIONS, make_norm
 from companion.nn.validation import require_in_range, require_positive, require_tokens
@@ -55,6 +55,7 @@ class BERT(nn.Module):
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
+        require_config(config, BERTConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
         self.positions = LearnedPositions(config.max_len, config.d_model)

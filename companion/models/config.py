@@ -10,6 +10,7 @@ from companion.nn.blocks import ACTIVATIONS
 from companion.nn.validation import (
     require_choice,
     require_heads,
+    require_number,
     require_positive,
     require_probability,
 )
@@ -38,7 +39,7 @@ class ModelConfig:
 
     Raises:
         ValueError: a value is out of range, or two do not fit together.
-        TypeError: a size is not an int.
+        TypeError: a size is not an int, or a rate not a number.
     """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -72,7 +73,8 @@ class ModelConfig:
         require_probability(dropout=self.dropout)
         require_choice("norm", self.norm, ("layer", "rms"))
         require_choice("activation", self.activation, ACTIVATIONS)
-        if self.norm_eps <= 0:
+        require_number(norm_eps=self.norm_eps)
+        if not self.norm_eps > 0:
             raise ValueError(f"norm_eps must be positive, got {self.norm_eps}")
         self._require_token("pad_id")
 
@@ -102,6 +104,16 @@ class ModelConfig:
         return {name: getattr(self, name) for name in names}
 
 
+def require_config(config, config_type: type) -> None:
+    """Raise unless `config` is of the model's own type."""
+    if not isinstance(config, config_type):
+        name = config_type.__name__
+        raise TypeError(
+            f"config must be a {name}, got {type(config).__name__}; "
+            f"make one with {name}(...) or {name}.preset(...)"
+        )
+
+
 @torch.no_grad()
 def start_normal(model: nn.Module, std: float = 0.02) -> None:
     """Give every matrix normal entries and every bias zeros, as GPT and BERT start."""
@@ -116,14 +128,19 @@ def one_per_block(caches: list | None, blocks: nn.ModuleList, cache_type: type) 
     """The caches, once checked to be one for each block; that many times None for None."""
     if caches is None:
         return [None] * len(blocks)
+    if not isinstance(caches, list | tuple):
+        raise TypeError(
+            f"caches must be a list of {cache_type.__name__}(), got {type(caches).__name__}"
+        )
     for cache in caches:
         if not isinstance(cache, cache_type):
             raise TypeError(
                 f"caches must be a list of {cache_type.__name__}(), got {type(cache).__name__}"
             )
-    if len(caches) != len(blocks):
+    different = len(set(map(id, caches)))
+    if not different == len(caches) == len(blocks):
         raise ValueError(
             f"caches must hold one {cache_type.__name__}() for each of the {len(blocks)} blocks, "
-            f"got {len(caches)}"
+            f"got {len(caches)}, {different} of them different"
         )
     return caches

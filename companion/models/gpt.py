@@ -10,10 +10,16 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, one_per_block, start_normal
+from companion.models.config import ModelConfig, one_per_block, require_config, start_normal
 from companion.nn import EncoderBlock, KVCache, LearnedPositions, RotaryEmbedding, TokenEmbedding
 from companion.nn.blocks import make_norm
-from companion.nn.validation import require_choice, require_even, require_heads, require_tokens
+from companion.nn.validation import (
+    require_choice,
+    require_even,
+    require_heads,
+    require_number,
+    require_tokens,
+)
 
 # GPT-2 has no padding token; 50257 = 50,000 merges + 256 bytes + the end of a text.
 GPT2 = {"vocab_size": 50257, "max_len": 1024, "pad_id": None}
@@ -57,7 +63,8 @@ class GPTConfig(ModelConfig):
         require_heads(self.d_model, self.num_heads, self.num_kv_heads, self.d_k, self.d_v)
         require_choice("positions", self.positions, ("learned", "rotary"))
         require_choice("rope_pairing", self.rope_pairing, ("interleaved", "half"))
-        if self.rope_base <= 0:
+        require_number(rope_base=self.rope_base)
+        if not self.rope_base > 0:
             raise ValueError(f"rope_base must be positive, got {self.rope_base}")
         if self.positions == "rotary":
             require_even(d_k=self.key_width)
@@ -87,6 +94,7 @@ class GPT(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
+        require_config(config, GPTConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
         self.positions = None

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, one_per_block
+from companion.models.config import ModelConfig, one_per_block, require_config
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
@@ -20,7 +20,7 @@ from companion.nn import (
     padding_mask,
 )
 from companion.nn.blocks import make_norm
-from companion.nn.validation import require_even, require_tokens
+from companion.nn.validation import require_even, require_features, require_tokens
 
 # About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
 PAPER = {"vocab_size": 37000, "num_layers": 6, "max_len": 512}
@@ -67,6 +67,7 @@ class Transformer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
+        require_config(config, TransformerConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
@@ -150,14 +151,31 @@ class Transformer(nn.Module):
                 are not computed again, and the logits are those of the others only.
             memory_caches: one `MemoryCache` for each block, filled in place at the first call.
             need_weights: also return a dict of lists over blocks, "decoder" and "cross".
+
+        Raises:
+            ValueError: shapes do not fit, an id is out of range (checked on the CPU only), or the
+                caches hold more than the target.
+            TypeError: the ids are not integers, or the memory is not floating.
         """
         require_tokens("target_ids", target_ids)
         require_tokens("source_ids", source_ids)
+        require_features("memory", memory, "(B, S, d_model)", self.config.d_model)
+        if memory.shape[:2] != source_ids.shape or len(target_ids) != len(source_ids):
+            raise ValueError(
+                "target_ids (B, T), memory (B, S, d_model) and source_ids (B, S) must agree in "
+                f"batch and source length, got {tuple(target_ids.shape)}, "
+                f"{tuple(memory.shape)} and {tuple(source_ids.shape)}"
+            )
         mask = padding_mask(target_ids, self.config.pad_id)
         memory_mask = padding_mask(source_ids, self.config.pad_id)
         caches = one_per_block(caches, self.decoder_blocks, KVCache)
         memory_caches = one_per_block(memory_caches, self.decoder_blocks, MemoryCache)
         past = 0 if caches[0] is None else caches[0].length
+        if past > target_ids.shape[1]:
+            raise ValueError(
+                f"the caches hold {past} tokens, but target_ids has {target_ids.shape[1]}; "
+                "give the whole target so far, not its last token alone"
+            )
         positions = torch.arange(past, target_ids.shape[1], device=target_ids.device)
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), positions))
         weights = {"decoder": [], "cross": []}

@@ -1,5 +1,7 @@
 """What a constructor or a forward pass may be given, with both numbers in the message."""
 
+from numbers import Real
+
 import torch
 
 
@@ -29,8 +31,18 @@ def require_even(**sizes: int) -> None:
             )
 
 
+def require_number(**values: float) -> None:
+    """Raise unless every named value is a number, whole or not."""
+    for name, value in values.items():
+        if not isinstance(value, Real):
+            raise TypeError(
+                f"{name} must be a number, got {value!r} of type {type(value).__name__}"
+            )
+
+
 def require_probability(**values: float) -> None:
     """Raise unless every named value lies in [0, 1)."""
+    require_number(**values)
     for name, value in values.items():
         if not 0.0 <= value < 1.0:
             raise ValueError(f"{name} must be in [0, 1), got {value}")
@@ -38,7 +50,7 @@ def require_probability(**values: float) -> None:
 
 def require_choice(name: str, value: str, choices) -> None:
     """Raise unless `value` is one of `choices`."""
-    if value not in choices:
+    if value not in tuple(choices):
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}; got {value!r}")
 

@@ -1,6 +1,7 @@
 """Configurations: presets, what is derived, and what is refused."""
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -69,7 +70,11 @@ def test_a_preset_takes_changes_and_an_unknown_one_is_refused(config_type):
         ({"max_len": -1}, ValueError, ["max_len", "-1"]),
         ({"dropout": 1.0}, ValueError, ["dropout", "1.0"]),
         ({"norm_eps": 0.0}, ValueError, ["norm_eps", "0.0"]),
+        ({"norm_eps": math.nan}, ValueError, ["norm_eps", "nan"]),
+        ({"norm_eps": "small"}, TypeError, ["norm_eps", "'small'", "str"]),
+        ({"dropout": None}, TypeError, ["dropout", "number", "None"]),
         ({"norm": "batch"}, ValueError, ["'batch'", "'layer'", "'rms'"]),
+        ({"activation": ["relu"]}, ValueError, ["activation", "['relu']", "'gelu'"]),
         ({"activation": "tanh"}, ValueError, ["'tanh'", "'gelu'"]),
         ({"pad_id": 17}, ValueError, ["pad_id", "17"]),
         ({"pad_id": -1}, ValueError, ["pad_id", "-1"]),
@@ -87,6 +92,8 @@ def test_values_out_of_range_are_refused(config_type, changes, error, parts):
         ({"positions": "sinusoidal"}, ValueError, ["'sinusoidal'", "'rotary'"]),
         ({"rope_pairing": "quarter"}, ValueError, ["'quarter'", "'half'"]),
         ({"rope_base": 0.0}, ValueError, ["rope_base", "0.0"]),
+        ({"rope_base": math.nan}, ValueError, ["rope_base", "nan"]),
+        ({"rope_base": "10000"}, TypeError, ["rope_base", "'10000'", "str"]),
         ({"positions": "rotary", "d_k": 3}, ValueError, ["d_k", "even", "3"]),
     ],
 )
@@ -100,6 +107,14 @@ def test_a_gpt_alone_may_have_no_padding_token():
     assert GPTConfig.preset("gpt2").pad_id is None
     for config_type in (BERTConfig, TransformerConfig):
         refused(TypeError, lambda c=config_type: c(**SIZES, pad_id=None), "pad_id", "NoneType")
+
+
+def test_a_model_is_built_from_its_own_config():
+    models = zip((BERT, GPT, Transformer), CONFIGS, (GPTConfig, BERTConfig, GPTConfig), strict=True)
+    for model, own, other in models:
+        wrong = (other(**SIZES), SIZES, "base")
+        for config, name in zip(wrong, (other.__name__, "dict", "str"), strict=True):
+            refused(TypeError, lambda m=model, c=config: m(c), own.__name__, f"got {name}")
 
 
 def test_what_a_bert_refuses():

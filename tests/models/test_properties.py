@@ -309,6 +309,10 @@ def test_caches_that_do_not_fit_are_refused():
         model(token_ids, caches=[KVCache()])
     with pytest.raises(TypeError, match=r"list of KVCache\(\), got tuple"):
         model(token_ids, caches=[(), ()])
+    with pytest.raises(TypeError, match=r"list of KVCache\(\), got KVCache"):
+        model(token_ids, caches=KVCache())
+    with pytest.raises(ValueError, match="got 2, 1 of them different"):
+        model(token_ids, caches=[KVCache()] * 2)
     with pytest.raises(TypeError, match="self-attention, got MemoryCache"):
         model(token_ids, caches=[MemoryCache(), MemoryCache()])
     model, source = transformer(), ids(2, 7)
@@ -319,6 +323,24 @@ def test_caches_that_do_not_fit_are_refused():
     model.decode(token_ids, memory, source, memory_caches=memory_caches)
     with pytest.raises(ValueError, match="length 7, but key has length 5"):
         model.decode(token_ids, memory[:, :5], source[:, :5], memory_caches=memory_caches)
+    caches = [KVCache(), KVCache()]
+    model.decode(token_ids, memory, source, caches=caches)
+    with pytest.raises(ValueError, match="hold 5 tokens, but target_ids has 1; give the whole"):
+        model.decode(token_ids[:, -1:], memory, source, caches=caches)
+
+
+def test_a_memory_that_does_not_fit_is_refused():
+    model, source, target = transformer(), ids(2, 7), ids(2, 5)
+    memory = model.encode(source)
+    with pytest.raises(TypeError, match=r"memory must be a torch\.Tensor, got NoneType"):
+        model.decode(target, None, source)
+    with pytest.raises(ValueError, match=r"memory must have shape \(B, S, d_model\)"):
+        model.decode(target, memory[..., :3], source)
+    for wrong in ((target[:1], memory, source), (target, memory[:, :3], source)):
+        with pytest.raises(ValueError, match="must agree in batch and source length, got"):
+            model.decode(*wrong)
+    with pytest.raises(ValueError, match="must agree in batch and source length, got"):
+        model(source[:1], target)
 
 
 # Choices compose.
