@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from tqdm.auto import tqdm
 
-from companion.nn.validation import require_choice, require_positive
+from companion.nn.validation import require_choice, require_number, require_positive
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.losses import Loss
 from companion.training.processes import PRECISIONS, accelerated, draw_apart, held_interrupt, shares
@@ -101,6 +101,7 @@ def fit(
     Raises:
         ValueError: an argument makes no sense, a batch has too few rows or no real token, or the
             checkpoint is there already (without `resume`) or fits another model.
+        TypeError: an argument is of another type, or `loss` does not return a sum and a number.
         FileNotFoundError: there is no checkpoint to resume from.
         FloatingPointError: loss or gradient is no longer finite; the weights are those before it.
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -108,6 +109,7 @@ def fit(
     Source: AdamW: Loshchilov and Hutter 2019, algorithm 2 (https://arxiv.org/abs/1711.05101).
     """
     _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every)
+    _check_training(model, batches, learning_rate, max_grad_norm)
     _check_saving(checkpoint, checkpoint_every, resume)
     parameters = [p for p in model.parameters() if p.requires_grad]
     matrices = [p for p in parameters if p.dim() >= 2]
@@ -133,7 +135,7 @@ def fit(
             sums = 0.0
             for part, share in enumerate(shares(batches(step), accelerator, accumulate), 1):
                 with accelerator.no_sync(replica) if part < accumulate else nullcontext():
-                    total, count = loss(replica, share)
+                    total, count = _sum_and_count(loss(replica, share))
                     accelerator.backward(total)
                 count = torch.as_tensor(count, device=total.device)
                 sums = sums + torch.stack([total.detach(), count])
@@ -174,6 +176,17 @@ def _saved(checkpoint) -> str:
     return "" if checkpoint is None else f"; saved to {checkpoint}: call with resume=True to go on"
 
 
+def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `loss` returned, once seen to be a sum and a number of tokens."""
+    is_pair = isinstance(lost, tuple) and len(lost) == 2
+    if not is_pair or not isinstance(lost[0], torch.Tensor):
+        raise TypeError(
+            "loss must return the sum of the losses of the real tokens, a tensor, and their "
+            f"number, as next_token_loss does; got {type(lost).__name__}"
+        )
+    return lost
+
+
 def _check_step(step, total, count, grad_norm) -> None:
     """Raise unless the step has real tokens, and a finite loss and gradient."""
     if count == 0:
@@ -193,6 +206,27 @@ def _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every) -> 
         require_positive(evaluate_every=evaluate_every)
         if evaluate is None:
             raise ValueError("evaluate_every needs evaluate, the function to call")
+
+
+def _check_training(model, batches, learning_rate, max_grad_norm) -> None:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+    if not any(parameter.requires_grad for parameter in model.parameters()):
+        raise ValueError("no parameter of the model requires a gradient: nothing can learn")
+    if not callable(batches):
+        raise TypeError(
+            f"batches must be a function of the step, got {type(batches).__name__}; "
+            "companion.data.batches makes one from tensors"
+        )
+    require_number(max_grad_norm=max_grad_norm)
+    if not max_grad_norm > 0:
+        raise ValueError(
+            f"max_grad_norm must be positive, got {max_grad_norm}; math.inf never shortens"
+        )
+    if not callable(learning_rate):
+        require_number(learning_rate=learning_rate)
+        if not 0 <= learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be at least 0 and finite, got {learning_rate}")
 
 
 def _check_saving(checkpoint, checkpoint_every, resume) -> None:

@@ -240,7 +240,7 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     model = bigram()
     whole = run(model, checkpoint=path)
     again = bigram(seed=1)
-    assert run(again, batches=None, checkpoint=path, resume=True) == whole
+    assert run(again, batches=pytest.fail, checkpoint=path, resume=True) == whole
     assert torch.equal(again.head.weight, model.head.weight)
 
 
@@ -265,8 +265,21 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
         ({"resume": True}, ValueError, "need checkpoint"),
         ({"resume": True, "checkpoint": "none"}, FileNotFoundError, "there is no checkpoint none"),
         ({"batches": lambda step: torch.zeros(3, 5).long()}, ValueError, "step 1 has no real"),
+        ({"batches": [torch.ones(3, 5).long()]}, TypeError, "function of the step, got list"),
+        ({"loss": lambda model, ids: model(ids).mean()}, TypeError, "loss must return .* Tensor"),
+        ({"max_grad_norm": -1.0}, ValueError, "max_grad_norm must be positive, got -1.0"),
+        ({"max_grad_norm": None}, TypeError, "max_grad_norm must be a number"),
+        ({"learning_rate": -0.1}, ValueError, "learning_rate must be at least 0 .* got -0.1"),
+        ({"learning_rate": "0.1"}, TypeError, "learning_rate must be a number, got '0.1'"),
     ],
 )
 def test_it_refuses(changes, error, message):
     with pytest.raises(error, match=message):
         run(bigram(), **changes)
+
+
+def test_it_refuses_what_cannot_learn():
+    with pytest.raises(ValueError, match="no parameter of the model requires a gradient"):
+        run(bigram().requires_grad_(False))
+    with pytest.raises(TypeError, match=r"model must be a torch\.nn\.Module, got str"):
+        run("bigram")
