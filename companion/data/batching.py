@@ -74,13 +74,15 @@ def windows(
         seed: decides where the stretches begin.
 
     Raises:
-        ValueError: the text is shorter than one stretch.
+        ValueError: the text is shorter than one stretch, or a batch has none.
         TypeError: the seed is not a whole number.
     """
     text = torch.as_tensor(token_ids, dtype=torch.long)
     starts = len(text) - length + 1
     if not 1 <= length <= len(text):
         raise ValueError(f"length is {length}; choose 1 to {len(text)}, the length of the text")
+    if batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size}; ask for 1 or more")
     _generator(seed, 0)
 
     def batch(step: int) -> Tensor:

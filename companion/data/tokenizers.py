@@ -42,7 +42,7 @@ class CharTokenizer:
         """The text of some ids.
 
         Raises:
-            ValueError: an id is outside the vocabulary.
+            ValueError: an id is outside the vocabulary, or a tensor has more than one row.
         """
         return "".join(self.characters[i] for i in _checked(token_ids, len(self)))
 
@@ -64,6 +64,9 @@ class BPETokenizer:
     def __init__(self, tokenizer: Tokenizer):
         self._tokenizer = tokenizer
         self._tokenizer.encode_special_tokens = True
+
+    def __reduce__(self):  # a copy is made by __init__, since a Tokenizer forgets its setting
+        return type(self), (self._tokenizer,)
 
     @classmethod
     def train(cls, texts: Iterable[str], vocab_size: int) -> "BPETokenizer":
@@ -118,7 +121,7 @@ class BPETokenizer:
         """The text of some ids, without special tokens; a broken character shows as "\ufffd".
 
         Raises:
-            ValueError: an id is outside the vocabulary.
+            ValueError: an id is outside the vocabulary, or a tensor has more than one row.
         """
         return self._tokenizer.decode(_checked(token_ids, len(self)))
 
@@ -129,6 +132,10 @@ class BPETokenizer:
 
 def _checked(token_ids: Iterable[int], vocab_size: int) -> list[int]:
     """The ids as a list; those of a tensor (T,) become whole numbers."""
+    if getattr(token_ids, "ndim", 1) != 1:
+        raise ValueError(
+            f"token_ids has shape {tuple(token_ids.shape)}; expected (T,): decode one row at a time"
+        )
     token_ids = [int(token) for token in token_ids]
     for wrong in (token for token in token_ids if not 0 <= token < vocab_size):
         raise ValueError(f"token id {wrong} is outside the vocabulary of {vocab_size} tokens")

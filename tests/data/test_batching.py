@@ -76,6 +76,8 @@ def test_wrong_arguments_are_named():
         batches(ROWS, batch_size=24, seed=0)
     with pytest.raises(ValueError, match="length is 24; choose 1 to 23"):
         windows(LABELS, batch_size=2, length=24, seed=0)
+    with pytest.raises(ValueError, match="batch_size is 0; ask for 1 or more"):
+        windows(LABELS, batch_size=0, length=8, seed=0)
     for make in (
         lambda: batches(ROWS, batch_size=3, seed=None),
         lambda: windows(LABELS, batch_size=2, length=3, seed=None),

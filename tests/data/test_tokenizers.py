@@ -1,4 +1,6 @@
+import copy
 import json
+import pickle
 
 import pytest
 import torch
@@ -119,6 +121,18 @@ def test_bpe_is_the_same_after_saving(tmp_path):
 def test_bpe_is_deterministic():
     again = BPETokenizer.train([TEXT], 400)
     assert again.encode(TEXT[:20_000]) == BPE.encode(TEXT[:20_000])
+
+
+def test_copies_encode_alike():
+    text = "[PAD] is no token here"
+    for copied in (copy.deepcopy(BPE), pickle.loads(pickle.dumps(BPE))):
+        assert copied.encode(text) == BPE.encode(text) and BPE.pad_id not in copied.encode(text)
+
+
+def test_a_batch_of_texts_is_not_decoded():
+    for tokenizer in (BPE, CharTokenizer("hello")):
+        with pytest.raises(ValueError, match=r"shape \(1, 3\); expected \(T,\)"):
+            tokenizer.decode(torch.tensor([[1, 2, 3]]))
 
 
 def test_bpe_names_wrong_arguments():
