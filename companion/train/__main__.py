@@ -57,7 +57,8 @@ def main(arguments: list[str] | None = None) -> None:
             **recipe.arguments,
         )
     except KeyboardInterrupt as interrupt:
-        parser.exit(130, f"{interrupt}, or the command with --resume\n" if is_main else None)
+        told = is_main and str(interrupt)  # nothing is told of a second Ctrl-C
+        parser.exit(130, f"{told}, or the command with --resume\n" if told else None)
     finally:
         if torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()

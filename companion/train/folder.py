@@ -17,7 +17,8 @@ def start(out: Path, checkpoint: Path, run: Path, asked: dict, resume: bool) -> 
     """
     if not resume:
         if out.exists() and any(out.iterdir()):
-            raise ValueError(f"{out} is not empty; add --resume to go on, or choose another --out")
+            go_on = "add --resume to go on, or " if checkpoint.exists() else ""
+            raise ValueError(f"{out} is not empty; {go_on}choose another --out")
         out.mkdir(parents=True, exist_ok=True)
         run.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
         return History()

@@ -100,6 +100,17 @@ def refused(capsys, *arguments):
     return capsys.readouterr().err
 
 
+def test_a_second_ctrl_c_promises_nothing(capsys, tmp_path, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("companion.train.__main__.fit", interrupted)
+    with pytest.raises(SystemExit) as exit:
+        main([*SMALL, "--out", str(tmp_path / "run")])
+    assert exit.value.code == 130
+    assert "--resume" not in capsys.readouterr().err
+
+
 def test_unknown_recipes_and_numbers_are_refused(capsys, tmp_path):
     assert "invalid choice: 'gtp' (choose from" in refused(capsys, "gtp", "--out", tmp_path)
     assert "--steps: invalid positive value: '0'" in refused(capsys, *SMALL, "--steps", "0")
@@ -118,7 +129,8 @@ def test_a_device_that_is_not_there_is_refused(capsys, tmp_path, monkeypatch):
 def test_a_folder_in_use_is_refused(capsys, tmp_path, whole):
     assert "whole is not empty; add --resume" in refused(capsys, *SMALL, "--out", whole)
     (tmp_path / "note").touch()
-    assert "is not empty; add --resume" in refused(capsys, *SMALL, "--out", tmp_path)
+    said = refused(capsys, *SMALL, "--out", tmp_path)
+    assert "is not empty; choose another --out" in said  # there is nothing to resume
 
 
 def test_nothing_to_resume_is_refused(capsys, tmp_path, whole):
