@@ -1,0 +1,233 @@
+"""How a check is written: call the answer, compare it with right and with known wrong ones.
+
+A check is a function marked `@exercise`. It takes the learner's object, calls it through `call` or
+`compare`, raises `Mistake` where something is wrong, and returns what it has tried.
+"""
+
+import functools
+import random
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import deepcopy
+
+import numpy as np
+import torch
+
+from companion.checks.verdict import Verdict
+
+
+class Mistake(Exception):
+    """The answer is wrong: the mistake by name, and the smallest input that shows it."""
+
+    def __init__(self, mistake: str, example: str = "") -> None:
+        super().__init__(mistake)
+        self.mistake, self.example = mistake, example
+
+
+class NotAttempted(Exception):
+    """The answer still says NotImplementedError."""
+
+
+def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
+    """Make a check give a `Verdict`: what it returns was tried, what it raises is the mistake."""
+
+    @functools.wraps(check)
+    def judged(answer) -> Verdict:
+        with _repeatable():
+            try:
+                if not callable(answer):
+                    raise Mistake(
+                        f"expected a function or a class, got {type(answer).__name__}; "
+                        "give its name, without parentheses"
+                    )
+                return Verdict("passed", tried=check(answer))
+            except NotAttempted:
+                return Verdict("not attempted")
+            except Mistake as found:
+                return Verdict("mistake", found.mistake, found.example)
+
+    return judged
+
+
+@contextmanager
+def _repeatable() -> Iterator[None]:
+    """The same random numbers for every run of a check; the learner's own go on undisturbed."""
+    states = random.getstate(), np.random.get_state()  # noqa: NPY002 (what answers draw from)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            random.setstate(states[0])
+            np.random.set_state(states[1])  # noqa: NPY002
+
+
+def call(answer: Callable, **inputs):
+    """The learner's result for these inputs, which are given by position and must stay as they are.
+
+    Raises:
+        NotAttempted: the answer raised NotImplementedError.
+        Mistake: it raised something else, changed an input, or returned nothing.
+    """
+    given = {name: _copy(x) for name, x in inputs.items()}
+    try:
+        # Warnings are errors in some places: the verdict should be the same in all of them.
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            result = answer(*given.values())
+    except NotImplementedError as error:
+        raise NotAttempted from error
+    except Exception as error:
+        raise Mistake(
+            f"it raised {type(error).__name__}: {error}",
+            f"{_where(error, answer)}\n{show(inputs)}",
+        ) from error
+    for name, x in inputs.items():
+        if isinstance(x, np.ndarray | torch.Tensor) and not _equal(x, given[name]):
+            raise Mistake(
+                f"it changes its input {name}; work on a copy, "
+                "or use operations that make a new array",
+                show({f"{name} before": x, f"{name} after": given[name]}),
+            )
+    if result is None:
+        raise Mistake("it returned None; is the `return` missing?", show(inputs))
+    return result
+
+
+def compare(
+    answer: Callable,
+    cases: Sequence[dict],
+    right: Callable,
+    mistakes: Mapping[str, Callable],
+    *,
+    kind: type = torch.Tensor,
+    otherwise: str = "",
+) -> None:
+    """Hold the answer against the right one on every case, smallest first.
+
+    Where it differs, the mistake is that of the first known wrong answer which gives the learner's
+    numbers on all cases. An answer may return one array, or a tuple of which the right answer has
+    the first entries.
+
+    Args:
+        answer: the learner's function.
+        cases: named inputs, in the order of the arguments.
+        right: the right answer; returns a tuple of arrays.
+        mistakes: what to say -> a wrong answer, in the form of `right`.
+        kind: the type of the arrays.
+        otherwise: what to say where no known wrong answer gives the learner's numbers.
+
+    Raises:
+        Mistake: the answer is wrong on a case.
+    """
+    results = [_result_or_mistake(answer, case, kind) for case in cases]
+    for case, result in zip(cases, results, strict=True):
+        if isinstance(result, Mistake):
+            raise result
+        if _agree(result, right, case):
+            continue
+        for mistake, wrong in mistakes.items():
+            if all(
+                isinstance(other, Mistake) or _agree(other, wrong, of)
+                for of, other in zip(cases, results, strict=True)
+            ):
+                raise Mistake(mistake, _difference(case, result, right))
+        mistake = otherwise or _plain(result, right(*case.values()))
+        raise Mistake(mistake, _difference(case, result, right))
+
+
+def _result_or_mistake(answer, case: dict, kind: type) -> "tuple | Mistake":
+    try:
+        result = call(answer, **case)
+        result = tuple(result) if isinstance(result, tuple | list) else (result,)
+        for x in result:
+            if not isinstance(x, kind):
+                raise Mistake(
+                    f"it returned {type(x).__name__}, expected {kind.__module__}.{kind.__name__}",
+                    show(case),
+                )
+            if not np.issubdtype(_numpy(x).dtype, np.floating):
+                raise Mistake(f"it returned {x.dtype}, expected floating numbers", show(case))
+    except Mistake as mistake:
+        return mistake
+    return result
+
+
+def _agree(result: tuple, other: Callable, case: dict) -> bool:
+    """Whether the other answer gives these arrays too, as far as both go."""
+    try:
+        with np.errstate(all="ignore"):
+            expected = other(*map(_copy, case.values()))
+    except (ValueError, RuntimeError, IndexError):  # a wrong answer that cannot take these shapes
+        return False
+    return len(result) <= len(expected) and all(map(close, result, expected))
+
+
+def close(x, y) -> bool:
+    """Whether two arrays have the same shape and, to the precision of float32, the same numbers."""
+    x, y = _numpy(x), _numpy(y)
+    return x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def _plain(result: tuple, expected: tuple) -> str:
+    """The mistake where it has no name."""
+    if len(result) > len(expected):
+        return f"it returned {len(result)} arrays, expected at most {len(expected)}"
+    for x, y in zip(result, expected, strict=False):
+        if x.shape != y.shape:
+            return f"it returned shape {tuple(x.shape)}, expected {tuple(y.shape)}"
+        if not np.isfinite(_numpy(x)).all() and np.isfinite(_numpy(y)).all():
+            return "it returned NaN or infinity"
+    return "the numbers are wrong"
+
+
+def _difference(case: dict, result: tuple, right: Callable) -> str:
+    expected = right(*case.values())
+    for x, y in zip(result, expected, strict=False):
+        if not close(x, y):
+            return f"{show(case)}\n{show({'expected': y, 'yours': x})}"
+    return show(case)
+
+
+def show(named: dict) -> str:
+    """One line for each: small arrays with their numbers, large ones with their shape."""
+    return "\n".join(f"{name} = {_text(x)}" for name, x in named.items())
+
+
+def _text(x) -> str:
+    if not isinstance(x, np.ndarray | torch.Tensor):
+        return str(x)
+    if x.ndim and _numpy(x).size > 16:
+        return f"array of shape {tuple(x.shape)}"
+    numbers = np.array2string(_numpy(x), precision=3, suppress_small=True, separator=", ")
+    return " ".join(numbers.split())
+
+
+def _where(error: Exception, answer: Callable) -> str:
+    """The last line of the learner's own code in the traceback."""
+    frames = traceback.extract_tb(error.__traceback__)[1:]  # without `call`
+    if not frames:
+        return "in the call itself: do the arguments fit?"
+    own = [frame for frame in frames if frame.filename == frames[0].filename]
+    return f"in {own[-1].name}, line {own[-1].lineno}: {own[-1].line}"
+
+
+def _copy(x):
+    """A copy with the gradient's way back to the original."""
+    return x.clone() if isinstance(x, torch.Tensor) else deepcopy(x)
+
+
+def _equal(x, y) -> bool:
+    x, y = _numpy(x), _numpy(y)
+    return x.shape == y.shape and np.array_equal(x, y, equal_nan=x.dtype.kind == "f")
+
+
+def _numpy(x) -> np.ndarray:
+    if not isinstance(x, torch.Tensor):
+        return np.asarray(x)
+    x = x.detach().cpu().resolve_conj()
+    return (x.float() if x.dtype == torch.bfloat16 else x).numpy()
