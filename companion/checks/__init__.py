@@ -5,11 +5,17 @@ checks.self_attention.attention(attention)
 """
 
 from companion.checks import (
+    beyond_recurrence,
+    multi_head_attention,
+    positional_encoding,
     self_attention,
 )
 from companion.checks.verdict import Verdict
 
 __all__ = [
     "Verdict",
+    "beyond_recurrence",
+    "multi_head_attention",
+    "positional_encoding",
     "self_attention",
 ]

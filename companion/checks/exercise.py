@@ -11,10 +11,12 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from pathlib import Path
 
 import numpy as np
 import torch
 
+import companion
 from companion.checks.verdict import Verdict
 
 
@@ -84,7 +86,7 @@ def call(answer: Callable, **inputs):
     except Exception as error:
         raise Mistake(
             f"it raised {type(error).__name__}: {error}",
-            f"{_where(error, answer)}\n{show(inputs)}",
+            f"{_where(error)}\n{show(inputs)}",
         ) from error
     for name, x in inputs.items():
         if isinstance(x, np.ndarray | torch.Tensor) and not _equal(x, given[name]):
@@ -144,6 +146,8 @@ def _result_or_mistake(answer, case: dict, kind: type) -> "tuple | Mistake":
     try:
         result = call(answer, **case)
         result = tuple(result) if isinstance(result, tuple | list) else (result,)
+        if not result:
+            raise Mistake("it returned nothing but an empty tuple or list", show(case))
         for x in result:
             if not isinstance(x, kind):
                 raise Mistake(
@@ -207,12 +211,16 @@ def _text(x) -> str:
     return " ".join(numbers.split())
 
 
-def _where(error: Exception, answer: Callable) -> str:
-    """The last line of the learner's own code in the traceback."""
-    frames = traceback.extract_tb(error.__traceback__)[1:]  # without `call`
-    if not frames:
+def _where(error: Exception) -> str:
+    """The last line in the traceback that is the learner's own."""
+    libraries = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(libraries)
+    ]
+    if not own:
         return "in the call itself: do the arguments fit?"
-    own = [frame for frame in frames if frame.filename == frames[0].filename]
     return f"in {own[-1].name}, line {own[-1].lineno}: {own[-1].line}"
 
 

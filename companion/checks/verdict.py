@@ -47,19 +47,17 @@ class Verdict:
         headline = TITLES[self.status]
         if self.mistake:
             headline += f": {self.mistake}"
-        details = [self.example, f"Tried: {self.tried}" if self.tried else ""]
-        return "\n".join([headline, *filter(None, details)])
+        if self.tried:
+            headline += f": tried on {self.tried}"
+        return f"{headline}\n{self.example}" if self.example else headline
 
     def _repr_html_(self) -> str:
         # Text keeps the page's own colour, so that it can be read on light and on dark paper.
-        headline = f"<strong>{TITLES[self.status]}.</strong> {escape(self.mistake or self.tried)}"
-        example = (
-            '<pre style="margin:.4em 0 0;background:transparent;color:inherit;overflow-x:auto">'
-            f"{escape(self.example)}</pre>"
-            if self.example
-            else ""
-        )
-        return (
-            f'<div role="status" style="border-left:.3em solid {BARS[self.status]};'
-            f'padding:.3em .8em;margin:.3em 0;color:inherit">{headline}{example}</div>'
-        )
+        headline, _, example = escape(repr(self)).partition("\n")
+        title = TITLES[self.status]
+        headline = headline.replace(title, f"<strong>{title}</strong>", 1)
+        if example:
+            style = "margin:.4em 0 0;background:transparent;color:inherit;overflow-x:auto"
+            headline += f'<pre style="{style}">{example}</pre>'
+        style = f"border-left:.3em solid {BARS[self.status]};padding:.3em .8em;color:inherit"
+        return f'<div role="status" style="{style}">{headline}</div>'

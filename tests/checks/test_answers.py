@@ -1,14 +1,27 @@
 """Every check on the answers that it must accept, and on those that it must name."""
 
 from collections import Counter
+from functools import cache
+from importlib import import_module
+from types import ModuleType
 
 import pytest
 
 from companion.checks import Verdict
-from tests.checks import answers_self_attention
-from tests.checks.answers import RIGHT, WRONG
+from tests.checks import (
+    answers_beyond_recurrence,
+    answers_multi_head_attention,
+    answers_positional_encoding,
+    answers_self_attention,
+)
+from tests.checks.answers import RIGHT, WRONG, Answer
 
-CHAPTERS = [answers_self_attention]
+CHAPTERS = [
+    answers_beyond_recurrence,
+    answers_multi_head_attention,
+    answers_positional_encoding,
+    answers_self_attention,
+]
 CORE = {"attention", "masked_attention", "broken_layers", "my_multi_head"}
 
 
@@ -20,9 +33,14 @@ def test_right_answers_pass(answer):
     verdict.require()
 
 
+@cache
+def verdict_on(answer: Answer) -> Verdict:
+    return answer.check(answer.answer)
+
+
 @pytest.mark.parametrize("answer", WRONG, ids=str)
 def test_wrong_answers_are_told_their_mistake(answer):
-    verdict = answer.check(answer.answer)
+    verdict = verdict_on(answer)
     assert verdict.status == "mistake"
     assert answer.mistake in verdict.mistake, verdict
     assert verdict.example
@@ -49,9 +67,21 @@ def test_every_check_has_answers_enough(check):
     assert wrongs >= (6 if check.__name__ in CORE else 3)
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda chapter: chapter.__name__)
+def module_of(answers) -> ModuleType:
+    """tests.checks.answers_self_attention -> companion.checks.self_attention"""
+    return import_module(f"companion.checks.{answers.__name__.rpartition('.answers_')[2]}")
+
+
+@pytest.mark.parametrize("chapter", map(module_of, CHAPTERS), ids=lambda chapter: chapter.__name__)
 def test_every_check_of_a_chapter_is_tried(chapter):
-    name = chapter.__name__.rpartition(".answers_")[2]
-    module = getattr(__import__("companion.checks", fromlist=[name]), name)
-    checks = {f for f in vars(module).values() if hasattr(f, "__wrapped__")}
+    checks = {f for f in vars(chapter).values() if hasattr(f, "__wrapped__")}
     assert checks and checks <= CHECKS
+
+
+@pytest.mark.parametrize("chapter", map(module_of, CHAPTERS), ids=lambda chapter: chapter.__name__)
+def test_every_named_mistake_is_told_to_some_answer(chapter):
+    """A known wrong answer that no answer here gives would be a claim that nobody has tried."""
+    tables = [table for name, table in vars(chapter).items() if name.endswith("_MISTAKES")]
+    answers = [answer for answer in WRONG if answer.check.__module__ == chapter.__name__]
+    told = {verdict_on(answer).mistake for answer in answers}
+    assert {mistake for table in tables for mistake in table} <= told
