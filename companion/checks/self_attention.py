@@ -137,6 +137,14 @@ ATTENTION_MISTAKES = {
     "the keys are not transposed: a score is the product of a row of query and a row of key": (
         lambda query, key, value: _attention_by_torch(query, key.T, value)
     ),
+    "the weights are transposed before they meet the values: row i holds the weights of query i": (
+        lambda query, key, value: (_attention_by_torch(query, key, value)[1].T @ value,)
+    ),
+    "the square root of d_k divides the weights, after the softmax; divide the scores, before it": (
+        lambda query, key, value: _numpy_variant(lambda *_: 1.0)(
+            query, key, value / query.shape[-1] ** 0.5
+        )[:1]
+    ),
     SWAPPED: lambda query, key, value: _attention_by_torch(query, value, key),
     "query and key have changed places": lambda query, key, value: _attention_by_torch(
         key, query, value
@@ -242,6 +250,12 @@ MASK_MISTAKES = {
     ),
     f"{MASK_INVERTED}; and a row without any True gives NaN": (
         lambda query, key, value, mask: _masked_variant(-math.inf)(query, key, value, ~mask)
+    ),
+    "the mask is transposed: its rows are queries, its columns keys": (
+        lambda query, key, value, mask: scaled_dot_product_attention(query, key, value, mask.T)
+    ),
+    "0 times infinity is NaN: fill the forbidden scores instead of adding a multiple of -inf": (
+        lambda query, key, value, mask: (value.new_full((len(query), value.shape[-1]), math.nan),)
     ),
     "the mask has no effect: forbidden keys are still looked at": (
         lambda query, key, value, mask: scaled_dot_product_attention(query, key, value)

@@ -142,6 +142,11 @@ def one_head_with_rate_zero(length, device):
     return absolute_value(length, device) * torch.tensor([1.0, 1, 1, 0])[:, None, None]
 
 
+@wrong(three_back_bias, "smallest at 7 distances at once")
+def no_bias(length, device):
+    return torch.zeros(1, length, length, device=device)
+
+
 @wrong(three_back_bias, "returned shape (7, 7), expected (heads, 7, 7)")
 def no_heads(length, device):
     return absolute_value(length, device)[0]

@@ -136,6 +136,16 @@ def key_and_value_swapped(query, key, value):
     return softmax(query @ value.T / np.sqrt(query.shape[-1])) @ key
 
 
+@wrong(attention, "the weights are transposed")
+def transposed_weights(query, key, value):
+    return softmax(query @ key.T / np.sqrt(query.shape[-1])).T @ value
+
+
+@wrong(attention, "divides the weights, after the softmax")
+def scaled_after_softmax(query, key, value):
+    return softmax(query @ key.T) / np.sqrt(query.shape[-1]) @ value
+
+
 @wrong(attention, "query and key have changed places")
 def query_and_key_swapped(query, key, value):
     return softmax(key @ query.T / np.sqrt(query.shape[-1])) @ value
@@ -244,6 +254,36 @@ def only_the_rows_that_see(query, key, value, mask):
     some = mask.any(dim=-1)
     output[some] = F.scaled_dot_product_attention(query[some], key, value, mask[some])
     return output
+
+
+@right(masked_attention)
+def nan_to_num_of_filled_scores(query, key, value, mask):
+    """The gradient of masked_fill is 0 where it fills, so that no NaN gets through."""
+    scores = query @ key.T / math.sqrt(key.shape[-1])
+    return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num(0.0) @ value
+
+
+@wrong(masked_attention, "is not finite")
+def nan_to_num_of_added_scores(query, key, value, mask):
+    bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, -torch.inf)
+    scores = query @ key.T / math.sqrt(key.shape[-1]) + bias
+    return scores.softmax(dim=-1).nan_to_num(0.0) @ value
+
+
+@wrong(masked_attention, "0 times infinity is NaN")
+def infinity_times_mask(query, key, value, mask):
+    scores = query @ key.T / math.sqrt(key.shape[-1]) + ~mask * -torch.inf
+    return scores.softmax(dim=-1) @ value
+
+
+@wrong(masked_attention, "the mask is transposed")
+def transposed_mask(query, key, value, mask):
+    return level_then_empty(query, key, value, mask.T)
+
+
+@wrong(masked_attention, "the gradient of key is not")
+def stops_the_gradient_of_the_keys_halfway(query, key, value, mask):
+    return level_then_empty(query, (key + key.detach()) / 2, value, mask)
 
 
 def filled(query, key, value, mask, fill):

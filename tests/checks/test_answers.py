@@ -22,6 +22,14 @@ CHAPTERS = [
     answers_positional_encoding,
     answers_self_attention,
 ]
+
+
+def module_of(answers) -> ModuleType:
+    """tests.checks.answers_self_attention -> companion.checks.self_attention"""
+    return import_module(f"companion.checks.{answers.__name__.rpartition('.answers_')[2]}")
+
+
+MODULES = [module_of(answers) for answers in CHAPTERS]
 CORE = {"attention", "masked_attention", "broken_layers", "my_multi_head"}
 
 
@@ -67,18 +75,13 @@ def test_every_check_has_answers_enough(check):
     assert wrongs >= (6 if check.__name__ in CORE else 3)
 
 
-def module_of(answers) -> ModuleType:
-    """tests.checks.answers_self_attention -> companion.checks.self_attention"""
-    return import_module(f"companion.checks.{answers.__name__.rpartition('.answers_')[2]}")
-
-
-@pytest.mark.parametrize("chapter", map(module_of, CHAPTERS), ids=lambda chapter: chapter.__name__)
+@pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
 def test_every_check_of_a_chapter_is_tried(chapter):
     checks = {f for f in vars(chapter).values() if hasattr(f, "__wrapped__")}
     assert checks and checks <= CHECKS
 
 
-@pytest.mark.parametrize("chapter", map(module_of, CHAPTERS), ids=lambda chapter: chapter.__name__)
+@pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
 def test_every_named_mistake_is_told_to_some_answer(chapter):
     """A known wrong answer that no answer here gives would be a claim that nobody has tried."""
     tables = [table for name, table in vars(chapter).items() if name.endswith("_MISTAKES")]
