@@ -80,12 +80,14 @@ def _slopes_by_hand(w, x, slope):
 @exercise
 def convolve_centred(answer) -> str:
     """Check `convolve_centred(conv, x)`, (B, n, d) -> (B, n, d), for an nn.Conv1d of odd width."""
-    for width, n in ((3, 4), (3, 7), (5, 6), (1, 3)):
-        conv = nn.Conv1d(2, 2, width)
-        case = {"conv": conv, "x": torch.randn(2, n, 2)}
-        with torch.no_grad():
-            compare(answer, [case], _convolve_centred, CENTRED_MISTAKES)
-    return "kernels of 1, 3 and 5, sentences of 3 to 7 words"
+    by_hand = nn.Conv1d(1, 1, 3, bias=False)
+    by_hand.weight.data = torch.tensor([[[1.0, 10.0, 100.0]]])
+    cases = [{"conv": by_hand, "x": torch.tensor([[[1.0], [2.0], [3.0], [4.0]]])}]
+    for width, n in ((3, 7), (5, 6), (1, 3)):
+        cases.append({"conv": nn.Conv1d(2, 2, width), "x": torch.randn(2, n, 2)})
+    with torch.no_grad():
+        compare(answer, cases, _convolve_centred, CENTRED_MISTAKES)
+    return "kernels of 1, 3 and 5, sentences of 3, 4, 6 and 7 words"
 
 
 def _convolve(conv, x, left, right):

@@ -85,8 +85,7 @@ def call(answer: Callable, **inputs):
         raise NotAttempted from error
     except Exception as error:
         raise Mistake(
-            f"it raised {type(error).__name__}: {error}",
-            f"{_where(error)}\n{show(inputs)}",
+            f"it raised {type(error).__name__}: {error}", f"{where(error)}\n{show(inputs)}"
         ) from error
     for name, x in inputs.items():
         if isinstance(x, np.ndarray | torch.Tensor) and not _equal(x, given[name]):
@@ -127,19 +126,19 @@ def compare(
         Mistake: the answer is wrong on a case.
     """
     results = [_result_or_mistake(answer, case, kind) for case in cases]
+    right_so_far = ""
     for case, result in zip(cases, results, strict=True):
         if isinstance(result, Mistake):
-            raise result
-        if _agree(result, right, case):
+            raise Mistake(result.mistake, f"{result.example}{right_so_far}") from result
+        expected = right(*map(_copy, case.values()))
+        if _agree(result, expected):
+            right_so_far = f"\nit was right on {_shapes(case)}"
             continue
+        example = f"{show(case)}\n{_difference(result, expected)}"
         for mistake, wrong in mistakes.items():
-            if all(
-                isinstance(other, Mistake) or _agree(other, wrong, of)
-                for of, other in zip(cases, results, strict=True)
-            ):
-                raise Mistake(mistake, _difference(case, result, right))
-        mistake = otherwise or _plain(result, right(*case.values()))
-        raise Mistake(mistake, _difference(case, result, right))
+            if all(map(_would_give, [wrong] * len(cases), cases, results)):
+                raise Mistake(mistake, example)
+        raise Mistake(otherwise or _plain(result, expected), f"{example}{right_so_far}")
 
 
 def _result_or_mistake(answer, case: dict, kind: type) -> "tuple | Mistake":
@@ -161,13 +160,19 @@ def _result_or_mistake(answer, case: dict, kind: type) -> "tuple | Mistake":
     return result
 
 
-def _agree(result: tuple, other: Callable, case: dict) -> bool:
-    """Whether the other answer gives these arrays too, as far as both go."""
+def _would_give(wrong: Callable, case: dict, result: "tuple | Mistake") -> bool:
+    """Whether a wrong answer gives this result; where the learner's raised, nobody can say no."""
+    if isinstance(result, Mistake):
+        return True
     try:
         with np.errstate(all="ignore"):
-            expected = other(*map(_copy, case.values()))
-    except (ValueError, RuntimeError, IndexError):  # a wrong answer that cannot take these shapes
+            return _agree(result, wrong(*map(_copy, case.values())))
+    except (ValueError, RuntimeError, IndexError):  # it cannot take these shapes
         return False
+
+
+def _agree(result: tuple, expected: tuple) -> bool:
+    """Whether the arrays are the same, as far as the learner's go."""
     return len(result) <= len(expected) and all(map(close, result, expected))
 
 
@@ -189,12 +194,23 @@ def _plain(result: tuple, expected: tuple) -> str:
     return "the numbers are wrong"
 
 
-def _difference(case: dict, result: tuple, right: Callable) -> str:
-    expected = right(*case.values())
+def _difference(result: tuple, expected: tuple) -> str:
     for x, y in zip(result, expected, strict=False):
-        if not close(x, y):
-            return f"{show(case)}\n{show({'expected': y, 'yours': x})}"
-    return show(case)
+        if close(x, y):
+            continue
+        both = {"expected": y, "yours": x}
+        if x.shape == y.shape and (_numpy(x).size > 16 or _text(x) == _text(y)):
+            x, y = _numpy(x), _numpy(y)
+            apart = np.abs(x - y) if np.isfinite(x).all() else ~np.isfinite(x)
+            place = tuple(int(i) for i in np.unravel_index(apart.argmax(), x.shape))
+            both = {f"expected at {list(place)}": f"{y[place]:.6g}", "yours": f"{x[place]:.6g}"}
+        return show(both)
+    return ""
+
+
+def _shapes(case: dict) -> str:
+    shapes = {name: tuple(x.shape) for name, x in case.items() if hasattr(x, "shape")}
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
 
 def show(named: dict) -> str:
@@ -211,7 +227,7 @@ def _text(x) -> str:
     return " ".join(numbers.split())
 
 
-def _where(error: Exception) -> str:
+def where(error: Exception) -> str:
     """The last line in the traceback that is the learner's own."""
     libraries = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))
     own = [

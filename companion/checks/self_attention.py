@@ -6,7 +6,16 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from companion.checks.exercise import Mistake, NotAttempted, call, close, compare, exercise, show
+from companion.checks.exercise import (
+    Mistake,
+    NotAttempted,
+    call,
+    close,
+    compare,
+    exercise,
+    show,
+    where,
+)
 from companion.nn import causal_mask, scaled_dot_product_attention
 
 
@@ -325,7 +334,7 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, str, str]:
     except NotImplementedError as error:
         raise NotAttempted from error
     except Exception as error:
-        accepted, reason = False, f"it raised {type(error).__name__}: {error}"
+        accepted, reason = False, f"it raised {type(error).__name__} {where(error)}"
     return accepted, "\n".join(dict.fromkeys(calls)) or "it never called the function", reason
 
 

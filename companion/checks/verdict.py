@@ -57,7 +57,7 @@ class Verdict:
         title = TITLES[self.status]
         headline = headline.replace(title, f"<strong>{title}</strong>", 1)
         if example:
-            style = "margin:.4em 0 0;background:transparent;color:inherit;overflow-x:auto"
+            style = "margin:.4em 0 0;background:transparent;color:inherit;white-space:pre-wrap"
             headline += f'<pre style="{style}">{example}</pre>'
-        style = f"border-left:.3em solid {BARS[self.status]};padding:.3em .8em;color:inherit"
+        style = f"border-left:.3em solid {BARS[self.status]};padding:.3em .8em;margin:.4em 0"
         return f'<div role="status" style="{style}">{headline}</div>'

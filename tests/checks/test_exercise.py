@@ -43,6 +43,31 @@ def test_the_smallest_input_may_not_be_the_first():
     assert verdict.example.startswith("x = [1., 3.]")
 
 
+def test_what_was_right_is_said_of_a_mistake_without_a_name():
+    verdict = halve(lambda x: x * 0.5 if len(x) == 1 else x + 0.5)
+    assert verdict.example.endswith("yours = [1.5, 3.5]\nit was right on x (1,)")
+    verdict = halve(lambda x: x / 2 if len(x) == 1 else x / undefined)  # noqa: F821
+    assert verdict.mistake.startswith("it raised NameError")
+    assert verdict.example.endswith("x = [1., 3.]\nit was right on x (1,)")
+
+
+def test_a_difference_too_small_or_too_far_inside_to_be_seen_is_pointed_at():
+    verdict = halve(lambda x: x / 2 + 3e-4)
+    assert verdict.example == "x = [4.]\nexpected at [0] = 2\nyours = 2.0003"
+    wide = {"x": torch.zeros(3, 7)}
+    with pytest.raises(Mistake) as caught:
+        compare(lambda x: x.index_fill(1, torch.tensor(5), 1), [wide], lambda x: (x,), {})
+    assert caught.value.example.endswith("expected at [0, 5] = 0\nyours = 1")
+
+
+def test_a_check_with_a_broken_reference_is_an_error():
+    def broken_reference(x):
+        raise ValueError("a bug in the check")
+
+    with pytest.raises(ValueError, match="a bug in the check"):
+        compare(torch.exp, CASES, broken_reference, {})
+
+
 def test_a_name_needs_the_same_numbers_on_all_inputs():
     verdict = halve(lambda x: x * 2 if len(x) == 1 else x * 3)
     assert verdict.mistake == "the numbers are wrong"
