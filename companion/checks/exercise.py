@@ -68,6 +68,14 @@ def _repeatable() -> Iterator[None]:
             np.random.set_state(states[1])  # noqa: NPY002
 
 
+@contextmanager
+def quietly() -> Iterator[None]:
+    """No warnings, which are errors in some places: the verdict is the same in all of them."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
 def call(answer: Callable, **inputs):
     """The learner's result for these inputs, which are given by position and must stay as they are.
 
@@ -77,9 +85,7 @@ def call(answer: Callable, **inputs):
     """
     given = {name: _copy(x) for name, x in inputs.items()}
     try:
-        # Warnings are errors in some places: the verdict should be the same in all of them.
-        with warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore")
+        with quietly():
             result = answer(*given.values())
     except NotImplementedError as error:
         raise NotAttempted from error
@@ -219,6 +225,8 @@ def show(named: dict) -> str:
 
 
 def _text(x) -> str:
+    if isinstance(x, torch.nn.Module):
+        return "".join([str(x), *(f", {name} {_text(p)}" for name, p in x.named_parameters())])
     if not isinstance(x, np.ndarray | torch.Tensor):
         return str(x)
     if x.ndim and _numpy(x).size > 16:

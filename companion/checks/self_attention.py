@@ -13,6 +13,7 @@ from companion.checks.exercise import (
     close,
     compare,
     exercise,
+    quietly,
     show,
     where,
 )
@@ -330,7 +331,8 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, str, str]:
         return output, weights
 
     try:
-        accepted, reason = test(recorded) is not False, "it returned False"
+        with quietly():
+            accepted, reason = test(recorded) is not False, "it returned False"
     except NotImplementedError as error:
         raise NotAttempted from error
     except Exception as error:
