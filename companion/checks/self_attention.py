@@ -219,7 +219,14 @@ def _slopes(function: Callable, case: dict) -> tuple:
     if not output.requires_grad:
         return None, None, None
     inputs = [leaves[name] for name in ("query", "key", "value")]
-    return torch.autograd.grad(output.square().sum(), inputs, allow_unused=True)
+    try:
+        return torch.autograd.grad(output.square().sum(), inputs, allow_unused=True)
+    except RuntimeError as error:
+        raise Mistake(
+            "the output is right, but its gradient cannot be computed: was something that the "
+            "backward pass needs overwritten in place?",
+            f"{show(case)}\n{error}",
+        ) from error
 
 
 def _masked_variant(fill: float, *, after: bool = False) -> Callable:
@@ -234,6 +241,11 @@ def _masked_variant(fill: float, *, after: bool = False) -> Callable:
         return weights @ value, weights
 
     return variant
+
+
+def _added_infinity(query, key, value, mask):
+    weights = (query @ key.T / math.sqrt(key.shape[-1]) - ~mask * math.inf).softmax(dim=-1)
+    return weights @ value, weights
 
 
 def _masked_then_scaled_by(scale: Callable) -> Callable:
@@ -264,9 +276,8 @@ MASK_MISTAKES = {
     "the mask is transposed: its rows are queries, its columns keys": (
         lambda query, key, value, mask: scaled_dot_product_attention(query, key, value, mask.T)
     ),
-    "0 times infinity is NaN: fill the forbidden scores instead of adding a multiple of -inf": (
-        lambda query, key, value, mask: (value.new_full((len(query), value.shape[-1]), math.nan),)
-    ),
+    "all is NaN, even where nothing is forbidden: 0 times infinity is NaN, so fill the forbidden "
+    "scores instead of adding a multiple of -inf": _added_infinity,
     "the mask has no effect: forbidden keys are still looked at": (
         lambda query, key, value, mask: scaled_dot_product_attention(query, key, value)
     ),

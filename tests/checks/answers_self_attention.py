@@ -264,6 +264,14 @@ def nan_to_num_of_filled_scores(query, key, value, mask):
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num(0.0) @ value
 
 
+@wrong(masked_attention, "overwritten in place")
+def weights_mended_in_place(query, key, value, mask):
+    scores = query @ key.T / math.sqrt(key.shape[-1])
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
+    weights[weights.isnan()] = 0.0
+    return weights @ value
+
+
 @wrong(masked_attention, "is not finite")
 def nan_to_num_of_added_scores(query, key, value, mask):
     bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, -torch.inf)
