@@ -192,9 +192,10 @@ def _plain(result: tuple, expected: tuple) -> str:
     """The mistake where it has no name."""
     if len(result) > len(expected):
         return f"it returned {len(result)} arrays, expected at most {len(expected)}"
-    for x, y in zip(result, expected, strict=False):
+    for i, (x, y) in enumerate(zip(result, expected, strict=False), start=1):
         if x.shape != y.shape:
-            return f"it returned shape {tuple(x.shape)}, expected {tuple(y.shape)}"
+            which = "" if len(result) == 1 else f" in array {i} of {len(result)}"
+            return f"it returned shape {tuple(x.shape)}{which}, expected {tuple(y.shape)}"
         if not np.isfinite(_numpy(x)).all() and np.isfinite(_numpy(y)).all():
             return "it returned NaN or infinity"
     return "the numbers are wrong"

@@ -110,7 +110,6 @@ def _no_exponential(scores):
 OVER_QUERIES = "softmax over the queries: each row, the last axis, has to sum to 1, not each column"
 NO_SCALE = "the scores are not scaled: divide them by the square root of d_k before the softmax"
 BY_D_K = "the scores are divided by d_k; divide them by its square root"
-SWAPPED = "key and value have changed places: compare with the keys, average the values"
 MASK_INVERTED = "the mask is inverted: True means 'may attend'"
 
 ATTENTION_MISTAKES = {
@@ -155,7 +154,9 @@ ATTENTION_MISTAKES = {
             query, key, value / query.shape[-1] ** 0.5
         )[:1]
     ),
-    SWAPPED: lambda query, key, value: _attention_by_torch(query, value, key),
+    "key and value have changed places: compare with the keys, average the values": (
+        lambda query, key, value: _attention_by_torch(query, value, key)
+    ),
     "query and key have changed places": lambda query, key, value: _attention_by_torch(
         key, query, value
     ),

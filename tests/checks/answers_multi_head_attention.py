@@ -311,6 +311,25 @@ class AlwaysCausal(Chunked):
         return super().masked(scores, torch.ones(scores.shape[-2:]).tril().bool())
 
 
+@right(my_multi_head)
+class AroundTorch(nn.Module):
+    """nn.MultiheadAttention has one fused matrix, and masks the other way round."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(d_model, num_heads, batch_first=True)
+
+    def forward(self, x, mask=None):
+        forbidden = None if mask is None else ~mask
+        return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
+
+
+@wrong(my_multi_head, "in array 2 of 2")
+class AveragedWeights(AroundTorch):
+    def forward(self, x, mask=None):
+        return self.layer(x, x, x, attn_mask=None if mask is None else ~mask)
+
+
 @wrong(my_multi_head, "no fused matrix")
 class ThreeMatrices(nn.Module):
     def __init__(self, d_model, num_heads):
