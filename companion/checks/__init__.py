@@ -1,0 +1,21 @@
+"""What the answers to the chapters' exercises are held against: one module for each chapter.
+
+from companion import checks
+checks.self_attention.attention(attention)
+"""
+
+from companion.checks import (
+    beyond_recurrence,
+    multi_head_attention,
+    positional_encoding,
+    self_attention,
+)
+from companion.checks.verdict import Verdict
+
+__all__ = [
+    "Verdict",
+    "beyond_recurrence",
+    "multi_head_attention",
+    "positional_encoding",
+    "self_attention",
+]

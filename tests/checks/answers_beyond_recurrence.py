@@ -1,0 +1,304 @@
+"""Answers to the exercises of book/beyond_recurrence.ipynb."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from companion.checks.beyond_recurrence import convolve_centred, scan, slopes
+from tests.checks.answers import right, wrong
+
+# 1. Explode
+
+
+@right(slopes)
+def by_autograd(w, x):
+    x = x.clone().requires_grad_()
+    h = 0
+    for word in x:
+        h = torch.tanh(w * h + word)
+    h.backward()
+    return x.grad
+
+
+@right(slopes)
+def by_the_chain_rule(w, x):
+    h, states = 0.0, []
+    for word in x.tolist():
+        h = math.tanh(w * h + word)
+        states.append(h)
+    passed, slopes = 1.0, []
+    for h in reversed(states):
+        slopes.insert(0, passed * (1 - h**2))
+        passed *= w * (1 - h**2)
+    return torch.tensor(slopes)
+
+
+@wrong(slopes, "there is no tanh")
+def linear(w, x):
+    return torch.tensor([float(w) ** k for k in reversed(range(len(x)))])
+
+
+@wrong(slopes, "w multiplies the new word")
+def w_on_everything(w, x):
+    x, h = x.clone().requires_grad_(), 0
+    for word in x:
+        h = torch.tanh(w * (h + word))
+    return torch.autograd.grad(h, x)[0]
+
+
+@wrong(slopes, "the state only")
+def tanh_inside(w, x):
+    x, h = x.clone().requires_grad_(), torch.zeros(())
+    for word in x:
+        h = w * torch.tanh(h) + word
+    return torch.autograd.grad(h, x)[0]
+
+
+@wrong(slopes, "in reverse order")
+def last_word_first(w, x):
+    return by_autograd(w, x).flip(0)
+
+
+@wrong(slopes, "the sum of all states")
+def sum_of_states(w, x):
+    x, h, total = x.clone().requires_grad_(), 0, 0
+    for word in x:
+        h = torch.tanh(w * h + word)
+        total = total + h
+    return torch.autograd.grad(total, x)[0]
+
+
+@wrong(slopes, "the states were returned")
+def states_instead(w, x):
+    h, states = 0.0, []
+    for word in x:
+        h = torch.tanh(w * h + word)
+        states.append(h)
+    return torch.stack(states)
+
+
+@wrong(slopes, "1 - h**2, not 1 - h")
+def slope_without_square(w, x):
+    h, states = 0.0, []
+    for word in x.tolist():
+        h = math.tanh(w * h + word)
+        states.append(h)
+    passed, slopes = 1.0, []
+    for h in reversed(states):
+        slopes.insert(0, passed * (1 - h))
+        passed *= w * (1 - h)
+    return torch.tensor(slopes)
+
+
+@wrong(slopes, "not passed on any further")
+def one_w_too_many(w, x):
+    return w * by_autograd(w, x)
+
+
+@wrong(slopes, "it changes its input x")
+def in_place(w, x):
+    result = by_autograd(w, x)
+    for t in range(1, len(x)):
+        x[t] = torch.tanh(w * x[t - 1] + x[t])
+    return result
+
+
+@wrong(slopes, "expected torch.Tensor")
+def list_of_numbers(w, x):
+    return by_autograd(w, x).tolist()
+
+
+# 2. The centre of the kernel
+
+
+@right(convolve_centred)
+def padded_by_hand(conv, x):
+    side = (conv.kernel_size[0] - 1) // 2
+    return conv(F.pad(x.transpose(1, 2), (side, side))).transpose(1, 2)
+
+
+@right(convolve_centred)
+def padding_same(conv, x):
+    return F.conv1d(x.mT, conv.weight, conv.bias, padding="same").mT
+
+
+@wrong(convolve_centred, "still looks left only")
+def left_only(conv, x):
+    return conv(F.pad(x.mT, (conv.kernel_size[0] - 1, 0))).mT
+
+
+@wrong(convolve_centred, "looks right only")
+def right_only(conv, x):
+    return conv(F.pad(x.mT, (0, conv.kernel_size[0] - 1))).mT
+
+
+@wrong(convolve_centred, "nothing is padded")
+def not_padded(conv, x):
+    return conv(x.mT).mT
+
+
+@wrong(convolve_centred, "longer than the sentence")
+def padded_twice(conv, x):
+    side = conv.kernel_size[0] - 1
+    return conv(F.pad(x.mT, (side, side))).mT
+
+
+@wrong(convolve_centred, "still (B, d, n)")
+def not_turned_back(conv, x):
+    return conv(F.pad(x.mT, ((conv.kernel_size[0] - 1) // 2,) * 2))
+
+
+@wrong(convolve_centred, "always 1")
+def three_only(conv, x):
+    return conv(F.pad(x.mT, (1, 1))).mT
+
+
+@wrong(convolve_centred, "it raised RuntimeError")
+def features_padded(conv, x):
+    side = (conv.kernel_size[0] - 1) // 2
+    return conv(F.pad(x, (side, side)).mT).mT
+
+
+@wrong(convolve_centred, "to a ring")
+def ring(conv, x):
+    return conv(F.pad(x.mT, ((conv.kernel_size[0] - 1) // 2,) * 2, mode="circular")).mT
+
+
+@wrong(convolve_centred, "their nearest word")
+def nearest(conv, x):
+    return conv(F.pad(x.mT, ((conv.kernel_size[0] - 1) // 2,) * 2, mode="replicate")).mT
+
+
+# 3. A recurrence that does not wait
+
+
+@right(scan)
+def doubling(w, x):
+    k = 1
+    while k < len(x):
+        x = torch.cat([x[:k], x[k:] + w[k:] * x[:-k]])
+        w = torch.cat([w[:k], w[k:] * w[:-k]])
+        k *= 2
+    return x
+
+
+@right(scan)
+def divide_and_conquer(w, x):
+    if len(x) == 1:
+        return x
+    half = len(x) // 2
+    left, right = divide_and_conquer(w[:half], x[:half]), divide_and_conquer(w[half:], x[half:])
+    return torch.cat([left, right + w[half:].cumprod(0) * left[-1]])
+
+
+@right(scan)
+def pairs_in_float64(w, x):
+    def recur(w, x):
+        if len(x) == 1:
+            return x
+        odd = len(x) // 2 * 2
+        pairs = recur(w[1:odd:2] * w[0:odd:2], w[1:odd:2] * x[0:odd:2] + x[1:odd:2])
+        before = torch.cat([pairs.new_zeros(1), pairs])[: len(x[0::2])]
+        even = w[0::2] * before + x[0::2]
+        result = torch.empty_like(x)
+        result[1:odd:2], result[0::2] = pairs, even
+        return result
+
+    return recur(w.double(), x.double())
+
+
+@wrong(scan, "each waits for the one before")
+def loop(w, x):
+    h, states = torch.zeros(()), []
+    for factor, word in zip(w, x, strict=True):
+        h = factor * h + word
+        states.append(h)
+    return torch.stack(states)
+
+
+@wrong(scan, "running sum")
+def sums(w, x):
+    return torch.cumsum(x, dim=0)
+
+
+@wrong(scan, "it divides by the running product")
+def divides(w, x):
+    product = torch.cumprod(w, 0)
+    return product * torch.cumsum(x / product, 0)
+
+
+@wrong(scan, "one place late")
+def weights_late(w, x):
+    return loop(torch.cat([w[-1:], w[:-1]]), x)
+
+
+@wrong(scan, "one place early")
+def weights_early(w, x):
+    return loop(torch.cat([w[1:], w[:1]]), x)
+
+
+@wrong(scan, "w multiplies the new word")
+def weights_on_words(w, x):
+    return doubling(w, w * x)
+
+
+@wrong(scan, "from the end to the beginning")
+def backwards(w, x):
+    return doubling(w.flip(0), x.flip(0)).flip(0)
+
+
+@wrong(scan, "only one round")
+def one_round(w, x):
+    return torch.cat([x[:1], x[1:] + w[1:] * x[:-1]])
+
+
+@wrong(scan, "no power of two")
+def powers_of_two_only(w, x):
+    for i in range(int(math.log2(len(x)))):
+        k = 2**i
+        x = torch.cat([x[:k], x[k:] + w[k:] * x[:-k]])
+        w = torch.cat([w[:k], w[k:] * w[:-k]])
+    return x
+
+
+@wrong(scan, "it should double")
+def distance_by_one(w, x):
+    for k in range(1, len(x)):
+        x = torch.cat([x[:k], x[k:] + w[k:] * x[:-k]])
+        w = torch.cat([w[:k], w[k:] * w[:-k]])
+    return x
+
+
+@wrong(scan, "stay the same in all rounds")
+def weights_not_combined(w, x):
+    k = 1
+    while k < len(x):
+        x = torch.cat([x[:k], x[k:] + w[k:] * x[:-k]])
+        k *= 2
+    return x
+
+
+@wrong(scan, "before x has used the old one")
+def weights_first(w, x):
+    k = 1
+    while k < len(x):
+        w = torch.cat([w[:k], w[k:] * w[:-k]])
+        x = torch.cat([x[:k], x[k:] + w[k:] * x[:-k]])
+        k *= 2
+    return x
+
+
+@wrong(scan, "it changes its input x")
+def in_place_rounds(w, x):
+    k, w = 1, w.clone()
+    while k < len(x):
+        x[k:] += w[k:] * x[:-k].clone()
+        w[k:] *= w[:-k].clone()
+        k *= 2
+    return x
+
+
+@wrong(scan, "no gradient reaches")
+def detached(w, x):
+    return doubling(w.detach(), x.detach())

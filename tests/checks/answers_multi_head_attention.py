@@ -1,0 +1,363 @@
+"""Answers to the exercises of book/multi_head_attention.ipynb."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from companion.checks.multi_head_attention import merge_heads, my_multi_head, split_heads
+from tests.checks.answers import right, wrong
+
+# 1. Split and merge
+
+
+@right(split_heads)
+def view_and_transpose(x, num_heads):
+    B, T, d = x.shape
+    return x.view(B, T, num_heads, d // num_heads).transpose(1, 2)
+
+
+@right(split_heads)
+def stack_of_slices(x, num_heads):
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+@wrong(split_heads, "a head gets whole words")
+def one_reshape(x, num_heads):
+    B, T, d = x.shape
+    return x.reshape(B, num_heads, T, d // num_heads)
+
+
+@wrong(split_heads, "the heads still stand behind the positions")
+def forgot_to_exchange(x, num_heads):
+    B, T, d = x.shape
+    return x.reshape(B, T, num_heads, d // num_heads)
+
+
+@wrong(split_heads, "every H-th entry")
+def every_other_entry(x, num_heads):
+    B, T, d = x.shape
+    return x.view(B, T, d // num_heads, num_heads).permute(0, 3, 1, 2)
+
+
+@wrong(split_heads, "taken for the width of a head")
+def heads_for_width(x, num_heads):
+    return torch.stack(x.split(num_heads, dim=-1), dim=1)
+
+
+@wrong(split_heads, "the result is (B, H, d / H, T)")
+def transposed_heads(x, num_heads):
+    return view_and_transpose(x, num_heads).transpose(2, 3)
+
+
+@wrong(split_heads, "the heads stand before the batch")
+def heads_before_batch(x, num_heads):
+    return torch.stack(x.chunk(num_heads, dim=-1))
+
+
+@wrong(split_heads, "it raised RuntimeError")
+def always_two_heads(x, num_heads):
+    B, T, d = x.shape
+    return x.view(B, T, 2, d // num_heads).transpose(1, 2)
+
+
+@wrong(split_heads, "it raised RuntimeError")
+def one_sequence_only(x, num_heads):
+    _, T, d = x.shape
+    return x.view(1, T, num_heads, d // num_heads).transpose(1, 2)
+
+
+@wrong(split_heads, "it changes its input x")
+def counts_from_zero(x, num_heads):
+    x -= x.min() - 1
+    return view_and_transpose(x, num_heads)
+
+
+@wrong(split_heads, "returned 2 arrays")
+def list_of_heads(x, num_heads):
+    return x.chunk(num_heads, dim=-1)
+
+
+@right(merge_heads)
+def transpose_and_reshape(x):
+    B, H, T, width = x.shape
+    return x.transpose(1, 2).reshape(B, T, H * width)
+
+
+@right(merge_heads)
+def side_by_side(x):
+    return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+@wrong(merge_heads, "without exchanging axes")
+def merge_in_one_reshape(x):
+    B, H, T, width = x.shape
+    return x.reshape(B, T, H * width)
+
+
+@wrong(merge_heads, "interleaved entry by entry")
+def merge_interleaved(x):
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@wrong(merge_heads, "added up")
+def added(x):
+    return x.sum(1)
+
+
+@wrong(merge_heads, "averaged")
+def averaged(x):
+    return x.mean(1)
+
+
+@wrong(merge_heads, "along the positions")
+def one_below_the_other(x):
+    return torch.cat(x.unbind(dim=1), dim=1)
+
+
+@wrong(merge_heads, "the last two not merged")
+def half_way(x):
+    return x.transpose(1, 2)
+
+
+@wrong(merge_heads, "it raised RuntimeError: view size is not compatible")
+def view_after_transpose(x):
+    B, H, T, width = x.shape
+    return x.transpose(1, 2).view(B, T, H * width)
+
+
+# 2. The layer in your own words
+
+
+@right(my_multi_head)
+class Chunked(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+        self.out = nn.Linear(d_model, d_model)
+
+    def cut(self, x):
+        B, T, d = x.shape
+        return x.view(B, T, self.num_heads, d // self.num_heads).transpose(1, 2)
+
+    def merge(self, heads):
+        return heads.transpose(1, 2).flatten(2)
+
+    def scale(self, query):
+        return 1 / math.sqrt(query.shape[-1])
+
+    def masked(self, scores, mask):
+        return scores if mask is None else scores.masked_fill(~mask, -torch.inf)
+
+    def forward(self, x, mask=None):
+        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
+        scores = query @ key.transpose(-2, -1) * self.scale(query)
+        weights = self.masked(scores, mask).softmax(dim=-1)
+        return self.out(self.merge(weights @ value))
+
+
+@right(my_multi_head)
+class FusedKernelWithoutBias(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.qkv = nn.Linear(d_model, 3 * d_model, bias=False)
+        self.out = nn.Linear(d_model, d_model, bias=False)
+
+    def forward(self, x, mask=None):
+        B, T, d = x.shape
+        qkv = self.qkv(x).view(B, T, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4)
+        heads = F.scaled_dot_product_attention(*qkv, attn_mask=mask)
+        return self.out(heads.transpose(1, 2).reshape(B, T, d))
+
+
+@right(my_multi_head)
+class RowsByHeadAndEinsum(nn.Module):
+    """Query, key and value of one head are neighbours, as in GPT-NeoX; plain matrices, x @ W."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.fused = nn.Parameter(torch.randn(d_model, 3 * d_model))
+        self.output = nn.Parameter(torch.randn(d_model, d_model))
+
+    def forward(self, x, mask=None):
+        rows = torch.einsum("btd,de->bte", x, self.fused).unflatten(-1, (self.num_heads, -1))
+        query, key, value = rows.chunk(3, dim=-1)  # (B, T, H, d_k)
+        scores = torch.einsum("bthd,bshd->bhts", query, key) / query.shape[-1] ** 0.5
+        if mask is not None:
+            scores = torch.where(mask, scores, -1e9)
+        weights = scores.softmax(-1)
+        heads = torch.einsum("bhts,bshd->bthd", weights, value)
+        return heads.flatten(2) @ self.output, weights
+
+
+@right(my_multi_head)
+class KeysFirst(Chunked):
+    def forward(self, x, mask=None):
+        key, value, query = map(self.cut, self.qkv(x).chunk(3, dim=-1))
+        return self.out(self.merge(F.scaled_dot_product_attention(query, key, value, mask)))
+
+
+@wrong(my_multi_head, "the scores are not scaled")
+class NoScale(Chunked):
+    def scale(self, query):
+        return 1
+
+
+@wrong(my_multi_head, "square root of d_model")
+class RootOfDModel(Chunked):
+    def scale(self, query):
+        return 1 / math.sqrt(self.out.in_features)
+
+
+@wrong(my_multi_head, "divided by d_k")
+class DividedByDk(Chunked):
+    def scale(self, query):
+        return 1 / query.shape[-1]
+
+
+@wrong(my_multi_head, "split by one reshape")
+class SplitByOneReshape(Chunked):
+    def cut(self, x):
+        B, T, d = x.shape
+        return x.reshape(B, self.num_heads, T, d // self.num_heads)
+
+
+@wrong(my_multi_head, "merged by one reshape")
+class MergedByOneReshape(Chunked):
+    def merge(self, heads):
+        B, H, T, width = heads.shape
+        return heads.reshape(B, T, H * width)
+
+
+@wrong(my_multi_head, "split and merged by one reshape")
+class BothByOneReshape(SplitByOneReshape):
+    def merge(self, heads):
+        B, H, T, width = heads.shape
+        return heads.reshape(B, T, H * width)
+
+
+@wrong(my_multi_head, "heads attend to heads")
+class HeadsAttendToHeads(Chunked):
+    def cut(self, x):
+        B, T, d = x.shape
+        return x.view(B, T, self.num_heads, d // self.num_heads)
+
+    def masked(self, scores, mask):
+        return scores
+
+    def merge(self, heads):
+        return heads.flatten(2)
+
+
+@wrong(my_multi_head, "the heads are not split")
+class OneWideHead(Chunked):
+    def cut(self, x):
+        return x.unsqueeze(1)
+
+
+@wrong(my_multi_head, "W^O, is not applied")
+class NoOutputMatrix(Chunked):
+    def forward(self, x, mask=None):
+        out, self.out = self.out, nn.Identity()
+        try:
+            return super().forward(x, mask)
+        finally:
+            self.out = out
+
+
+@wrong(my_multi_head, "softmax over the queries")
+class SoftmaxOverQueries(Chunked):
+    def forward(self, x, mask=None):
+        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
+        scores = self.masked(query @ key.transpose(-2, -1) * self.scale(query), mask)
+        return self.out(self.merge(scores.softmax(dim=2) @ value))
+
+
+@wrong(my_multi_head, "softmax over the heads")
+class SoftmaxOverHeads(Chunked):
+    def forward(self, x, mask=None):
+        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
+        scores = self.masked(query @ key.transpose(-2, -1) * self.scale(query), mask)
+        return self.out(self.merge(scores.softmax(dim=1) @ value))
+
+
+@wrong(my_multi_head, "the mask has no effect")
+class LeakOfTheFuture(Chunked):
+    def masked(self, scores, mask):
+        if mask is not None:
+            scores.masked_fill(~mask, -torch.inf)
+        return scores
+
+
+@wrong(my_multi_head, "the mask is inverted")
+class TorchPolarity(Chunked):
+    def masked(self, scores, mask):
+        return scores if mask is None else scores.masked_fill(mask, -torch.inf)
+
+
+@wrong(my_multi_head, "the mask is transposed")
+class TransposedMask(Chunked):
+    def masked(self, scores, mask):
+        return super().masked(scores, None if mask is None else mask.T)
+
+
+@wrong(my_multi_head, "the mask is always causal")
+class AlwaysCausal(Chunked):
+    def masked(self, scores, mask):
+        return super().masked(scores, torch.ones(scores.shape[-2:]).tril().bool())
+
+
+@right(my_multi_head)
+class AroundTorch(nn.Module):
+    """nn.MultiheadAttention has one fused matrix, and masks the other way round."""
+
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.layer = nn.MultiheadAttention(d_model, num_heads, batch_first=True)
+
+    def forward(self, x, mask=None):
+        forbidden = None if mask is None else ~mask
+        return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
+
+
+@wrong(my_multi_head, "in array 2 of 2")
+class AveragedWeights(AroundTorch):
+    def forward(self, x, mask=None):
+        return self.layer(x, x, x, attn_mask=None if mask is None else ~mask)
+
+
+@wrong(my_multi_head, "no fused matrix")
+class ThreeMatrices(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.q, self.k, self.v, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+
+
+@wrong(my_multi_head, "no output matrix")
+class NoOutput(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.qkv = nn.Linear(d_model, 3 * d_model)
+
+
+@wrong(my_multi_head, "derived from nn.Module")
+class PlainClass:
+    def __init__(self, d_model, num_heads):
+        self.num_heads = num_heads
+
+
+@wrong(my_multi_head, "it raised RuntimeError")
+class OneSequenceOnly(Chunked):
+    def cut(self, x):
+        return x.view(1, x.shape[1], self.num_heads, -1).transpose(1, 2).view(1, self.num_heads, -1)
+
+
+@wrong(my_multi_head, "it changes its input x")
+class AddsInPlace(Chunked):
+    def forward(self, x, mask=None):
+        x += super().forward(x, mask)
+        return x

@@ -1,0 +1,91 @@
+"""Every check on the answers that it must accept, and on those that it must name."""
+
+from collections import Counter
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+import pytest
+
+from companion.checks import Verdict
+from tests.checks import (
+    answers_beyond_recurrence,
+    answers_multi_head_attention,
+    answers_positional_encoding,
+    answers_self_attention,
+)
+from tests.checks.answers import RIGHT, WRONG, Answer
+
+CHAPTERS = [
+    answers_beyond_recurrence,
+    answers_multi_head_attention,
+    answers_positional_encoding,
+    answers_self_attention,
+]
+
+
+def module_of(answers) -> ModuleType:
+    """tests.checks.answers_self_attention -> companion.checks.self_attention"""
+    return import_module(f"companion.checks.{answers.__name__.rpartition('.answers_')[2]}")
+
+
+MODULES = [module_of(answers) for answers in CHAPTERS]
+CORE = {"attention", "masked_attention", "broken_layers", "my_multi_head"}
+
+
+@pytest.mark.parametrize("answer", RIGHT, ids=str)
+def test_right_answers_pass(answer):
+    verdict = answer.check(answer.answer)
+    assert verdict == Verdict("passed", tried=verdict.tried), verdict
+    assert verdict.tried
+    verdict.require()
+
+
+@cache
+def verdict_on(answer: Answer) -> Verdict:
+    return answer.check(answer.answer)
+
+
+@pytest.mark.parametrize("answer", WRONG, ids=str)
+def test_wrong_answers_are_told_their_mistake(answer):
+    verdict = verdict_on(answer)
+    assert verdict.status == "mistake"
+    assert answer.mistake in verdict.mistake, verdict
+    assert verdict.example
+    with pytest.raises(AssertionError, match="Not yet right"):
+        verdict.require()
+    assert answer.check(answer.answer) == verdict, "the verdict changes from call to call"
+
+
+CHECKS = {answer.check for answer in RIGHT + WRONG}
+
+
+@pytest.mark.parametrize("check", sorted(CHECKS, key=str), ids=lambda check: check.__name__)
+def test_unattempted_answers_are_not_judged(check):
+    def stub(*arguments):
+        raise NotImplementedError
+
+    assert check(stub) == Verdict("not attempted")
+
+
+@pytest.mark.parametrize("check", sorted(CHECKS, key=str), ids=lambda check: check.__name__)
+def test_every_check_has_answers_enough(check):
+    rights, wrongs = (Counter(answer.check for answer in group)[check] for group in (RIGHT, WRONG))
+    assert rights >= 2
+    assert wrongs >= (6 if check.__name__ in CORE else 3)
+
+
+@pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
+def test_every_check_of_a_chapter_is_tried(chapter):
+    functions = [f for f in vars(chapter).values() if hasattr(f, "__wrapped__")]
+    checks = {f for f in functions if f.__module__ == chapter.__name__}
+    assert checks and checks <= CHECKS
+
+
+@pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
+def test_every_named_mistake_is_told_to_some_answer(chapter):
+    """A known wrong answer that no answer here gives would be a claim that nobody has tried."""
+    tables = [table for name, table in vars(chapter).items() if name.endswith("_MISTAKES")]
+    answers = [answer for answer in WRONG if answer.check.__module__ == chapter.__name__]
+    told = {verdict_on(answer).mistake for answer in answers}
+    assert {mistake for table in tables for mistake in table} <= told
