@@ -94,6 +94,19 @@ def test_an_unknown_word_is_named_and_left_out(show):
     expect(prompt).to_have_attribute("aria-invalid", "false")
 
 
+def test_punctuation_is_read_over_and_too_long_a_beginning_is_said_to_be(show):
+    page = show(writer_figure(MODEL, VOCABULARY))
+    prompt = page.get_by_label("the sentence begins with")
+    prompt.fill("The dog, sees!")
+    check(page, "the dog sees")
+    expect(prompt).to_have_attribute("aria-invalid", "false")
+    prompt.fill("dog " * (SIZES["max_len"] + 3))
+    expect(page.get_by_role("status")).to_contain_text(
+        f"There is no room for more: the model reads at most {SIZES['max_len']} tokens."
+    )
+    assert sentence(page) == [BOS, *["dog"] * (SIZES["max_len"] - 1)]
+
+
 def test_temperature_and_cuts_equal_generation(show):
     page = show(writer_figure(MODEL, VOCABULARY))
     cuts = [(51, 1), (1, 1), (7, 1), (51, 0.35), (6, 0.8)]  # 51 and 1: no cut
@@ -129,7 +142,8 @@ def test_words_are_drawn_from_the_distribution(show, seed, how):
         page.get_by_role("button", name="Next word").click()
     assert sentence(page) == [BOS, *words.split()]
     expect(page.get_by_role("button", name="Next word")).to_be_disabled()
-    expect(page.get_by_role("status")).to_contain_text("The sentence is over.")
+    end = "The sentence is over." if words.endswith(EOS) else "There is no room for more"
+    expect(page.get_by_role("status")).to_contain_text(end)
 
     page.get_by_role("button", name="Back to the beginning").click()
     check(page, "the king", **how)

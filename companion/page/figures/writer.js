@@ -69,7 +69,12 @@ function render({ model, el }) {
   const known = words.filter((word) => !hidden.includes(word));
   const state = connect(model);
 
-  const typed = ({ prompt }) => prompt.toLowerCase().split(/\s+/).filter(Boolean);
+  const typed = ({ prompt }) =>
+    prompt
+      .toLowerCase()
+      .replace(/[.,!?]/g, " ")
+      .split(/\s+/)
+      .filter(Boolean);
   const isKnown = (word) => ids.has(word) && !hidden.includes(word);
   const sentence = (value) =>
     [words[bos], ...typed(value).filter(isKnown), ...value.written].slice(0, data.max_len);
@@ -213,7 +218,13 @@ function render({ model, el }) {
     const ignored = unknown.length
       ? `Not among the known words, so left out: ${unknown.map((word) => `“${word}”`).join(", ")}. `
       : "";
-    if (isOver(value)) return `${ignored}“${tokens.slice(1).join(" ")}”. The sentence is over.`;
+    if (isOver(value)) {
+      const end =
+        tokens.at(-1) === words[eos]
+          ? "The sentence is over."
+          : `There is no room for more: the model reads at most ${data.max_len} tokens.`;
+      return `${ignored}“${tokens.slice(1).join(" ")}”. ${end}`;
+    }
     return (
       `${ignored}${kept.length} of ${words.length} tokens can come next. The most probable is ` +
       `“${words[order[0]]}” (${format(probabilities[order[0]])}).`
