@@ -166,7 +166,9 @@ function render({ model, el }) {
       pixel(text === null ? corner : place(of(text))),
     );
     const [x, y] = corners[2],
-      taken = [[x - 6, y - 6, x + 6, y + 6]],
+      taken = [corner, ...main.map((text) => place(of(text)))]
+        .map(pixel)
+        .map(([x, y]) => [x - 4, y - 4, x + 4, y + 4]),
       labels = [],
       parts = [
         drawing("polygon", {
@@ -190,7 +192,7 @@ function render({ model, el }) {
         }),
       );
       const size = bold ? 13 : 12,
-        long = 0.62 * size * text.length;
+        long = (bold ? 0.72 : 0.62) * size * text.length;
       for (const [left, base, anchor] of [
         [x + 8, y + 4, "start"],
         [x - 8 - long, y + 4, "end"],
