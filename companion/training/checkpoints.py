@@ -99,6 +99,12 @@ def load_checkpoint(
     if optimizer is not None:
         if plain["optimizer"] is None:
             raise ValueError(f"{path} was saved without an optimizer; load it without one")
+        for group in plain["optimizer"]:
+            if missing := sorted(optimizer.defaults.keys() - group.keys()):
+                raise ValueError(
+                    f"{path} was saved with another optimizer: {type(optimizer).__name__} has "
+                    f"{', '.join(missing)}, which the saved one has not"
+                )
         entries = {}
         for full_name, tensor in parts["optimizer"].items():
             index, name = full_name.split(".", 1)

@@ -191,6 +191,8 @@ def test_another_optimizer_is_refused(tmp_path):
     groups = [{"params": [p]} for p in model.parameters()]
     with pytest.raises(ValueError, match="was saved with another optimizer"):
         load_checkpoint(path, model, torch.optim.AdamW(groups))
+    with pytest.raises(ValueError, match="SGD has dampening, momentum, nesterov"):
+        load_checkpoint(path, model, torch.optim.SGD(model.parameters(), lr=0.1))
 
 
 def test_a_state_that_json_does_not_have_leaves_the_last_checkpoint(tmp_path):
