@@ -24,11 +24,15 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-# The kernel is asked for its own peak, after the last cell; macOS counts bytes, Linux kilobytes.
+# The kernel is asked for its own peak, after the last cell. Linux has it in kilobytes (ru_maxrss
+# would count the process that started the kernel, if that was larger), macOS counts bytes.
 PEAK_MEMORY = """\
-import resource, sys
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(peak / (2**20 if sys.platform == "darwin" else 2**10))
+import pathlib, re, resource
+status = pathlib.Path("/proc/self/status")
+if status.exists():
+    print(int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1]) / 2**10)
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
 """
 
 

@@ -1,5 +1,6 @@
 """The commands, in a copy of the Makefile: what they say, refuse and leave behind."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -62,5 +63,6 @@ def test_a_finished_environment_is_not_made_again(clone):
     (clone / ".venv").mkdir()
     (clone / ".venv" / ".complete").touch()
     assert "pip install" not in make(clone, "-n", "test").stdout
-    (clone / "requirements.txt").touch()
+    later = (clone / ".venv" / ".complete").stat().st_mtime + 1  # file times are coarse
+    os.utime(clone / "requirements.txt", (later, later))
     assert "pip install" in make(clone, "-n", "test").stdout
