@@ -33,6 +33,8 @@ PAGE_EDITS = [
     # 1.5 MB that block rendering; the icons come from the theme's fonts.
     (re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"[^>]*></script>'), ""),
     (re.compile(r'\s*<link rel="preload" as="script" href="[^"]*/fontawesome\.js[^"]*" */?>'), ""),
+    # A font of 118 kB for this one sign, where the other icons' font has one that will do.
+    (re.compile(r'<i class="fab fa-github">'), '<i class="fas fa-code-branch">'),
     # State for a widget manager that no page loads; it repeats the script of every figure.
     (re.compile(r"\s*<script[^>]*jupyter\.widget-state\+json[^>]*>.*?</script>", re.S), ""),
     # Labels that differ from the text that a sighted reader sees.

@@ -78,6 +78,7 @@ def test_mathjax_is_in_the_site_and_only_what_a_page_loads(site):
     "unwanted",
     [
         "fontawesome.js",
+        "fab fa-github",
         "jupyter.widget-state",
         'search-button-field[^>]*aria-label="Search"',
         "theme-switch-button[^>]*aria-label",

@@ -31,10 +31,11 @@ STICKING_OUT = """() => [...document.querySelectorAll('body *')].filter(element 
 }).map(element => element.outerHTML.slice(0, 120))"""
 
 # Names for screen readers that differ from the text on the screen (WCAG 2.5.3).
-MISLEADING = """() => [...document.querySelectorAll('[aria-label]')].filter(element => {
+MISLEADING = """() => [...document.querySelectorAll(
+  'a[aria-label], button[aria-label], summary[aria-label], [role=button][aria-label]'
+)].filter(element => {
   const text = element.innerText.trim().toLowerCase();
-  return text && element.checkVisibility() && element.matches('a, button, summary, [role=button]')
-    && !element.ariaLabel.toLowerCase().includes(text);
+  return text && element.checkVisibility() && !element.ariaLabel.toLowerCase().includes(text);
 }).map(element => element.outerHTML.slice(0, 120))"""
 
 
