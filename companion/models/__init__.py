@@ -1,9 +1,10 @@
-"""The wholes: GPT (a decoder), BERT (an encoder) and the original Transformer (both)."""
+"""The wholes: GPT (a decoder), BERT and ViT (encoders), and the original Transformer (both)."""
 
 from companion.models.bert import BERT, BERTConfig
-from companion.models.config import ModelConfig
+from companion.models.config import ModelConfig, StackConfig
 from companion.models.gpt import GPT, GPTConfig
 from companion.models.transformer import Transformer, TransformerConfig
+from companion.models.vit import ViT, ViTConfig
 
 __all__ = [
     "BERT",
@@ -11,6 +12,9 @@ __all__ = [
     "BERTConfig",
     "GPTConfig",
     "ModelConfig",
+    "StackConfig",
     "Transformer",
     "TransformerConfig",
+    "ViT",
+    "ViTConfig",
 ]

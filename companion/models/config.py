@@ -1,4 +1,4 @@
-"""What the models share: their configuration, how their parameters start, caches by block."""
+"""What the models share: their configurations, how their parameters start, caches by block."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -17,20 +17,17 @@ from companion.nn.validation import (
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelConfig:
-    """Sizes and choices that every model has; `dataclasses.replace` makes a changed copy.
+class StackConfig:
+    """Sizes and choices of a stack of blocks, whatever the model puts before and after it.
 
     Args:
-        vocab_size: number of tokens.
         d_model: width of the sequence.
         num_layers: number of blocks (of each stack).
         num_heads: number of attention heads.
         d_ff: width of the feed-forward network's hidden layer.
-        max_len: number of tokens that the model is made for.
         d_k: width of a query and a key per head; d_model // num_heads when None.
         d_v: width of a value per head; d_model // num_heads when None.
         dropout: in the blocks, and on the sum of embeddings and positions.
-        pad_id: the token that fills up short sequences.
         norm_first: norm before each sub-layer (pre-norm) instead of after the addition.
         norm: "layer" or "rms".
         norm_eps: added to the variance inside the norm.
@@ -44,16 +41,13 @@ class ModelConfig:
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {}
 
-    vocab_size: int
     d_model: int
     num_layers: int
     num_heads: int
     d_ff: int
-    max_len: int
     d_k: int | None = None
     d_v: int | None = None
     dropout: float = 0.1
-    pad_id: int = 0
     norm_first: bool = False
     norm: str = "layer"
     norm_eps: float = 1e-5
@@ -67,8 +61,7 @@ class ModelConfig:
         return cls(**cls.PRESETS[name] | changes)
 
     def __post_init__(self) -> None:
-        sizes = ("vocab_size", "num_layers", "d_ff", "max_len")
-        require_positive(**{name: getattr(self, name) for name in sizes})
+        require_positive(num_layers=self.num_layers, d_ff=self.d_ff)
         require_heads(self.d_model, self.num_heads, None, self.d_k, self.d_v)
         require_probability(dropout=self.dropout)
         require_choice("norm", self.norm, ("layer", "rms"))
@@ -76,16 +69,6 @@ class ModelConfig:
         require_number(norm_eps=self.norm_eps)
         if not self.norm_eps > 0:
             raise ValueError(f"norm_eps must be positive, got {self.norm_eps}")
-        self._require_token("pad_id")
-
-    def _require_token(self, name: str) -> None:
-        token = getattr(self, name)
-        if isinstance(token, bool) or not isinstance(token, int):
-            raise TypeError(f"{name} must be an int, got {token!r} of type {type(token).__name__}")
-        if not 0 <= token < self.vocab_size:
-            raise ValueError(
-                f"{name} must lie in [0, vocab_size) = [0, {self.vocab_size}), got {token}"
-            )
 
     @property
     def key_width(self) -> int:
@@ -102,6 +85,37 @@ class ModelConfig:
         names = ["d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"]
         names += ["norm_first", "norm", "norm_eps", "activation", "bias"]
         return {name: getattr(self, name) for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelConfig(StackConfig):
+    """What every model of tokens has beside the fields of `StackConfig`.
+
+    `dataclasses.replace` makes a changed copy.
+
+    Args:
+        vocab_size: number of tokens.
+        max_len: number of tokens that the model is made for.
+        pad_id: the token that fills up short sequences.
+    """
+
+    vocab_size: int
+    max_len: int
+    pad_id: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_positive(vocab_size=self.vocab_size, max_len=self.max_len)
+        self._require_token("pad_id")
+
+    def _require_token(self, name: str) -> None:
+        token = getattr(self, name)
+        if isinstance(token, bool) or not isinstance(token, int):
+            raise TypeError(f"{name} must be an int, got {token!r} of type {type(token).__name__}")
+        if not 0 <= token < self.vocab_size:
+            raise ValueError(
+                f"{name} must lie in [0, vocab_size) = [0, {self.vocab_size}), got {token}"
+            )
 
 
 def require_config(config, config_type: type) -> None:
