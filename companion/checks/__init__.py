@@ -6,6 +6,7 @@ checks.self_attention.attention(attention)
 
 from companion.checks import (
     beyond_recurrence,
+    embeddings,
     multi_head_attention,
     positional_encoding,
     self_attention,
@@ -15,6 +16,7 @@ from companion.checks.verdict import Verdict
 __all__ = [
     "Verdict",
     "beyond_recurrence",
+    "embeddings",
     "multi_head_attention",
     "positional_encoding",
     "self_attention",

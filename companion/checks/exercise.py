@@ -112,6 +112,7 @@ def compare(
     mistakes: Mapping[str, Callable],
     *,
     kind: type = torch.Tensor,
+    numbers: type = np.floating,
     otherwise: str = "",
 ) -> None:
     """Hold the answer against the right one on every case, smallest first.
@@ -125,13 +126,14 @@ def compare(
         cases: named inputs, in the order of the arguments.
         right: the right answer; returns a tuple of arrays.
         mistakes: what to say -> a wrong answer, in the form of `right`.
-        kind: the type of the arrays.
+        kind: the type of the arrays; int for one number.
+        numbers: what is in the arrays: np.floating, np.integer or np.bool_.
         otherwise: what to say where no known wrong answer gives the learner's numbers.
 
     Raises:
         Mistake: the answer is wrong on a case.
     """
-    results = [_result_or_mistake(answer, case, kind) for case in cases]
+    results = [_result_or_mistake(answer, case, kind, numbers) for case in cases]
     right_so_far = ""
     for case, result in zip(cases, results, strict=True):
         if isinstance(result, Mistake):
@@ -147,7 +149,10 @@ def compare(
         raise Mistake(otherwise or _plain(result, expected), f"{example}{right_so_far}")
 
 
-def _result_or_mistake(answer, case: dict, kind: type) -> "tuple | Mistake":
+NUMBERS = {np.floating: "floating numbers", np.integer: "integers", np.bool_: "True and False"}
+
+
+def _result_or_mistake(answer, case: dict, kind: type, numbers: type) -> "tuple | Mistake":
     try:
         result = call(answer, **case)
         result = tuple(result) if isinstance(result, tuple | list) else (result,)
@@ -155,12 +160,14 @@ def _result_or_mistake(answer, case: dict, kind: type) -> "tuple | Mistake":
             raise Mistake("it returned nothing but an empty tuple or list", show(case))
         for x in result:
             if not isinstance(x, kind):
+                expected = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
                 raise Mistake(
-                    f"it returned {type(x).__name__}, expected {kind.__module__}.{kind.__name__}",
+                    f"it returned {type(x).__name__}, expected {expected}",
                     show(case),
                 )
-            if not np.issubdtype(_numpy(x).dtype, np.floating):
-                raise Mistake(f"it returned {x.dtype}, expected floating numbers", show(case))
+            if not np.issubdtype(_numpy(x).dtype, numbers):
+                dtype = _numpy(x).dtype if kind is int else x.dtype
+                raise Mistake(f"it returned {dtype}, expected {NUMBERS[numbers]}", show(case))
     except Mistake as mistake:
         return mistake
     return result
@@ -183,8 +190,10 @@ def _agree(result: tuple, expected: tuple) -> bool:
 
 
 def close(x, y) -> bool:
-    """Whether two arrays have the same shape and, to the precision of float32, the same numbers."""
+    """Whether two arrays have the same shape and the same numbers: of floats, as far as float32."""
     x, y = _numpy(x), _numpy(y)
+    if x.dtype.kind != "f":
+        return np.array_equal(x, y)
     return x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
@@ -193,10 +202,11 @@ def _plain(result: tuple, expected: tuple) -> str:
     if len(result) > len(expected):
         return f"it returned {len(result)} arrays, expected at most {len(expected)}"
     for i, (x, y) in enumerate(zip(result, expected, strict=False), start=1):
+        x, y = _numpy(x), _numpy(y)
         if x.shape != y.shape:
             which = "" if len(result) == 1 else f" in array {i} of {len(result)}"
             return f"it returned shape {tuple(x.shape)}{which}, expected {tuple(y.shape)}"
-        if not np.isfinite(_numpy(x)).all() and np.isfinite(_numpy(y)).all():
+        if not np.isfinite(x).all() and np.isfinite(y).all():
             return "it returned NaN or infinity"
     return "the numbers are wrong"
 
@@ -206,8 +216,8 @@ def _difference(result: tuple, expected: tuple) -> str:
         if close(x, y):
             continue
         both = {"expected": y, "yours": x}
-        if x.shape == y.shape and (_numpy(x).size > 16 or _text(x) == _text(y)):
-            x, y = _numpy(x), _numpy(y)
+        if _numpy(x).shape == _numpy(y).shape and (_numpy(x).size > 16 or _text(x) == _text(y)):
+            x, y = (_numpy(z).astype(float) for z in (x, y))
             apart = np.abs(x - y) if np.isfinite(x).all() else ~np.isfinite(x)
             place = tuple(int(i) for i in np.unravel_index(apart.argmax(), x.shape))
             both = {f"expected at {list(place)}": f"{y[place]:.6g}", "yours": f"{x[place]:.6g}"}

@@ -3,24 +3,17 @@
 from collections import Counter
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from companion.checks import Verdict
-from tests.checks import (
-    answers_beyond_recurrence,
-    answers_multi_head_attention,
-    answers_positional_encoding,
-    answers_self_attention,
-)
 from tests.checks.answers import RIGHT, WRONG, Answer
 
 CHAPTERS = [
-    answers_beyond_recurrence,
-    answers_multi_head_attention,
-    answers_positional_encoding,
-    answers_self_attention,
+    import_module(f"tests.checks.{path.stem}")
+    for path in sorted(Path(__file__).parent.glob("answers_*.py"))
 ]
 
 
@@ -30,7 +23,14 @@ def module_of(answers) -> ModuleType:
 
 
 MODULES = [module_of(answers) for answers in CHAPTERS]
-CORE = {"attention", "masked_attention", "broken_layers", "my_multi_head"}
+CORE = {
+    "attention",
+    "masked_attention",
+    "broken_layers",
+    "my_multi_head",
+    "look_up_gradient",
+    "negative_sampling_loss",
+}
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=str)

@@ -106,6 +106,29 @@ def test_other_forms_of_a_right_answer(answer):
     halve(answer).require()
 
 
+def test_integers_and_truth_values_are_compared_exactly():
+    large = [{"x": torch.tensor([300_000])}]
+    with pytest.raises(Mistake, match="the numbers are wrong"):
+        compare(lambda x: x + 1, large, lambda x: (x,), {}, numbers=np.integer)
+    with pytest.raises(Mistake, match=r"it returned torch.float32, expected integers"):
+        compare(lambda x: x.float(), large, lambda x: (x,), {}, numbers=np.integer)
+    compare(lambda x: x > 0, large, lambda x: (x == x,), {}, numbers=np.bool_)
+    wide = [{"x": torch.arange(20)}]
+    with pytest.raises(Mistake) as caught:
+        compare(lambda x: x > 3, wide, lambda x: (x > 4,), {}, numbers=np.bool_)
+    assert caught.value.example.endswith("expected at [4] = 0\nyours = 1")
+
+
+def test_the_answer_may_be_one_number():
+    given = [{"n": 65_000_000}]
+    compare(lambda n: n + 1, given, lambda n: (n + 1,), {}, kind=int, numbers=np.integer)
+    with pytest.raises(Mistake) as caught:
+        compare(lambda n: n, given, lambda n: (n + 1,), {}, kind=int, numbers=np.integer)
+    assert caught.value.example == "n = 65000000\nexpected = 65000001\nyours = 65000000"
+    with pytest.raises(Mistake, match="it returned float, expected int"):
+        compare(lambda n: n / 1, given, lambda n: (n,), {}, kind=int, numbers=np.integer)
+
+
 def test_what_the_answer_raises_is_shown_with_its_line():
     def broken(x):
         return x / undefined  # noqa: F821
