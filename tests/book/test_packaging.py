@@ -28,6 +28,7 @@ ELSEWHERE = {
     "accelerate": "1.1.1",
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",
+    "scikit-learn": "1.5.2",
 }
 
 
@@ -99,7 +100,8 @@ def wheel(root, tmp_path_factory):
 def test_the_wheel_holds_the_package_and_nothing_else(root, wheel):
     assert re.fullmatch(r"transformer_companion-[\d.]+-py3-none-any\.whl", wheel.name)
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if "dist-info" not in name}
-    ours = [*root.glob("companion/**/*.py"), *root.glob("companion/**/*.js")]
+    kinds = ("py", "js", "toml")
+    ours = [path for kind in kinds for path in root.glob(f"companion/**/*.{kind}")]
     assert packed == {path.relative_to(root).as_posix() for path in ours}
 
 

@@ -42,6 +42,7 @@ from companion.page import (
     path_figure,
     positions_figure,
     pronoun_figure,
+    quiz,
     stream_figure,
     translation_figure,
     writer_figure,
@@ -374,11 +375,17 @@ FIGURES = {
     "translation": lambda: translation_figure(
         randomised(Transformer(TRANSLATOR)), BOTH_LANGUAGES, ["a", "cat"], ["a cat", "cat"], 5
     ),
+    "quiz": lambda: quiz("self_attention"),  # no number in it
 }
 
 
 @pytest.fixture(params=FIGURES)
 def figure(request) -> LiveFigure:
+    return FIGURES[request.param]()
+
+
+@pytest.fixture(params=[name for name in FIGURES if name != "quiz"])
+def figure_of_numbers(request) -> LiveFigure:
     return FIGURES[request.param]()
 
 
@@ -450,8 +457,9 @@ def test_reduced_motion_is_respected(show):
     assert moving.locator(bar).first.evaluate(seconds) != "0s"
 
 
-def test_without_javascript_the_first_numbers_stand_there(show, figure):
-    live, plain = show(figure), show(figure, java_script_enabled=False)
+def test_without_javascript_the_first_numbers_stand_there(show, figure_of_numbers):
+    live = show(figure_of_numbers)
+    plain = show(figure_of_numbers, java_script_enabled=False)
     cells = plain.locator(".companion-live > table td").all_inner_texts()
     assert plain.locator("caption").count() == 1 and cells
     shown = live.locator("[data-value]").evaluate_all("nodes => nodes.map((n) => +n.dataset.value)")
@@ -472,8 +480,9 @@ def test_a_figure_that_fails_leaves_its_fallback(browser, tmp_path):
     page.close()
 
 
-def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure):
+def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure_of_numbers):
     """The anywidget module, imported as Jupyter does it, with a stand-in for the kernel's model."""
+    figure = figure_of_numbers
     page, complaints = browser.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
@@ -542,7 +551,7 @@ SAME_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize(("article", "name"), IN_THE_BOOK)
+@pytest.mark.parametrize(("article", "name"), [pair for pair in IN_THE_BOOK if pair[1] != "quiz"])
 def test_a_figure_in_the_book_shows_what_pytorch_computed(open_page, address, article, name):
     """The table that stands there without JavaScript comes from PyTorch, in full precision."""
     host = f".companion-live[data-figure={name}]"

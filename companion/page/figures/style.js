@@ -172,6 +172,61 @@ const STYLE = `
     background: color-mix(in oklab, var(--heat) 18%, transparent);
     font-weight: 600;
   }
+  .cl-question {
+    display: grid;
+    gap: 0.35rem;
+  }
+  .cl-question[hidden] {
+    display: none;
+  }
+  .cl-question legend {
+    font-size: 1rem;
+    line-height: 1.5;
+    color: var(--ink);
+    margin: 0 0 0.6rem;
+  }
+  .cl-question label {
+    display: grid;
+    grid-template-columns: auto 1fr;
+    gap: 0.6rem;
+    align-items: start;
+    padding: 0.3rem 0.4rem;
+    border-radius: 0.3rem;
+    cursor: pointer;
+  }
+  .cl-question label:has(:checked) {
+    background: color-mix(in oklab, var(--heat) 14%, transparent);
+  }
+  .cl-question input {
+    margin-top: 0.15rem;
+  }
+  .cl-quiz {
+    margin: 0.9rem 0 0;
+    align-items: center;
+  }
+  .cl-score {
+    color: var(--quiet);
+    font-size: 0.86rem;
+  }
+  .cl-others {
+    margin: 0.6rem 0 0;
+    padding: 0 0 0 0.95rem;
+    border: 0;
+    background: none;
+    box-shadow: none;
+  }
+  .cl-others summary {
+    cursor: pointer;
+    width: max-content;
+  }
+  code {
+    font-size: 0.88em;
+    color: var(--ink);
+    background: color-mix(in oklab, var(--heat) 10%, transparent);
+    border: 0;
+    border-radius: 0.2rem;
+    padding: 0.05rem 0.25rem;
+  }
   .cl-side {
     display: flex;
     flex-wrap: wrap;
@@ -390,6 +445,10 @@ const STYLE = `
 @media print {
   .cl:not(#_) .cl-controls {
     display: none;
+  }
+  .cl:not(#_) .cl-question[hidden] {
+    display: grid;
+    margin-top: 1rem;
   }
 }
 `;

@@ -6,6 +6,7 @@ from companion.page.gallery.heads import heads_figure
 from companion.page.gallery.path import path_figure
 from companion.page.gallery.positions import positions_figure
 from companion.page.gallery.pronoun import pronoun_figure
+from companion.page.gallery.quizzes import quiz
 from companion.page.gallery.stream import stream_figure
 from companion.page.gallery.translation import translation_figure
 from companion.page.gallery.writer import writer_figure
@@ -17,6 +18,7 @@ __all__ = [
     "path_figure",
     "positions_figure",
     "pronoun_figure",
+    "quiz",
     "stream_figure",
     "translation_figure",
     "writer_figure",
