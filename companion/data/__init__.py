@@ -2,6 +2,8 @@
 
 from companion.data.batching import batches, padded, windows
 from companion.data.byte_pairs import apply_bpe, learn_bpe
+from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
+from companion.data.digits import digits, same_different, shifted
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -29,6 +31,8 @@ from companion.data.pronouns import (
     pronoun_sentences,
 )
 from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sentences
+from companion.data.sampling import SPLITS
+from companion.data.series import SeriesSplit, series_windows, split_series
 from companion.data.standard_library import standard_library_text
 from companion.data.tokenizers import BPETokenizer, CharTokenizer
 from companion.data.translation import (
@@ -57,6 +61,7 @@ __all__ = [
     "PRONOUN_VERBS",
     "SEP",
     "SPECIAL_TOKENS",
+    "SPLITS",
     "TEMPLATES",
     "TENSE_PAIRS",
     "THINGS",
@@ -67,6 +72,7 @@ __all__ = [
     "CharTokenizer",
     "HomonymSentence",
     "PronounSentence",
+    "SeriesSplit",
     "TransitiveSentence",
     "TranslationPair",
     "Vocabulary",
@@ -74,12 +80,20 @@ __all__ = [
     "batches",
     "corpus",
     "cue_halves",
+    "digits",
     "homonym_sentences",
     "learn_bpe",
+    "lorenz",
+    "lorenz_derivative",
+    "lorenz_path",
     "padded",
     "pronoun_sentence",
     "pronoun_sentences",
+    "same_different",
     "sentence_probability",
+    "series_windows",
+    "shifted",
+    "split_series",
     "standard_library_text",
     "translation_pairs",
     "translation_vocabulary",

@@ -1,7 +1,8 @@
-"""The wholes: GPT (a decoder), BERT and ViT (encoders), and the original Transformer (both)."""
+"""The wholes: GPT (a decoder), BERT, ViT and Forecaster (encoders), Transformer (both)."""
 
 from companion.models.bert import BERT, BERTConfig
 from companion.models.config import ModelConfig, StackConfig
+from companion.models.forecaster import Forecaster, ForecasterConfig
 from companion.models.gpt import GPT, GPTConfig
 from companion.models.transformer import Transformer, TransformerConfig
 from companion.models.vit import ViT, ViTConfig
@@ -10,6 +11,8 @@ __all__ = [
     "BERT",
     "GPT",
     "BERTConfig",
+    "Forecaster",
+    "ForecasterConfig",
     "GPTConfig",
     "ModelConfig",
     "StackConfig",

@@ -1,0 +1,101 @@
+"""The Lorenz system: three numbers whose future is fixed, and cannot be known for long.
+
+Time has no unit here; a trajectory turns once around a lobe in about 0.75, and a small error grows
+by a factor of e in about 1.1 (the Lyapunov time). Everything is float64.
+"""
+
+import torch
+from torch import Tensor
+
+from companion.data.sampling import seeded
+
+METHODS = ("rk4", "euler")
+
+
+def lorenz_derivative(
+    state: Tensor, *, sigma: float = 10.0, rho: float = 28.0, beta: float = 8 / 3
+) -> Tensor:
+    """The rate of change of x, y and z: (..., 3) -> (..., 3).
+
+    dx/dt = sigma (y - x), dy/dt = x (rho - z) - y, dz/dt = x y - beta z.
+
+    Source: Lorenz 1963, equations 25 to 27
+    (https://doi.org/10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2).
+    """
+    x, y, z = state.unbind(-1)
+    return torch.stack([sigma * (y - x), x * (rho - z) - y, x * y - beta * z], dim=-1)
+
+
+def lorenz_path(
+    start: Tensor,
+    length: int,
+    *,
+    dt: float = 0.05,
+    method: str = "rk4",
+    substeps: int = 5,
+) -> Tensor:
+    """Trajectories from given starts, (..., 3) -> (..., length, 3); the start is the first point.
+
+    Args:
+        start: one state (3,), or any number of them, which are followed together.
+        length: number of points.
+        dt: time between two points.
+        method: "rk4", the classical Runge-Kutta method of order 4, or "euler", of order 1.
+        substeps: steps of the method between two points, each of dt / substeps.
+
+    Raises:
+        ValueError: a number is not positive, the start has not three entries, or the method is
+            unknown.
+    """
+    if start.shape[-1:] != (3,):
+        raise ValueError(f"start must have shape (..., 3): x, y, z; got {tuple(start.shape)}")
+    if length < 1 or substeps < 1 or not dt > 0:
+        raise ValueError(
+            "length and substeps must be at least 1 and dt positive, "
+            f"got length {length}, substeps {substeps}, dt {dt}"
+        )
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    take = _runge_kutta_step if method == "rk4" else _euler_step
+    state, points = start.double(), []
+    for _ in range(length):
+        points.append(state)
+        for _ in range(substeps):
+            state = take(state, dt / substeps)
+    return torch.stack(points, dim=-2)
+
+
+def lorenz(
+    length: int, *, seed: int, runs: int = 1, dt: float = 0.05, warm_up: int = 400
+) -> Tensor:
+    """Independent runs on the attractor, (runs, length, 3), by `lorenz_path`.
+
+    Args:
+        length: points of each run.
+        seed: decides the starts.
+        runs: number of runs.
+        dt: time between two points.
+        warm_up: points to throw away, so that every run has reached the attractor.
+
+    Raises:
+        ValueError: a number is not positive.
+        TypeError: the seed is not a whole number.
+    """
+    if runs < 1 or warm_up < 0:
+        raise ValueError(f"runs must be at least 1 and warm_up at least 0, got {runs}, {warm_up}")
+    generator = torch.Generator().manual_seed(seeded("lorenz", seed).getrandbits(63))
+    starts = torch.randn(runs, 3, generator=generator, dtype=torch.float64) * 5
+    starts = starts + torch.tensor([0.0, 0.0, 25.0])
+    return lorenz_path(starts, warm_up + length, dt=dt)[:, warm_up:]
+
+
+def _euler_step(state: Tensor, h: float) -> Tensor:
+    return state + h * lorenz_derivative(state)
+
+
+def _runge_kutta_step(state: Tensor, h: float) -> Tensor:
+    k1 = lorenz_derivative(state)
+    k2 = lorenz_derivative(state + h / 2 * k1)
+    k3 = lorenz_derivative(state + h / 2 * k2)
+    k4 = lorenz_derivative(state + h * k3)
+    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)

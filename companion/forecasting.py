@@ -1,0 +1,106 @@
+"""What is done with a forecaster: roll it out, say for how long it was right, and a strong rival.
+
+A forecaster is anything that takes a window (B, T, features) to the next points (B, horizon,
+features).
+"""
+
+from collections.abc import Callable
+from itertools import combinations_with_replacement
+
+import torch
+from torch import Tensor
+
+Forecast = Callable[[Tensor], Tensor]
+
+
+@torch.no_grad()
+def roll_out(forecaster: Forecast, window: Tensor, steps: int) -> Tensor:
+    """Let a forecaster go on from a window, (B, T, features), by feeding it what it says.
+
+    Returns:
+        (B, steps, features): the forecast. What leaves [-1000, 1000] stays at its border, so that a
+        forecast that explodes stays finite.
+    """
+    said = []
+    while sum(points.shape[1] for points in said) < steps:
+        points = forecaster(window).clamp(-1000, 1000)
+        said.append(points)
+        window = torch.cat([window, points], dim=1)[:, -window.shape[1] :]
+    return torch.cat(said, dim=1)[:, :steps]
+
+
+def valid_steps(forecast: Tensor, truth: Tensor, *, threshold: float = 0.4) -> Tensor:
+    """How many points of each forecast are good, before the first that is not.
+
+    A point is good while its root mean square error over the features is at most `threshold`, in
+    units of the series' spread: both must be standardised.
+
+    Args:
+        forecast, truth: (B, steps, features).
+        threshold: of the error.
+
+    Returns:
+        (B,) whole numbers, from 0 to steps. Times the time between two points, and divided by the
+        Lyapunov time, this is the valid prediction time.
+
+    Raises:
+        ValueError: the shapes differ.
+    """
+    if forecast.shape != truth.shape:
+        raise ValueError(
+            "forecast and truth must have the same shape (B, steps, features), "
+            f"got {tuple(forecast.shape)} and {tuple(truth.shape)}"
+        )
+    good = (forecast - truth).square().mean(-1).sqrt() <= threshold  # (B, steps)
+    return good.long().cumprod(dim=1).sum(dim=1)
+
+
+class NVAR:
+    """Ridge regression of the next step on products of delayed values.
+
+    Also called a next generation reservoir computer. With degree 1 it is a linear autoregression.
+    It learns from all windows at once, in float64.
+
+    Args:
+        delays: how many past points enter, the last included.
+        spacing: points from one of them to the next.
+        degree: largest number of factors in a product.
+        ridge: penalty on the squared weights, for each window.
+
+    Source: Gauthier et al. 2021, equations 4 to 9 (https://arxiv.org/abs/2106.07688); there the
+    products are all of one degree.
+    """
+
+    def __init__(self, delays: int, *, spacing: int = 1, degree: int = 3, ridge: float = 1e-8):
+        self.delays, self.spacing, self.degree, self.ridge = delays, spacing, degree, ridge
+        self.weight = None  # (products, features)
+
+    def fit(self, windows: Tensor, targets: Tensor) -> "NVAR":
+        """Learn from windows (N, T, features) and the point after each, (N, 1, features)."""
+        products, moves = self._products(windows), (targets - windows[:, -1:])[:, 0].double()
+        gram = products.T @ products
+        gram.diagonal().add_(self.ridge * len(windows))
+        self.weight = torch.linalg.solve(gram, products.T @ moves)
+        return self
+
+    def __call__(self, window: Tensor) -> Tensor:
+        """(B, T, features) -> (B, 1, features)."""
+        if self.weight is None:
+            raise ValueError("this NVAR has learned nothing yet; call fit(windows, targets) first")
+        return window[:, -1:] + (self._products(window) @ self.weight)[:, None].to(window.dtype)
+
+    def _products(self, window: Tensor) -> Tensor:
+        """(B, T, features) -> (B, products): 1, the delayed values, and their products."""
+        reach = (self.delays - 1) * self.spacing
+        if window.shape[1] <= reach:
+            raise ValueError(
+                f"{self.delays} delays of {self.spacing} reach back {reach + 1} points, but the "
+                f"window has {window.shape[1]}"
+            )
+        delayed = window[:, window.shape[1] - 1 - reach :: self.spacing].flatten(1).double()
+        columns = [delayed.new_ones(len(delayed), 1), delayed]
+        for degree in range(2, self.degree + 1):
+            chosen = combinations_with_replacement(range(delayed.shape[1]), degree)
+            index = torch.tensor(list(chosen), device=delayed.device)  # (products, degree)
+            columns.append(delayed[:, index].prod(dim=2))
+        return torch.cat(columns, dim=1)
