@@ -11,7 +11,14 @@ import torch
 from torch import nn
 
 from companion.models.config import ModelConfig, one_per_block, require_config, start_normal
-from companion.nn import EncoderBlock, KVCache, LearnedPositions, RotaryEmbedding, TokenEmbedding
+from companion.nn import (
+    EncoderBlock,
+    KVCache,
+    LearnedPositions,
+    RotaryEmbedding,
+    RotaryScaling,
+    TokenEmbedding,
+)
 from companion.nn.blocks import make_norm
 from companion.nn.validation import (
     require_choice,
@@ -38,7 +45,8 @@ class GPTConfig(ModelConfig):
             rows are then filled with the token that ended them.
         num_kv_heads: number of key and value heads (grouped-query attention); num_heads when None.
         positions: "learned" (at most max_len of them) or "rotary" (no limit).
-        rope_base, rope_pairing: `base` and `pairing` of the `RotaryEmbedding`.
+        rope_base, rope_pairing, rope_scaling: `base`, `pairing` and `scaling` of the
+            `RotaryEmbedding`.
         tie_weights: whether the token embedding is the output matrix, too.
     """
 
@@ -56,6 +64,7 @@ class GPTConfig(ModelConfig):
     positions: str = "learned"
     rope_base: float = 10000.0
     rope_pairing: str = "interleaved"
+    rope_scaling: RotaryScaling | None = None
     tie_weights: bool = True
 
     def __post_init__(self) -> None:
@@ -68,6 +77,11 @@ class GPTConfig(ModelConfig):
             raise ValueError(f"rope_base must be positive, got {self.rope_base}")
         if self.positions == "rotary":
             require_even(d_k=self.key_width)
+        if not isinstance(self.rope_scaling, RotaryScaling | None):
+            raise TypeError(
+                "rope_scaling must be a RotaryScaling or None, got "
+                f"{type(self.rope_scaling).__name__}"
+            )
 
     def _require_token(self, name: str) -> None:
         if self.pad_id is not None:
@@ -77,7 +91,12 @@ class GPTConfig(ModelConfig):
         """The arguments of one `EncoderBlock`."""
         rope = None
         if self.positions == "rotary":
-            rope = RotaryEmbedding(self.key_width, base=self.rope_base, pairing=self.rope_pairing)
+            rope = RotaryEmbedding(
+                self.key_width,
+                base=self.rope_base,
+                pairing=self.rope_pairing,
+                scaling=self.rope_scaling,
+            )
         return super().block() | {"num_kv_heads": self.num_kv_heads, "rope": rope}
 
 

@@ -25,7 +25,7 @@ class ViTConfig(StackConfig):
         image_size: height and width of an image in pixels.
         patch_size: height and width of a patch in pixels; divides image_size.
         channels: number of channels: 1 for grey, 3 for colour.
-        num_classes: number of classes.
+        num_classes: number of classes; None for no head: `forward` then ends in hidden states.
     """
 
     PRESETS: ClassVar[dict[str, dict[str, Any]]] = {
@@ -37,14 +37,15 @@ class ViTConfig(StackConfig):
     image_size: int
     patch_size: int
     channels: int
-    num_classes: int
+    num_classes: int | None
     norm_first: bool = True
     norm_eps: float = 1e-12
     activation: str = "gelu"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        sizes = ("image_size", "patch_size", "channels", "num_classes")
+        sizes = ["image_size", "patch_size", "channels"]
+        sizes += [] if self.num_classes is None else ["num_classes"]
         require_positive(**{name: getattr(self, name) for name in sizes})
         if self.image_size % self.patch_size:
             raise ValueError(
@@ -83,7 +84,9 @@ class ViT(nn.Module):
         self.final_norm = nn.Identity()
         if config.norm_first:
             self.final_norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
-        self.head = nn.Linear(config.d_model, config.num_classes)
+        self.head = nn.Identity()
+        if config.num_classes is not None:
+            self.head = nn.Linear(config.d_model, config.num_classes)
         self._initialise()
 
     def _initialise(self) -> None:
@@ -95,7 +98,7 @@ class ViT(nn.Module):
                 nn.init.zeros_(parameter)
 
     def forward(self, images: torch.Tensor, *, need_weights: bool = False):
-        """Return logits (B, num_classes), read off the first token.
+        """Return logits (B, num_classes), read off the first token; (B, d_model) without a head.
 
         Args and errors are those of `encode`.
         """

@@ -12,6 +12,7 @@ from companion.nn.multi_head_attention import KVCache, MemoryCache, MultiHeadAtt
 from companion.nn.positions import (
     LearnedPositions,
     RotaryEmbedding,
+    RotaryScaling,
     SinusoidalPositions,
     alibi_bias,
     sinusoidal_encoding,
@@ -27,6 +28,7 @@ __all__ = [
     "MultiHeadAttention",
     "PatchEmbedding",
     "RotaryEmbedding",
+    "RotaryScaling",
     "SinusoidalPositions",
     "TokenEmbedding",
     "alibi_bias",

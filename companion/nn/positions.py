@@ -1,6 +1,7 @@
 """Where a token stands: vectors added to embeddings, rotated queries and keys, biases on scores."""
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import nn
@@ -10,6 +11,7 @@ from companion.nn.validation import (
     require_even,
     require_features,
     require_in_range,
+    require_number,
     require_positions,
     require_positive,
 )
@@ -104,6 +106,52 @@ class LearnedPositions(nn.Module):
         return x + self.weight[positions]
 
 
+@dataclass(frozen=True, kw_only=True)
+class RotaryScaling:
+    """Slower turns, so that a model can read longer texts than those it was first trained on.
+
+    With `factor` alone, every frequency is divided by it. With `original_len` only slow pairs are,
+    which never came far round in the first training; pairs in between are divided by less.
+
+    Args:
+        factor: what frequencies are divided by.
+        original_len: number of positions of the first training; every pair is slow when None.
+        slow_turns: a pair that turns at most so often within original_len is slow.
+        fast_turns: a pair that turns at least so often keeps its frequency.
+
+    Raises:
+        ValueError: a value is not positive, or fast_turns is not above slow_turns.
+
+    Source: factor alone: Chen et al. 2023, equation 4 (https://arxiv.org/abs/2306.15595); the
+    rest: the published code of Llama 3.1 ("llama3" in transformers), after Peng et al. 2023,
+    section 3.2 (https://arxiv.org/abs/2309.00071).
+    """
+
+    factor: float
+    original_len: int | None = None
+    slow_turns: float = 1.0
+    fast_turns: float = 4.0
+
+    def __post_init__(self) -> None:
+        names = ("factor", "slow_turns", "fast_turns")
+        require_number(**{name: getattr(self, name) for name in names})
+        if self.original_len is not None:
+            require_positive(original_len=self.original_len)
+        if not (self.factor > 0 and 0 < self.slow_turns < self.fast_turns):
+            raise ValueError(
+                "factor and slow_turns must be positive and fast_turns above slow_turns, got "
+                f"{self.factor}, {self.slow_turns} and {self.fast_turns}"
+            )
+
+    def __call__(self, frequencies: torch.Tensor) -> torch.Tensor:
+        """Radians per position of every pair, as they were, to what they become."""
+        if self.original_len is None:
+            return frequencies / self.factor
+        turns = self.original_len * frequencies / (2 * math.pi)
+        kept = ((turns - self.slow_turns) / (self.fast_turns - self.slow_turns)).clamp(0, 1)
+        return frequencies * (kept + (1 - kept) / self.factor)
+
+
 class RotaryEmbedding(nn.Module):
     """Turns pairs of entries of queries and keys by an angle that grows with the position.
 
@@ -116,6 +164,7 @@ class RotaryEmbedding(nn.Module):
         pairing: which entries form pair i: "interleaved" takes 2i and 2i + 1 (the paper, GPT-J);
             "half" takes i and i + d_k / 2 (GPT-NeoX, Llama in transformers). The two differ by a
             permutation of the entries, so weights made for one are wrong for the other.
+        scaling: a `RotaryScaling` that slows the turns down.
 
     Raises:
         ValueError: d_k is odd, the base is not positive, or the pairing is unknown.
@@ -123,13 +172,20 @@ class RotaryEmbedding(nn.Module):
     Source: Su et al. 2021, section 3.2.2 (https://arxiv.org/abs/2104.09864).
     """
 
-    def __init__(self, d_k: int, *, base: float = 10000.0, pairing: str = "interleaved") -> None:
+    def __init__(
+        self,
+        d_k: int,
+        *,
+        base: float = 10000.0,
+        pairing: str = "interleaved",
+        scaling: RotaryScaling | None = None,
+    ) -> None:
         super().__init__()
         require_even(d_k=d_k)
         require_choice("pairing", pairing, ("interleaved", "half"))
         if base <= 0:
             raise ValueError(f"base must be positive, got {base}")
-        self.d_k, self.base, self.pairing = d_k, base, pairing
+        self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
     def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
         """Return x (B, H, T, d_k) turned to its positions: (T,) or (B, T), from 0 if left out."""
@@ -138,8 +194,8 @@ class RotaryEmbedding(nn.Module):
             positions = torch.arange(x.shape[2], device=x.device)
         require_positions(positions, x.shape[0], x.shape[2])
         dtype = torch.promote_types(x.dtype, torch.float32)
-        angle = _angles(positions, self.d_k, self.base, dtype)  # (T, d_k / 2) or (B, T, d_k / 2)
-        if angle.dim() == 3:
+        angle = _angles(positions, self.d_k, self.base, dtype, self.scaling)
+        if angle.dim() == 3:  # (B, T, d_k / 2) rather than (T, d_k / 2)
             angle = angle[:, None]  # (B, 1, T, d_k / 2): the same for every head
         cos, sin = angle.cos(), angle.sin()
         if self.pairing == "interleaved":
@@ -152,7 +208,8 @@ class RotaryEmbedding(nn.Module):
         return torch.cat(turned, dim=-1).to(x.dtype)
 
     def extra_repr(self) -> str:
-        return f"d_k={self.d_k}, base={self.base}, pairing={self.pairing!r}"
+        scaling = "" if self.scaling is None else f", scaling={self.scaling}"
+        return f"d_k={self.d_k}, base={self.base}, pairing={self.pairing!r}{scaling}"
 
 
 def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> torch.Tensor:
@@ -182,10 +239,15 @@ def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> 
     return -torch.tensor(slopes, device=device)[:, None, None] * distance
 
 
-def _angles(positions: torch.Tensor, width: int, base: float, dtype: torch.dtype) -> torch.Tensor:
+def _angles(
+    positions: torch.Tensor, width: int, base: float, dtype: torch.dtype, scaling=None
+) -> torch.Tensor:
     """Angle of every pair at every position: position * base^(-2i / width), (..., width / 2)."""
     pair = torch.arange(0, width, 2, device=positions.device, dtype=dtype)
-    return positions[..., None].to(dtype) * base ** (-pair / width)
+    frequencies = base ** (-pair / width)
+    if scaling is not None:
+        frequencies = scaling(frequencies)
+    return positions[..., None].to(dtype) * frequencies
 
 
 def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:

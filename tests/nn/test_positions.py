@@ -13,6 +13,7 @@ from transformers.models.llama import modeling_llama
 from companion.nn import (
     LearnedPositions,
     RotaryEmbedding,
+    RotaryScaling,
     SinusoidalPositions,
     alibi_bias,
     sinusoidal_encoding,
@@ -195,6 +196,52 @@ def test_rotation_shows_its_settings():
 
 
 # Biases.
+
+
+def test_scaled_rotation_by_hand():
+    # d_k = 8 and base 10^4: pairs turn by 1, 1/10, 1/100 and 1/1000 per position, and in 126
+    # positions about 20, 2, 0.2 and 0.02 times. The first is fast, the second is in between.
+    scaling = RotaryScaling(factor=8, original_len=126)
+    frequencies = torch.tensor([1, 0.1, 0.01, 0.001], dtype=torch.float64)
+    kept = (12.6 / (2 * math.pi) - 1) / 3
+    expected = torch.tensor(
+        [1, 0.1 * (kept + (1 - kept) / 8), 0.01 / 8, 0.001 / 8], dtype=torch.float64
+    )
+    torch.testing.assert_close(scaling(frequencies), expected)
+    torch.testing.assert_close(RotaryScaling(factor=8)(frequencies), frequencies / 8)
+
+    x = random(2, 3, 1, 8)
+    at = torch.tensor([5])
+    for pairing in ("interleaved", "half"):
+        layer = RotaryEmbedding(8, pairing=pairing, scaling=scaling)
+        pairs = (2, 3) if pairing == "interleaved" else (1, 5)
+        first, second = x[..., pairs[0]], x[..., pairs[1]]
+        angle = 5 * expected[1]
+        turned = layer(x, at)
+        torch.testing.assert_close(
+            turned[..., pairs[0]], first * angle.cos() - second * angle.sin()
+        )
+        linear = RotaryEmbedding(8, pairing=pairing, scaling=RotaryScaling(factor=5))
+        torch.testing.assert_close(
+            linear(x, at), RotaryEmbedding(8, pairing=pairing)(x, torch.tensor([1]))
+        )
+        assert "factor=8" in repr(layer) and "scaling" not in repr(RotaryEmbedding(8))
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"factor": 0.0}, ValueError),
+        ({"factor": "8"}, TypeError),
+        ({"slow_turns": 4.0}, ValueError),
+        ({"slow_turns": -1.0}, ValueError),
+        ({"original_len": 0}, ValueError),
+        ({"original_len": 8192.0}, TypeError),
+    ],
+)
+def test_scaling_out_of_range(changes, error):
+    with pytest.raises(error, match=next(iter(changes))):
+        RotaryScaling(**{"factor": 8.0, "original_len": 8192} | changes)
 
 
 def test_alibi_by_hand():
