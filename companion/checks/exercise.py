@@ -37,7 +37,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
 
     @functools.wraps(check)
     def judged(answer) -> Verdict:
-        with _repeatable():
+        with repeatable():
             try:
                 if not callable(answer):
                     raise Mistake(
@@ -54,7 +54,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
 
 
 @contextmanager
-def _repeatable() -> Iterator[None]:
+def repeatable() -> Iterator[None]:
     """The same random numbers for every run of a check; the learner's own go on undisturbed."""
     states = random.getstate(), np.random.get_state()  # noqa: NPY002 (what answers draw from)
     with torch.random.fork_rng(devices=[]):
@@ -254,8 +254,8 @@ def where(error: Exception) -> str:
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith(libraries)
     ]
-    if not own:
-        return "in the call itself: do the arguments fit?"
+    if not own:  # raised in another process, where grading runs it, or by the call
+        return getattr(error, "where", "in the call itself: do the arguments fit?")
     return f"in {own[-1].name}, line {own[-1].lineno}: {own[-1].line}"
 
 
