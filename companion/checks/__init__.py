@@ -10,6 +10,7 @@ from companion.checks import (
     multi_head_attention,
     positional_encoding,
     self_attention,
+    transformer_block,
 )
 from companion.checks.verdict import Verdict
 
@@ -20,4 +21,5 @@ __all__ = [
     "multi_head_attention",
     "positional_encoding",
     "self_attention",
+    "transformer_block",
 ]

@@ -30,6 +30,8 @@ CORE = {
     "my_multi_head",
     "look_up_gradient",
     "negative_sampling_loss",
+    "add_and_norm",
+    "diagnose",
 }
 
 

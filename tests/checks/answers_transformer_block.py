@@ -1,0 +1,503 @@
+"""Answers to the exercises of book/transformer_block.ipynb."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from companion.checks.transformer_block import add_and_norm, diagnose, rms_norm, spreads, tap
+from tests.checks.answers import right, wrong
+
+# 1. Where did the norm go?
+
+
+@right(rms_norm)
+def by_the_formula(x, eps):
+    return x / (x.square().mean(-1, keepdim=True) + eps).sqrt()
+
+
+@right(rms_norm)
+def by_torch(x, eps):
+    return F.rms_norm(x, (x.shape[-1],), eps=eps)
+
+
+@right(rms_norm)
+def by_length(x, eps):
+    d = x.shape[-1]
+    return x * torch.rsqrt(torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / d + eps)
+
+
+@wrong(rms_norm, "this is layer norm")
+def layer_norm(x, eps):
+    return F.layer_norm(x, x.shape[-1:], eps=eps)
+
+
+@wrong(rms_norm, "the spread about the mean is divided by")
+def by_variance(x, eps):
+    return x / torch.sqrt(x.var(dim=-1, unbiased=False, keepdim=True) + eps)
+
+
+@wrong(rms_norm, "each vector has length 1")
+def to_length_one(x, eps):
+    return x / ((x**2).sum(-1, keepdim=True) + eps) ** 0.5
+
+
+@wrong(rms_norm, "there is no root")
+def without_root(x, eps):
+    return x / ((x**2).mean(-1, keepdim=True) + eps)
+
+
+@wrong(rms_norm, "eps is added to the root")
+def eps_outside(x, eps):
+    return x / (x.pow(2).mean(-1, keepdim=True).sqrt() + eps)
+
+
+@wrong(rms_norm, "eps is left out")
+def without_eps(x, eps):
+    return x / x.pow(2).mean(-1, keepdim=True).sqrt()
+
+
+@wrong(rms_norm, "one mean for all vectors")
+def one_mean_for_all(x, eps):
+    return x / torch.sqrt((x**2).mean() + eps)
+
+
+@wrong(rms_norm, "over the words, or over the batch")
+def over_the_first_axis(x, eps):
+    return x / torch.sqrt((x**2).mean(0, keepdim=True) + eps)
+
+
+@wrong(rms_norm, "it raised RuntimeError: The size of tensor")
+def keepdim_forgotten(x, eps):
+    return x / torch.sqrt((x**2).mean(-1) + eps)
+
+
+@wrong(rms_norm, "it changes its input x")
+def in_place(x, eps):
+    x /= (x.square().mean(-1, keepdim=True) + eps).sqrt()
+    return x
+
+
+# 2. Before or after
+
+
+@right(add_and_norm)
+def two_lines(x, sub_layer, norm, norm_first):
+    if norm_first:
+        return x + sub_layer(norm(x))
+    return norm(x + sub_layer(x))
+
+
+@right(add_and_norm)
+def in_steps(x, sub_layer, norm, norm_first):
+    identity = nn.Identity()
+    before, after = (norm, identity) if norm_first else (identity, norm)
+    found = sub_layer(before(x))
+    return after(torch.add(found, x))
+
+
+@wrong(add_and_norm, "the two orders are exchanged")
+def exchanged(x, sub_layer, norm, norm_first):
+    return two_lines(x, sub_layer, norm, not norm_first)
+
+
+@wrong(add_and_norm, "always post-norm")
+def as_in_the_paper(x, sub_layer, norm, norm_first):
+    return norm(x + sub_layer(x))
+
+
+@wrong(add_and_norm, "always pre-norm")
+def as_in_gpt(x, sub_layer, norm, norm_first):
+    return x + sub_layer(norm(x))
+
+
+@wrong(add_and_norm, "the residual connection is missing")
+def replaced(x, sub_layer, norm, norm_first):
+    return sub_layer(norm(x)) if norm_first else norm(sub_layer(x))
+
+
+@wrong(add_and_norm, "adds the result to the normalised x")
+def overwritten(x, sub_layer, norm, norm_first):
+    if norm_first:
+        x = norm(x)
+        return x + sub_layer(x)
+    return norm(x + sub_layer(x))
+
+
+@wrong(add_and_norm, "it should normalise the sum")
+def norm_of_what_was_found(x, sub_layer, norm, norm_first):
+    return x + sub_layer(norm(x)) if norm_first else x + norm(sub_layer(x))
+
+
+@wrong(add_and_norm, "it should normalise what it reads")
+def norm_of_what_is_returned(x, sub_layer, norm, norm_first):
+    return x + norm(sub_layer(x)) if norm_first else norm(x + sub_layer(x))
+
+
+@wrong(add_and_norm, "normalises twice")
+def both_norms(x, sub_layer, norm, norm_first):
+    found = sub_layer(norm(x) if norm_first else x)
+    return norm(x + found)
+
+
+@wrong(add_and_norm, "there is no norm")
+def add_only(x, sub_layer, norm, norm_first):
+    return x + sub_layer(x)
+
+
+@wrong(add_and_norm, "it changes its input x")
+def added_in_place(x, sub_layer, norm, norm_first):
+    found = sub_layer(norm(x) if norm_first else x)
+    x += found
+    return x if norm_first else norm(x)
+
+
+# 3. A residual with a tap
+
+
+@right(tap)
+class ReZero(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.sub_layer = sub_layer
+        self.tap = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return x + self.tap * self.sub_layer(x)
+
+
+@right(tap)
+class TapInAList(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.parts = nn.ModuleList([sub_layer])
+        self.register_parameter("alpha", nn.Parameter(torch.zeros(1)))
+
+    def forward(self, x):
+        return torch.addcmul(x, self.alpha, self.parts[0](x))
+
+
+@wrong(tap, "the tap starts at 1")
+class OpenTap(ReZero):
+    def __init__(self, sub_layer):
+        super().__init__(sub_layer)
+        nn.init.ones_(self.tap)
+
+
+@wrong(tap, "nothing is left of x")
+class NothingAdded(ReZero):
+    def forward(self, x):
+        return self.tap * self.sub_layer(x)
+
+
+@wrong(tap, "nothing is left of x")
+class TapOnTheSum(ReZero):
+    def forward(self, x):
+        return self.tap * (x + self.sub_layer(x))
+
+
+@wrong(tap, "make it an nn.Parameter")
+class PlainTensor(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.sub_layer, self.tap = sub_layer, torch.zeros((), requires_grad=True)
+
+    def forward(self, x):
+        return x + self.tap * self.sub_layer(x)
+
+
+@wrong(tap, "the tap should be one single number")
+class TapForEachEntry(ReZero):
+    def __init__(self, sub_layer):
+        super().__init__(sub_layer)
+        self.tap = nn.Parameter(torch.zeros(sub_layer.out_features))
+
+
+@wrong(tap, "the sub-layer is not a part of the module")
+class PlainList(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.sub_layers, self.tap = [sub_layer], nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return x + self.tap * self.sub_layers[0](x)
+
+
+@wrong(tap, "it should multiply what it has found")
+class TapAtTheEntrance(ReZero):
+    def forward(self, x):
+        return x + self.sub_layer(self.tap * x)
+
+
+@wrong(tap, "at the start the module should hand on x")
+class SmallTap(ReZero):
+    def __init__(self, sub_layer):
+        super().__init__(sub_layer)
+        nn.init.constant_(self.tap, 0.1)
+
+
+@wrong(tap, "turned down as the tap opens")
+class Mixer(ReZero):
+    def forward(self, x):
+        return (1 - self.tap) * x + self.tap * self.sub_layer(x)
+
+
+@wrong(tap, "squashed")
+class SquashedTap(ReZero):
+    def forward(self, x):
+        return x + self.tap.tanh() * self.sub_layer(x)
+
+
+@wrong(tap, "the tap has no effect")
+class ClosedForEver(ReZero):
+    def forward(self, x):
+        return x + 0.0 * self.tap * self.sub_layer(x)
+
+
+@wrong(tap, "no gradient reaches the tap")
+class TapAsNumber(ReZero):
+    def forward(self, x):
+        return x + self.tap.item() * self.sub_layer(x)
+
+
+@wrong(tap, "no gradient reaches the tap")
+class WithoutGradients(ReZero):
+    @torch.no_grad()
+    def forward(self, x):
+        return super().forward(x)
+
+
+@wrong(tap, "expected a class derived from nn.Module")
+def a_function(sub_layer):
+    return lambda x: x
+
+
+@wrong(tap, "it raised AttributeError: cannot assign module before Module.__init__")
+class SuperForgotten(nn.Module):
+    def __init__(self, sub_layer):
+        self.sub_layer = sub_layer
+
+
+# 4. Averages of averages
+
+
+@right(spreads)
+def matrix_powers(weights, depth):
+    powers = [torch.linalg.matrix_power(weights, k + 1) for k in range(depth)]
+    return torch.stack([(p.max(0).values - p.min(0).values).max() for p in powers])
+
+
+@right(spreads)
+def one_layer_after_the_other(weights, depth):
+    found, words = torch.empty(depth), torch.eye(len(weights))
+    for k in range(depth):
+        words = weights @ words
+        found[k] = (words[:, None] - words[None]).abs().max()
+    return found
+
+
+@wrong(spreads, "each number was raised to a power")
+def elementwise(weights, depth):
+    return torch.stack(
+        [(weights**k).max(0)[0].sub((weights**k).min(0)[0]).max() for k in range(1, depth + 1)]
+    )
+
+
+def from_powers(weights, exponents, spread=lambda p: (p.amax(0) - p.amin(0)).max()):
+    return torch.stack([spread(torch.linalg.matrix_power(weights, k)) for k in exponents])
+
+
+@wrong(spreads, "it starts before the first layer")
+def from_zero(weights, depth):
+    return from_powers(weights, range(depth))
+
+
+@wrong(spreads, "it starts with two layers")
+def multiplied_too_soon(weights, depth):
+    return from_powers(weights, range(2, depth + 2))
+
+
+@wrong(spreads, "doubles from entry to entry")
+def squared_again_and_again(weights, depth):
+    found = []
+    for _ in range(depth):
+        found.append((weights.amax(0) - weights.amin(0)).max())
+        weights = weights @ weights
+    return torch.stack(found)
+
+
+@wrong(spreads, "compare the rows, column by column")
+def within_rows(weights, depth):
+    return from_powers(weights, range(1, depth + 1), lambda p: (p.amax(1) - p.amin(1)).max())
+
+
+@wrong(spreads, "the mean over the columns")
+def mean_of_columns(weights, depth):
+    return from_powers(weights, range(1, depth + 1), lambda p: (p.amax(0) - p.amin(0)).mean())
+
+
+@wrong(spreads, "the standard deviation")
+def deviation(weights, depth):
+    return from_powers(weights, range(1, depth + 1), lambda p: p.std(0, unbiased=False).max())
+
+
+@wrong(spreads, "all numbers of the matrix")
+def of_the_whole_matrix(weights, depth):
+    return from_powers(weights, range(1, depth + 1), lambda p: p.max() - p.min())
+
+
+@wrong(spreads, "only the last layer")
+def the_last_only(weights, depth):
+    return from_powers(weights, [depth])[0]
+
+
+@wrong(spreads, "it changes its input weights")
+def in_the_same_memory(weights, depth):
+    first, found = weights.clone(), []
+    for _ in range(depth):
+        found.append((weights.amax(0) - weights.amin(0)).max())
+        weights.copy_(weights @ first)
+    return torch.stack(found)
+
+
+# 5. The block as a patient
+
+
+def hides(block, T=5):
+    """Whether a word moves the others when the mask hides it from them."""
+    x = torch.randn(2, T, 8)
+    other = x.clone()
+    other[:, 0] = torch.randn(2, 8)
+    mask = torch.eye(T, dtype=torch.bool)
+    return torch.allclose(block(x, mask)[:, 1:], block(other, mask)[:, 1:], atol=1e-4)
+
+
+def normalised(y):
+    return y.mean(-1).abs().max() < 1e-4 and (y.var(-1, unbiased=False) - 1).abs().max() < 1e-2
+
+
+@right(diagnose)
+def one_symptom_after_the_other(block):
+    x = torch.randn(2, 5, 8)
+    y = block(x)
+    yes, eye = torch.ones(5, 5, dtype=torch.bool), torch.eye(5, dtype=torch.bool)
+    if not torch.allclose(y, block(x), atol=1e-4):
+        return "dropout left on"
+    if not torch.allclose(y, block(x, yes), atol=1e-4):
+        return "mask inverted"
+    if torch.allclose(y, block(x, eye), atol=1e-4):
+        return "mask ignored"
+    if not hides(block):
+        return "norm over the words"
+    if normalised(y):
+        return "post-norm"
+    large = 1e4 * x
+    return "none" if (block(large) - large).abs().max() < 1e3 else "no residual"
+
+
+@right(diagnose)
+def with_sentences_of_one_word(block):
+    """A sentence of one word has no neighbour, and no spread over its words."""
+    x = torch.randn(1, 1, 8)
+    if (block(x) - block(x)).abs().max() > 0:
+        return "dropout left on"
+    far = block(1e5 * x)
+    if far.abs().max() < 1e3:
+        return "post-norm" if far.mean().abs() < 1e-3 else "no residual"
+    if torch.allclose(block(x) - x, block(2 * x) - 2 * x, atol=1e-3):
+        moved, both = block(3 * x) - 3 * x, block(x + 1) - x - 1
+        turned = block(-x) + x
+        if torch.allclose(moved, turned, atol=1e-3) and torch.allclose(moved, both, atol=1e-3):
+            return "norm over the words"
+    yes = torch.ones(3, 3, dtype=torch.bool)
+    x = torch.randn(1, 3, 8)
+    if not torch.allclose(block(x, yes), block(x), atol=1e-4):
+        return "mask inverted"
+    same = torch.allclose(block(x, yes.tril()), block(x), atol=1e-4)
+    return "mask ignored" if same else "none"
+
+
+@wrong(diagnose, 'a block with the fault "no residual", is called "none"')
+def all_are_well(block):
+    return "none"
+
+
+@wrong(diagnose, 'the fault "norm over the words", is called "mask ignored"')
+def whoever_leaks_ignores_the_mask(block):
+    found = one_symptom_after_the_other(block)
+    return "mask ignored" if found == "norm over the words" else found
+
+
+@wrong(diagnose, 'the fault "mask inverted", is called "mask ignored"')
+def a_leak_is_a_leak(block):
+    x = torch.randn(2, 5, 8)
+    if (block(x) - block(x)).abs().max() > 1e-3:
+        return "dropout left on"
+    if hides(block):
+        return one_symptom_after_the_other(block)
+    found = one_symptom_after_the_other(block)
+    return "mask ignored" if found == "mask inverted" else found
+
+
+@wrong(diagnose, 'the fault "post-norm", is called "no residual"')
+def only_the_scale(block):
+    found = one_symptom_after_the_other(block)
+    return "no residual" if found == "post-norm" else found
+
+
+@wrong(diagnose, 'the fault "dropout left on", is called')
+def called_once_only(block):
+    """Without a second call of the same input, noise looks like any other fault."""
+    x = torch.randn(2, 5, 8)
+    y, eye = block(x), torch.eye(5, dtype=torch.bool)
+    return (
+        "mask inverted"
+        if not torch.allclose(y, block(x, torch.ones_like(eye)), atol=1e-4)
+        else one_symptom_after_the_other(block)
+    )
+
+
+@wrong(diagnose, 'the fault "mask inverted", is called "none"')
+def without_any_mask(block):
+    x = torch.randn(2, 5, 8)
+    found = one_symptom_after_the_other(lambda x, mask=None: block(x))
+    if found == "mask ignored":  # no mask was given to it
+        y, moved = block(x), x.clone()
+        moved[:, 0] += 1
+        far = block(1e4 * x).abs().max() < 1e3
+        if far:
+            return "post-norm" if normalised(y) else "no residual"
+        alone = block(x[:, :1])
+        if (alone - block(2 * x[:, :1]) + x[:, :1]).abs().max() < 1e-3:
+            return "norm over the words"
+        real = one_symptom_after_the_other(block)
+        return "mask ignored" if real == "mask ignored" else "none"
+    return found
+
+
+@wrong(diagnose, 'a right block, fault "none", is called "dropout left on"')
+def to_the_last_bit(block):
+    x = torch.randn(2, 5, 8)
+    if not torch.equal(block(x)[:1], block(1.0000001 * x[:1])):
+        return "dropout left on"
+    return one_symptom_after_the_other(block)
+
+
+@wrong(diagnose, "'all fine' is none of the faults")
+def in_other_words(block):
+    found = one_symptom_after_the_other(block)
+    return "all fine" if found == "none" else found
+
+
+@wrong(diagnose, "is none of the faults")
+def a_list_of_suspects(block):
+    return [one_symptom_after_the_other(block)]
+
+
+@wrong(diagnose, "it raised AttributeError")
+def looks_inside(block):
+    return "post-norm" if not block.norm_first else "none"
+
+
+@wrong(diagnose, "it returned None")
+def says_nothing(block):
+    print(one_symptom_after_the_other(block))
