@@ -43,8 +43,8 @@ book: $(SITE) ## execute the chapters that changed and render the book
 test: $(READY) ## run the unit tests, then every notebook, each alone in a folder of its own
 	$(RUN) -m pytest -n 2 --dist loadfile
 	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
-	for notebook in book/*.ipynb; do \
-	mkdir "$$folder/$$(basename $$notebook .ipynb)"; cp $$notebook "$$folder/$$(basename $$notebook .ipynb)"; done; \
+	for notebook in $$(find book -name '*.ipynb' -not -path '*/.*'); do \
+	mkdir -p "$$folder/$${notebook%.ipynb}"; cp $$notebook "$$folder/$${notebook%.ipynb}"; done; \
 	$(RUN) -m pytest -n 2 --dist loadfile -p no:cacheprovider \
 	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 --rootdir "$$folder" "$$folder"
 

@@ -1,4 +1,4 @@
-"""Execute the book's chapters, one after another, into a cache that belongs to this very code.
+"""Execute the book's notebooks, one after another, into a cache that belongs to this very code.
 
 `python -m companion.page.execute`, in the repository's root, runs every notebook of `_toc.yml` that
 the cache does not hold yet, and writes what each took to `_build/chapters.txt`. The cache is a
@@ -49,7 +49,7 @@ class Run:
     peak_mb: float
 
 
-def chapters(root: Path) -> list[Path]:
+def notebooks(root: Path) -> list[Path]:
     """The notebooks that `root`/_toc.yml names, in its order.
 
     Raises:
@@ -57,6 +57,12 @@ def chapters(root: Path) -> list[Path]:
     """
     pages = [_source(root, name) for name in parse_toc_yaml(root / "_toc.yml")]
     return [page for page in pages if page.suffix == ".ipynb"]
+
+
+def chapters(root: Path) -> list[Path]:
+    """The notebooks of `_toc.yml` that are chapters: all but those in a folder `exercises`."""
+    pages = notebooks(root)
+    return [page for page in pages if "exercises" not in page.relative_to(root).parts]
 
 
 def _source(root: Path, name: str) -> Path:
@@ -127,14 +133,14 @@ def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Excepti
 
 
 def main(root: Path) -> int:
-    """Execute what the cache lacks; returns 1 if a chapter failed, with each failure on stderr."""
+    """Execute what the cache lacks; returns 1 if a notebook failed, with each failure on stderr."""
     folder = cache_folder(root)
     for old in folder.parent.glob("*"):
         if old != folder:
             shutil.rmtree(old)
     cache = get_cache(str(folder))
     rows, failures = [], []
-    for path in chapters(root):
+    for path in notebooks(root):
         name = path.relative_to(root).as_posix()
         try:
             record = cache.match_cache_notebook(nbformat.read(path, as_version=4))
@@ -156,11 +162,11 @@ def main(root: Path) -> int:
 
 
 def table(rows: list[tuple[str, float, float | None]]) -> str:
-    """What each chapter took when it was executed: name, seconds, peak memory in MiB or None."""
-    lines = [f"{'chapter':40} {'seconds':>8} {'peak MiB':>9}"]
+    """What each notebook took when it was executed: name, seconds, peak memory in MiB or None."""
+    lines = [f"{'notebook':52} {'seconds':>8} {'peak MiB':>9}"]
     for name, seconds, peak in rows:
-        lines.append(f"{name:40} {seconds:8.1f} {'–' if peak is None else f'{peak:.0f}':>9}")
-    lines.append(f"{'together':40} {sum(row[1] for row in rows):8.1f}")
+        lines.append(f"{name:52} {seconds:8.1f} {'–' if peak is None else f'{peak:.0f}':>9}")
+    lines.append(f"{'together':52} {sum(row[1] for row in rows):8.1f}")
     return "\n".join(lines) + "\n"
 
 

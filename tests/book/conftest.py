@@ -1,11 +1,11 @@
-"""What the tests of the book share: where it is, and each of its chapters."""
+"""What the tests of the book share: where it is, its chapters and its other notebooks."""
 
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from companion.page.execute import chapters
+from companion.page.execute import chapters, notebooks
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,12 +17,24 @@ def root() -> Path:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that asks for `chapter` runs once for every notebook of the table of contents."""
-    if "chapter" in metafunc.fixturenames:
-        metafunc.parametrize("chapter", chapters(ROOT), ids=lambda path: path.stem, indirect=True)
+    """A test that asks for `chapter`, or for `notebook`, runs once for every one of the book."""
+    for name, paths in {"chapter": chapters, "notebook": notebooks}.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, paths(ROOT), ids=name_in_book, indirect=True)
+
+
+def name_in_book(path: Path) -> str:
+    """self_attention, or exercises/self_attention, or exercises/solutions/self_attention."""
+    return path.relative_to(ROOT / "book").with_suffix("").as_posix()
 
 
 @pytest.fixture
 def chapter(request: pytest.FixtureRequest) -> nbformat.NotebookNode:
-    """A chapter's notebook as it is committed."""
+    """A chapter as it is committed."""
+    return nbformat.read(request.param, as_version=4)
+
+
+@pytest.fixture
+def notebook(request: pytest.FixtureRequest) -> nbformat.NotebookNode:
+    """A chapter, the exercises of one or their solutions, as committed."""
     return nbformat.read(request.param, as_version=4)

@@ -1,4 +1,4 @@
-"""What every chapter's notebook must hold to, so that it reads the same wherever it is opened."""
+"""What every notebook must hold to, so that it reads the same wherever it is opened."""
 
 import re
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from companion.page.execute import chapters
+from companion.page.execute import notebooks
 
 SET_UP = """\
 try:
@@ -21,8 +21,8 @@ from companion.page import setup; seed, device = setup(seed=0)"""
 MYST = re.compile(r"^:::+\s*\{?\w|^```+\{|^\(\S+\)=\s*$|\{[a-z][\w:.-]*\}`", re.M)
 
 
-def code_cells(chapter):
-    return [cell for cell in chapter.cells if cell.cell_type == "code"]
+def code_cells(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
 def tags(cell):
@@ -30,7 +30,7 @@ def tags(cell):
 
 
 def test_the_table_of_contents_names_every_notebook(root):
-    assert {path.name for path in chapters(root)} == {p.name for p in root.glob("book/**/*.ipynb")}
+    assert set(notebooks(root)) == set(root.glob("book/**/*.ipynb"))
 
 
 def test_the_public_address_is_one_that_the_launch_buttons_understand(root):
@@ -43,40 +43,40 @@ def test_the_public_address_is_one_that_the_launch_buttons_understand(root):
     assert config["launch_buttons"]["colab_url"] == "https://colab.research.google.com"
 
 
-def test_the_first_code_cell_sets_the_chapter_up_from_the_public_address(root, chapter):
+def test_the_first_code_cell_sets_the_notebook_up_from_the_public_address(root, notebook):
     url = yaml.safe_load((root / "_config.yml").read_text("utf8"))["repository"]["url"]
-    assert code_cells(chapter)[0].source == SET_UP.format(url=url)
+    assert code_cells(notebook)[0].source == SET_UP.format(url=url)
 
 
-def test_no_other_cell_installs_or_sets_up(chapter):
-    for cell in code_cells(chapter)[1:]:
+def test_no_other_cell_installs_or_sets_up(notebook):
+    for cell in code_cells(notebook)[1:]:
         assert "pip install" not in cell.source
         assert not re.search(r"\bsetup\(", cell.source), cell.source
 
 
-def test_text_is_plain_commonmark(chapter):
-    for cell in chapter.cells:
+def test_text_is_plain_commonmark(notebook):
+    for cell in notebook.cells:
         if cell.cell_type == "markdown":
             assert not MYST.findall(cell.source), cell.source
 
 
-def test_outputs_are_stripped_unless_kept_on_purpose(chapter):
-    for cell in code_cells(chapter):
+def test_outputs_are_stripped_unless_kept_on_purpose(notebook):
+    for cell in code_cells(notebook):
         if "keep_output" in tags(cell):
             assert cell.outputs and cell.execution_count is not None, cell.source
         else:
             assert not cell.outputs, cell.source
 
 
-def test_stripping_before_a_commit_leaves_the_chapter_as_it_is(root, chapter):
+def test_stripping_before_a_commit_leaves_the_notebook_as_it_is(root, notebook):
     hooks = yaml.safe_load((root / ".pre-commit-config.yaml").read_text("utf8"))["repos"][0][
         "hooks"
     ]
     words = next(hook["entry"] for hook in hooks if hook["id"] == "nbstripout").split()[1:]
     program = Path(sys.executable).with_name("nbstripout")
-    text = nbformat.writes(chapter).encode()
+    text = nbformat.writes(notebook).encode()
     stripped = subprocess.run([program, *words, "-t"], input=text, capture_output=True, check=True)
-    assert nbformat.reads(stripped.stdout.decode(), as_version=4) == chapter
+    assert nbformat.reads(stripped.stdout.decode(), as_version=4) == notebook
 
 
 def test_checked_outputs_are_there_to_be_checked(chapter):
@@ -93,22 +93,22 @@ def test_a_claim_prints_its_number_and_asserts_it(chapter):
         assert "print(" in cell.source, cell.source
 
 
-def test_no_cell_excuses_an_error(chapter):
+def test_no_cell_excuses_an_error(notebook):
     # nbval and nbclient let such a cell pass whether or not it raises.
-    assert not [cell for cell in code_cells(chapter) if "raises-exception" in tags(cell)]
+    assert not [cell for cell in code_cells(notebook) if "raises-exception" in tags(cell)]
 
 
-def test_every_cell_has_its_own_id(chapter):
-    ids = [cell.id for cell in chapter.cells]
+def test_every_cell_has_its_own_id(notebook):
+    ids = [cell.id for cell in notebook.cells]
     assert len(set(ids)) == len(ids)
-    assert (chapter.nbformat, chapter.nbformat_minor) == (4, 5)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
 
 
-def test_cells_are_short(chapter):
-    for cell in code_cells(chapter):
+def test_cells_are_short(notebook):
+    for cell in code_cells(notebook):
         assert len(cell.source.splitlines()) <= 30, cell.source
 
 
-def test_the_kernel_is_any_python(chapter):
-    assert chapter.metadata.kernelspec.name == "python3"
-    assert set(chapter.metadata) <= {"kernelspec", "language_info"}
+def test_the_kernel_is_any_python(notebook):
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert set(notebook.metadata) <= {"kernelspec", "language_info"}

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from companion.page.execute import cache_folder, chapters, execute, main
+from companion.page.execute import cache_folder, chapters, execute, main, notebooks
 
 CONFIG = "execute: {timeout: 20}\n"
 COUNTING = "with open('runs', 'a') as file: file.write('x')"
@@ -32,15 +32,24 @@ def runs(book):
     return len((book / "runs").read_text())
 
 
-def test_chapters_are_the_notebooks_of_the_table_of_contents(book):
-    write_notebook(book / "stray.ipynb", "1 / 0")
+def test_notebooks_are_those_of_the_table_of_contents_and_exercises_no_chapters(book):
+    toc = (
+        "root: intro\nchapters: [file: one, {file: exercises/one, sections: [file: exercises/two]}]"
+    )
+    (book / "_toc.yml").write_text(f"format: jb-book\n{toc}\n")
+    (book / "exercises").mkdir()
+    for name in ("stray", "exercises/one", "exercises/two"):
+        write_notebook(book / f"{name}.ipynb", "1 / 0")
+    assert notebooks(book) == [
+        book / f"{n}.ipynb" for n in ("one", "exercises/one", "exercises/two")
+    ]
     assert chapters(book) == [book / "one.ipynb"]
 
 
 def test_a_missing_page_is_named(book):
     (book / "one.ipynb").unlink()
     with pytest.raises(FileNotFoundError, match=r"no one\.ipynb and no one\.md"):
-        chapters(book)
+        notebooks(book)
 
 
 def test_an_unchanged_chapter_is_not_executed_again(book):

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 import pytest
 import yaml
 
-from companion.page.execute import chapters
+from companion.page.execute import notebooks
 
 pytestmark = pytest.mark.browser
 
@@ -18,7 +18,7 @@ SITE = ROOT / "_build" / "html"
 BUILT = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = [name for name in BUILT if not name.startswith("_static/")]
 ARTICLES = [name for name in PAGES if name.startswith("book/")]
-CHAPTERS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in chapters(ROOT)]
+NOTEBOOKS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in notebooks(ROOT)]
 MEGABYTE = 1e6
 
 # What sticks out on the right of the window and is not inside a box that scrolls by itself.
@@ -126,8 +126,8 @@ def test_every_picture_has_a_text_alternative(open_page, http_address, article):
         assert not re.search(r"\.(png|svg)$", alt), alt
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_a_chapter_can_be_opened_in_colab_and_downloaded(open_page, http_address, name):
+@pytest.mark.parametrize("name", NOTEBOOKS)
+def test_a_notebook_can_be_opened_in_colab_and_downloaded(open_page, http_address, name):
     page = open_page(f"{http_address}/{name}.html")
     repository = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["repository"]
     path = urlparse(repository["url"]).path

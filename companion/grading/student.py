@@ -1,0 +1,106 @@
+"""The students' copies of the exercises, derived from the notebooks that hold the solutions.
+
+`book/exercises/solutions/<chapter>.ipynb` is the source. `student_copy` takes out of it what
+nbgrader's generate_assignment takes out, by the same preprocessors: regions between BEGIN SOLUTION
+and END SOLUTION, written answers, hidden tests. Cells tagged `solution` go whole.
+"""
+
+import copy
+import posixpath
+import re
+from pathlib import Path
+
+import nbformat
+from nbconvert.preprocessors import Preprocessor, TagRemovePreprocessor
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ClearOutput,
+    ClearSolutions,
+    ComputeChecksums,
+    LockCells,
+)
+from traitlets.config import Config
+
+STUDENTS = Path("book/exercises")
+SOLUTIONS = STUDENTS / "solutions"
+
+CONFIG = Config(
+    TagRemovePreprocessor={"enabled": True, "remove_cell_tags": {"solution"}},
+    ClearSolutions={
+        "code_stub": {"python": "raise NotImplementedError  # your code goes here"},
+        "text_stub": "*Your answer goes here.*",
+    },
+)
+
+# ](target) of a Markdown link, up to its anchor, unless it has a scheme or is an anchor alone.
+LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)[^)#\s]+")
+
+
+class MoveUp(Preprocessor):
+    """The copy lies one folder above the solutions: its title and relative links say so."""
+
+    enabled = True
+
+    def preprocess(self, notebook: nbformat.NotebookNode, resources: dict):
+        """Called by nbconvert: `# Solutions: ...` becomes `# Exercises: ...`, ../x becomes x."""
+        title = notebook.cells[0]
+        title.source = title.source.replace("# Solutions:", "# Exercises:", 1)
+        for cell in notebook.cells:
+            if cell.cell_type == "markdown":
+                cell.source = LINK.sub(_one_folder_up, cell.source)
+        return notebook, resources
+
+
+def _one_folder_up(link: re.Match) -> str:
+    return posixpath.normpath(posixpath.join(SOLUTIONS.name, link[0]))
+
+
+# The order is generate_assignment's: checksums of the hidden tests are not those of the copy.
+PREPROCESSORS = [
+    TagRemovePreprocessor,
+    MoveUp,
+    LockCells,
+    ClearSolutions,
+    ClearOutput,
+    CheckCellMetadata,
+    ClearHiddenTests,
+    ComputeChecksums,
+    CheckCellMetadata,
+]
+
+
+def student_copy(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """The notebook without its solutions, outputs and hidden tests; cells keep their ids.
+
+    Raises:
+        RuntimeError: a solution or a hidden test begins and does not end, or stands in a cell that
+            nbgrader does not know as one.
+        nbgrader.nbgraderformat.ValidationError: a cell's nbgrader metadata are not complete.
+    """
+    notebook, resources = copy.deepcopy(source), {}
+    for preprocessor in PREPROCESSORS:
+        notebook, resources = preprocessor(config=CONFIG)(notebook, resources)
+    return notebook
+
+
+def chapters(root: Path) -> list[str]:
+    """The chapters that have exercises, in alphabetical order."""
+    return sorted(path.stem for path in (root / SOLUTIONS).glob("*.ipynb"))
+
+
+def main(root: Path, names: list[str]) -> None:
+    """Write the students' copies of these chapters' exercises, or of all.
+
+    Raises:
+        ValueError: a chapter has no exercises.
+    """
+    if unknown := set(names) - set(chapters(root)):
+        raise ValueError(
+            f"no exercises for {', '.join(sorted(unknown))}; there are {', '.join(chapters(root))}"
+        )
+    for name in names or chapters(root):
+        source = nbformat.read(root / SOLUTIONS / f"{name}.ipynb", as_version=4)
+        path = root / STUDENTS / f"{name}.ipynb"
+        nbformat.write(student_copy(source), path)
+        print(f"wrote {path.relative_to(root).as_posix()}")

@@ -1,0 +1,157 @@
+"""The form of the exercises: cards, hints, checks, solutions; and the chapters' lists of them."""
+
+import ast
+import re
+from itertools import pairwise
+from typing import NamedTuple
+
+import nbformat
+import pytest
+from myst_parser.mdit_to_docutils.base import default_slugify
+
+from companion import checks
+from companion.grading.student import SOLUTIONS, STUDENTS, chapters
+from companion.page.execute import notebooks
+from tests.book.conftest import ROOT
+
+CARD = re.compile(
+    r"\*\*(?P<kind>Coding|Reasoning|Open problem)\*\* · difficulty (?P<difficulty>[123]) of 3"
+    r" · importance [123] of 3 · (?P<minutes>\d+) minutes · trains (?P<trains>.+)"
+)
+HINTS = re.compile(r"<details><summary>(Hint|Second hint)</summary>\n\n(.+?)\n\n</details>", re.S)
+CHECK = re.compile(r"^from companion import checks\n\nverdict = checks\.(\w+)\.(\w+)\((\w+)\)\n")
+HIDDEN = "### BEGIN HIDDEN TESTS\nverdict.require()\n### END HIDDEN TESTS\nverdict"
+
+
+class Exercise(NamedTuple):
+    chapter: str
+    title: str  # with its number: 1. The four steps
+    text: str
+    cells: list
+
+    def __str__(self) -> str:
+        return f"{self.chapter}-{self.title}"
+
+    @property
+    def card(self) -> dict:
+        found = CARD.fullmatch(self.text.split("\n\n")[1])
+        assert found, f"no card below the heading: {self.text}"
+        return found.groupdict()
+
+
+def exercises_of(chapter: str) -> list[Exercise]:
+    """The exercises of a notebook of solutions: each begins with a heading of the second level."""
+    cells = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4).cells
+    starts = [i for i, cell in enumerate(cells) if cell.source.startswith("## ")]
+    return [
+        Exercise(chapter, cells[i].source.splitlines()[0][3:], cells[i].source, cells[i:end])
+        for i, end in pairwise([*starts, len(cells)])
+    ]
+
+
+EXERCISES = [exercise for chapter in chapters(ROOT) for exercise in exercises_of(chapter)]
+every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=str)
+every_page = pytest.mark.parametrize("page", chapters(ROOT))
+
+
+def nbgrader(cell) -> dict:
+    return cell.metadata.get("nbgrader", {})
+
+
+def answers(cells) -> list:
+    return [cell for cell in cells if nbgrader(cell).get("solution")]
+
+
+@every_exercise
+def test_the_heading_is_numbered_and_has_no_formula(exercise):
+    number = 1 + [other.title for other in exercises_of(exercise.chapter)].index(exercise.title)
+    assert re.fullmatch(rf"{number}\. [^$`*]+", exercise.title)  # it is an anchor, too
+
+
+@every_exercise
+def test_a_card_two_hints_and_the_way_to_the_solution(exercise):
+    assert exercise.card
+    assert [found[0] for found in HINTS.findall(exercise.text)] == ["Hint", "Second hint"]
+    page = f"{exercise.chapter}.ipynb"
+    assert exercise.text.endswith(f"[Solution]({page}#{default_slugify(exercise.title)})")
+
+
+@every_exercise
+def test_code_is_checked_and_words_are_read(exercise):
+    """Coding: functions to complete, each with its check. Otherwise: one answer in words."""
+    graded = [cell for cell in exercise.cells if nbgrader(cell).get("grade")]
+    if exercise.card["kind"] != "Coding":
+        assert [cell.cell_type for cell in graded] == ["markdown"]
+        assert len(graded[0].source) > 400, "a full answer in words"
+    else:
+        assert graded
+        for cell in graded:
+            module, check, answer = CHECK.match(cell.source).groups()
+            assert module == exercise.chapter
+            assert callable(getattr(getattr(checks, module), check))
+            assert cell.source == CHECK.match(cell.source)[0] + HIDDEN
+            code = [other.source for other in answers(exercise.cells)]
+            assert re.search(rf"^(def|class) {answer}\(", "\n".join(code), re.M), answer
+    assert all(nbgrader(cell)["points"] >= 1 for cell in graded)
+
+
+@every_exercise
+def test_every_blank_is_inside_a_function(exercise):
+    """So that an unedited copy runs: what is left out raises only when it is called."""
+    for cell in answers(exercise.cells):
+        if cell.cell_type == "code":
+            stub = re.sub(
+                r"### BEGIN SOLUTION.*?### END SOLUTION", "raise", cell.source, flags=re.S
+            )
+            assert "### BEGIN SOLUTION" in cell.source
+            functions = [n for n in ast.walk(ast.parse(stub)) if isinstance(n, ast.FunctionDef)]
+            inside = {n for f in functions for n in ast.walk(f) if isinstance(n, ast.Raise)}
+            assert len(inside) == stub.count("raise")
+
+
+@every_page
+def test_no_solution_travels(page):
+    """No line of a solution stands in the students' copy, unless it is given there anyway."""
+    copied = nbformat.read(ROOT / STUDENTS / f"{page}.ipynb", as_version=4)
+    given = {line.strip() for cell in copied.cells for line in cell.source.splitlines()}
+    for exercise in exercises_of(page):
+        for cell in exercise.cells:
+            solution = cell.source
+            if "solution" in cell.metadata.get("tags", []):
+                assert cell.id not in {other.id for other in copied.cells}
+            elif cell.cell_type == "code" and nbgrader(cell).get("solution"):
+                solution = re.search(r"BEGIN SOLUTION\n(.*?)\s*###", cell.source, re.S)[1]
+            elif not nbgrader(cell).get("solution"):
+                continue
+            lines = {line.strip() for line in solution.splitlines() if len(line.strip()) > 20}
+            assert lines and not lines & given
+
+
+@every_page
+def test_a_chapter_has_enough_of_both_kinds(page):
+    kinds = [exercise.card["kind"] for exercise in exercises_of(page)]
+    assert kinds.count("Coding") >= 3
+    assert len(kinds) - kinds.count("Coding") >= 2
+
+
+@every_page
+def test_the_chapter_lists_its_exercises(page):
+    cells = nbformat.read(ROOT / "book" / f"{page}.ipynb", as_version=4).cells
+    (section,) = [cell.source for cell in cells if cell.source.startswith("## Exercises")]
+    for exercise in exercises_of(page):
+        card, title = exercise.card, exercise.title.partition(". ")[2]
+        link = f"exercises/{page}.ipynb#{default_slugify(exercise.title)}"
+        line = f"[{title}]({link}): {card['kind'].lower()}, difficulty {card['difficulty']} of 3, "
+        assert f"{line}{card['minutes']} minutes" in section
+
+
+@every_page
+def test_both_pages_are_in_the_book(page):
+    pages = notebooks(ROOT)
+    assert ROOT / STUDENTS / f"{page}.ipynb" in pages
+    assert ROOT / SOLUTIONS / f"{page}.ipynb" in pages
+
+
+def test_a_page_says_how_to_work_with_exercises():
+    text = (ROOT / STUDENTS / "index.md").read_text("utf8")
+    assert "make assignment" in text and "make grade" in text

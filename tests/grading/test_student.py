@@ -1,0 +1,118 @@
+"""The students' copies: on a small notebook of solutions, and as they are committed."""
+
+import copy
+
+import nbformat
+import pytest
+from nbgrader.nbgraderformat import ValidationError
+
+from companion.grading.__main__ import main
+from companion.grading.student import SOLUTIONS, STUDENTS, chapters, student_copy
+from tests.book.conftest import ROOT
+
+TEXT = "Read [the chapter](../../one.ipynb#why), [this](one.ipynb#1-add), [that](https://a.b/../c)."
+
+
+def marked(name, *, grade, solution, **more):
+    metadata = {"schema_version": 3, "grade_id": name, "grade": grade, "solution": solution}
+    return {"nbgrader": metadata | {"locked": not solution, "task": False} | more}
+
+
+@pytest.fixture
+def source():
+    """One exercise to code and one to answer in words."""
+    answer = "def add(x):\n    ### BEGIN SOLUTION\n    return x + 1\n    ### END SOLUTION"
+    check = "print(add(1))\n### BEGIN HIDDEN TESTS\nassert add(1) == 2\n### END HIDDEN TESTS"
+    code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [
+        text("# Solutions: one", id="title"),
+        text(TEXT, id="text"),
+        code(answer, id="answer", metadata=marked("a", grade=False, solution=True)),
+        code(check, id="check", metadata=marked("c", grade=True, solution=False, points=1)),
+        text(
+            "Since it is so.", id="words", metadata=marked("w", grade=True, solution=True, points=2)
+        ),
+        code("print('measured')", id="experiment", metadata={"tags": ["solution"]}),
+    ]
+    notebook.cells[3].outputs = [nbformat.v4.new_output("stream", text="2")]
+    return notebook
+
+
+def test_solutions_hidden_tests_and_outputs_stay_behind(source):
+    cells = {cell.id: cell for cell in student_copy(source).cells}
+    assert (
+        cells["answer"].source
+        == "def add(x):\n    raise NotImplementedError  # your code goes here"
+    )
+    assert cells["check"].source == "print(add(1))"
+    assert cells["check"].outputs == []
+    assert cells["words"].source == "*Your answer goes here.*"
+    assert "experiment" not in cells
+
+
+def test_links_and_the_title_fit_the_copys_place(source):
+    title, text, *_ = student_copy(source).cells
+    assert title.source == "# Exercises: one"
+    assert text.source == (
+        "Read [the chapter](../one.ipynb#why), [this](solutions/one.ipynb#1-add), [that](https://a.b/../c)."
+    )
+
+
+def test_checks_are_locked_and_answers_are_not(source):
+    cells = {cell.id: cell.metadata for cell in student_copy(source).cells}
+    assert cells["check"]["editable"] is False
+    assert "editable" not in cells["answer"] | cells["words"]
+    assert all(cells[name]["nbgrader"]["checksum"] for name in ("answer", "check", "words"))
+
+
+def test_the_source_stays_as_it_is(source):
+    before = copy.deepcopy(source)
+    student_copy(source)
+    assert source == before
+
+
+def test_a_solution_without_an_end_is_refused(source):
+    source.cells[2].source = source.cells[2].source.replace("END SOLUTION", "end")
+    with pytest.raises(RuntimeError, match="no end solution"):
+        student_copy(source)
+
+
+def test_incomplete_metadata_are_refused(source):
+    del source.cells[3].metadata.nbgrader["points"]
+    with pytest.raises(ValidationError):
+        student_copy(source)
+
+
+@pytest.fixture
+def root(tmp_path, source):
+    (tmp_path / SOLUTIONS).mkdir(parents=True)
+    for name in ("one", "two"):
+        nbformat.write(source, tmp_path / SOLUTIONS / f"{name}.ipynb")
+    return tmp_path
+
+
+def test_the_command_writes_the_chapters_that_are_named_or_all(root, source, capsys):
+    main(root, ["student", "two"])
+    assert nbformat.read(root / STUDENTS / "two.ipynb", as_version=4) == student_copy(source)
+    assert not (root / STUDENTS / "one.ipynb").exists()
+    main(root, ["student"])
+    assert (root / STUDENTS / "one.ipynb").exists()
+    assert capsys.readouterr().out.count("wrote ") == 3
+
+
+def test_an_unknown_chapter_is_refused_with_those_there_are(root, capsys):
+    with pytest.raises(SystemExit):
+        main(root, ["student", "three"])
+    assert "no exercises for three; there are one, two" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT))
+def test_the_committed_copy_is_the_derived_one(chapter):
+    source = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+    committed = nbformat.read(ROOT / STUDENTS / f"{chapter}.ipynb", as_version=4)
+    assert committed == student_copy(source), f"run: python -m companion.grading student {chapter}"
+
+
+def test_no_copy_is_without_a_source():
+    assert sorted(path.stem for path in (ROOT / STUDENTS).glob("*.ipynb")) == chapters(ROOT)
