@@ -9,6 +9,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+from companion.kernels.validation import check_query_key_value
 from companion.nn.masks import causal_mask
 from companion.nn.validation import (
     require_probability,
@@ -54,7 +55,7 @@ def scaled_dot_product_attention(
 
     Source: Vaswani et al. 2017, section 3.2.1, equation 1 (https://arxiv.org/abs/1706.03762).
     """
-    _check_query_key_value(query, key, value)
+    check_query_key_value(query, key, value)
     T, S, d_k = query.shape[-2], key.shape[-2], query.shape[-1]
     check_mask_and_bias(mask, score_bias, (*query.shape[:-1], S))
     require_probability(dropout_p=dropout_p)
@@ -129,34 +130,6 @@ def fused_attention(
         enable_gqa=key.shape[1] != query.shape[1],
     )
     return output if empty is None else output.masked_fill(empty, 0.0)
-
-
-def _check_query_key_value(query, key, value) -> None:
-    named = (("query", query), ("key", key), ("value", value))
-    for name, x in named:
-        require_tensor(name, x)
-    for name, x in named:
-        if not x.is_floating_point() or x.dtype != query.dtype:
-            raise TypeError(
-                "query, key and value must have the same floating dtype, got "
-                f"{query.dtype}, {key.dtype} and {value.dtype}"
-            )
-        if x.dim() < 2:
-            raise ValueError(f"{name} must have shape (..., length, width), got {tuple(x.shape)}")
-    if query.shape[-1] != key.shape[-1]:
-        raise ValueError(
-            f"query and key must have the same width d_k, got {query.shape[-1]} and {key.shape[-1]}"
-        )
-    if key.shape[-2] != value.shape[-2]:
-        raise ValueError(
-            f"key and value must have the same length S, got {key.shape[-2]} and {value.shape[-2]}"
-        )
-    if not query.shape[:-2] == key.shape[:-2] == value.shape[:-2]:
-        raise ValueError(
-            "query, key and value must have the same leading (batch, head) dimensions, got "
-            f"{tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} and {tuple(value.shape[:-2])}; "
-            "expand() the smaller ones first"
-        )
 
 
 def check_mask_and_bias(mask, score_bias, scores_shape) -> None:

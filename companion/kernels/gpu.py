@@ -1,0 +1,87 @@
+"""Attention by a kernel of its own, written in Triton: the tiles of `companion.kernels.tiled`."""
+
+import torch
+from torch.autograd.function import once_differentiable
+
+from companion.kernels.tiled import full_precision, tiled_backward
+from companion.kernels.validation import check_block_size, check_query_key_value
+
+
+class TritonAttention(torch.autograd.Function):
+    """The kernel forward; backward the tiles are made once more in plain PyTorch."""
+
+    @staticmethod
+    def forward(ctx, query, key, value, is_causal: bool, block_size: int):
+        from companion.kernels.triton_kernel import launch
+
+        output, log_sum_exp = launch(query, key, value, is_causal, block_size)
+        ctx.save_for_backward(query, key, value, output, log_sum_exp)
+        ctx.tiles = is_causal, block_size
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_output):
+        with full_precision(grad_output.device.type):
+            return *tiled_backward(*ctx.saved_tensors, grad_output, *ctx.tiles), None, None
+
+
+def triton_attention(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    is_causal: bool = False,
+    block_size: int = 128,
+) -> torch.Tensor:
+    """What `tiled_attention` computes, forward in one Triton kernel.
+
+    The kernel runs compiled on a CUDA device, or anywhere in Triton's interpreter, which is slow
+    and is chosen by TRITON_INTERPRET=1 in the environment before Python starts. The backward pass
+    is that of `tiled_attention`.
+
+    Args:
+        query: (..., T, d_k), of float16, bfloat16 or float32.
+        key: (..., S, d_k).
+        value: (..., S, d_v).
+        is_causal: no query sees a later key; the last query is aligned with the last key.
+        block_size: number of queries in a tile, a power of two, at least 16.
+
+    Returns:
+        output (..., T, d_v), in the dtype of the query.
+
+    Raises:
+        ValueError: shapes do not fit together, the block size is none that the kernel takes, or the
+            tensors are on a device that it cannot run on.
+        TypeError: dtypes differ, or are none that the kernel takes.
+        ImportError: Triton is not installed.
+
+    Source: Dao 2023, algorithm 1 (https://arxiv.org/abs/2307.08691).
+    """
+    check_query_key_value(query, key, value)
+    check_block_size(block_size)
+    if block_size < 16 or block_size & (block_size - 1):
+        raise ValueError(
+            f"block_size must be a power of two and at least 16 in the kernel, got {block_size}; "
+            "128 is a good one, and tiled_attention takes any"
+        )
+    if query.dtype not in (torch.float16, torch.bfloat16, torch.float32):
+        raise TypeError(
+            f"the kernel takes float16, bfloat16 or float32, got {query.dtype}; "
+            "use tiled_attention for others"
+        )
+    try:
+        from companion.kernels.triton_kernel import INTERPRETED
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "triton_attention needs Triton (pip install triton, on Linux), which is not installed; "
+            "tiled_attention computes the same everywhere"
+        ) from error
+    devices = sorted({x.device.type for x in (query, key, value)})
+    if devices != ["cuda"] and not (INTERPRETED and devices == ["cpu"]):
+        raise ValueError(
+            f"triton_attention needs its tensors on a CUDA device, got {' and '.join(devices)};"
+            " move them, use tiled_attention, or set TRITON_INTERPRET=1 before Python starts, which"
+            " runs the kernel on a CPU, slowly"
+        )
+    return TritonAttention.apply(query, key, value, is_causal, block_size)

@@ -1,0 +1,143 @@
+"""The Triton kernel: in the interpreter, compiled for a GPU that need not be there, and on one."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from companion.kernels import tiled_attention, triton_attention
+from companion.nn import scaled_dot_product_attention
+
+INTERPRETED = Path(__file__).with_name("interpreted.py")
+ROOT = Path(__file__).parents[2]
+
+needs_triton = pytest.mark.skipif(sys.platform != "linux", reason="Triton is made for Linux")
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+
+def run(*arguments, **environment) -> subprocess.CompletedProcess:
+    """A Python of its own, with these variables."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment}
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+@needs_triton
+def test_the_kernel_in_the_interpreter():
+    done = run(INTERPRETED, TRITON_INTERPRET="1")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["30"]
+
+
+COMPILE = """
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, compile
+from companion.kernels.triton_kernel import forward_kernel, launch_settings
+import torch
+settings = launch_settings(torch.bfloat16, 128)
+constants = dict(d_k=128, d_v=128, D_K=128, D_V=128, BLOCK_T=128, BLOCK_S=settings["BLOCK_S"])
+constants |= dict(CAUSAL=True, PRECISION="ieee")
+names = forward_kernel.arg_names
+types = {"T": "i32", "S": "i32", "scale": "fp32", "log_sum_exp": "*fp32"}
+types |= dict.fromkeys(constants, "constexpr")
+source = ASTSource(
+    forward_kernel,
+    signature={name: types.get(name, "*bf16") for name in names},
+    constexprs={(names.index(name),): value for name, value in constants.items()},
+    attrs={(i,): [["tt.divisibility", 16]] for i in range(7)},
+)
+options = {name: settings[name] for name in ("num_warps", "num_stages")}
+kernel = compile(source, target=GPUTarget("cuda", 90, 32), options=options)
+ptx = kernel.asm["ptx"]
+print(len(kernel.asm["cubin"]) > 0)
+print(*(name in ptx for name in ("wgmma.mma_async", "cp.async.cg", "st.local")))
+print(kernel.metadata.shared)
+"""
+
+
+@needs_triton
+def test_the_kernel_compiles_for_a_hopper_gpu(tmp_path):
+    done = run("-c", COMPILE, TRITON_CACHE_DIR=str(tmp_path), TRITON_INTERPRET="0")
+    assert done.returncode == 0, done.stderr
+    # Machine code with the tensor cores' instruction, asynchronous copies, and nothing spilled.
+    compiled, instructions, shared = done.stdout.splitlines()
+    assert (compiled, instructions) == ("True", "True True False")
+    assert int(shared) <= 227 * 1024  # of shared memory, all that a program has on an H200
+
+
+def test_without_triton_there_is_a_clear_error_and_all_else_works():
+    code = (
+        "import sys; sys.modules['triton'] = None; import torch; "
+        "from companion.kernels import tiled_attention, triton_attention; x = torch.randn(3, 4); "
+        "print(tiled_attention(x, x, x).shape); triton_attention(x, x, x)"
+    )
+    done = run("-c", code)
+    assert done.stdout == "torch.Size([3, 4])\n"
+    assert (
+        "ImportError: triton_attention needs Triton (pip install triton, on Linux)" in done.stderr
+    )
+
+
+def test_importing_the_floor_does_not_import_triton():
+    done = run("-c", "import companion.kernels, sys; print('triton' in sys.modules)")
+    assert done.stdout == "False\n", done.stderr
+
+
+@needs_triton
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_device_that_it_cannot_run_on(device):
+    x = torch.randn(3, 4, device=device)
+    with pytest.raises(ValueError, match=rf"on a CUDA device, got {device}; .* TRITON_INTERPRET"):
+        triton_attention(x, x, x)
+
+
+@pytest.mark.parametrize(
+    "block_size, error",
+    [(48, ValueError), (8, ValueError), (0, ValueError), (16.0, TypeError)],
+)
+def test_block_sizes_that_it_does_not_take(block_size, error):
+    x = torch.randn(3, 4)
+    with pytest.raises(error, match=f"block_size must be .* got {block_size}"):
+        triton_attention(x, x, x, block_size=block_size)
+
+
+def test_what_it_does_not_take():
+    x = torch.randn(3, 4)
+    with pytest.raises(TypeError, match=r"float16, bfloat16 or float32, got torch.float64"):
+        triton_attention(x.double(), x.double(), x.double())
+    with pytest.raises(ValueError, match=r"width d_k, got 4 and 3"):
+        triton_attention(x, x[:, :3], x)
+
+
+@needs_gpu
+@pytest.mark.parametrize("is_causal", [False, True])
+@pytest.mark.parametrize(
+    "T, S, d_k, d_v", [(512, 512, 128, 128), (301, 211, 64, 40), (1, 999, 16, 5)]
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_compiled_on_a_gpu(dtype, T, S, d_k, d_v, is_causal):
+    tensors = [
+        torch.randn(2, 3, n, d, device="cuda").to(dtype) for n, d in ((T, d_k), (S, d_k), (S, d_v))
+    ]
+    inputs = [tensor.clone().requires_grad_() for tensor in tensors]
+    exact_inputs = [tensor.double().requires_grad_() for tensor in tensors]
+    output = triton_attention(*inputs, is_causal=is_causal)
+    exact, _ = scaled_dot_product_attention(*exact_inputs, is_causal=is_causal)
+    tolerance = {"rtol": 0, "atol": 16 * max(torch.finfo(dtype).eps, 1e-6)}
+    torch.testing.assert_close(output.double(), exact, **tolerance)
+    upstream = torch.randn_like(output)
+    gradients = torch.autograd.grad(output, inputs, upstream)
+    exact_gradients = torch.autograd.grad(exact, exact_inputs, upstream.double())
+    for gradient, expected in zip(gradients, exact_gradients, strict=True):
+        scale = expected.abs().max().clamp(min=1e-3)
+        torch.testing.assert_close(gradient.double() / scale, expected / scale, **tolerance)
+
+
+@needs_gpu
+def test_tiles_on_a_gpu():
+    query = torch.randn(2, 3, 301, 64, device="cuda", dtype=torch.float64)
+    expected, _ = scaled_dot_product_attention(query, query, query, is_causal=True)
+    torch.testing.assert_close(tiled_attention(query, query, query, is_causal=True), expected)
