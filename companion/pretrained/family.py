@@ -1,0 +1,101 @@
+"""What differs from one family of published models to the next: its settings and its names."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from companion.models.config import StackConfig
+from companion.pretrained.folder import read_json
+
+ACTIVATIONS = {
+    "relu": "relu",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+}
+
+
+class Settings:
+    """A config.json, read key by key; null is the same as left out, as in transformers.
+
+    Args:
+        path: of the file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.values = read_json(path)
+
+    def get(self, key: str, default=None):
+        """The value, or what transformers takes if there is none."""
+        value = self.values.get(key)
+        return default if value is None else value
+
+    def need(self, key: str):
+        """The value; raise ValueError if there is none."""
+        value = self.get(key)
+        if value is None:
+            raise ValueError(f"there is no {key!r}, without which no model can be built")
+        return value
+
+    def choose(self, key: str, choices: Mapping, default=None):
+        """What the value stands for in `choices`; raise ValueError if it is not one of them."""
+        value = self.get(key, default)
+        if not isinstance(value, str) or value not in choices:
+            listed = ", ".join(map(repr, choices))
+            raise ValueError(
+                f"{key} = {value!r} is not what companion's models have; they have {listed}"
+            )
+        return choices[value]
+
+    def require(self, **expected) -> None:
+        """Raise ValueError unless every key has the one value that companion's models have."""
+        others = [
+            f"{key} = {self.get(key)!r} instead of {value!r}"
+            for key, value in expected.items()
+            if self.get(key, value) != value
+        ]
+        if others:
+            raise ValueError(f"companion's models do not have {', '.join(others)}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a file keeps a tensor of ours.
+
+    Args:
+        shape: from the shape of ours to the shape in the file.
+        ours: from the tensor in the file to ours.
+    """
+
+    shape: Callable[[tuple[int, ...]], tuple[int, ...]]
+    ours: Callable[[torch.Tensor], torch.Tensor]
+
+
+AS_IT_IS = Layout(lambda shape: shape, lambda tensor: tensor)
+
+
+@dataclass(frozen=True)
+class Family:
+    """How the models of one `model_type` become the companion's.
+
+    Args:
+        model: the companion's class.
+        configuration: from the settings and the names in the file to the model's config; raises
+            ValueError for a setting that the model cannot have.
+        names: from our modules or parameters to those in the file; {i} is the number of a block.
+            A value that is not only a name is a pair of name and `Layout`.
+        prefix: what stands before the names if the file is of a model with a head.
+        copies: names that repeat another tensor of the file, and the name of that.
+        unused: endings of the names of tensors that our model does without: buffers that are not
+            weights, and heads for other tasks.
+    """
+
+    model: type[nn.Module]
+    configuration: Callable[[Settings, Collection[str]], StackConfig]
+    names: Mapping[str, str | tuple[str, Layout]]
+    prefix: str
+    copies: Mapping[str, str] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()

@@ -1,0 +1,162 @@
+"""From a published folder to a model, with every name and every shape accounted for."""
+
+import os
+import re
+from functools import reduce
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from companion.pretrained import bert, gpt2, llama, vit
+from companion.pretrained.family import AS_IT_IS, Family, Layout, Settings
+from companion.pretrained.folder import CONFIG, Tensors, find
+
+FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "llama": llama.FAMILY, "vit": vit.FAMILY}
+
+# safetensors' words for what a model can compute in.
+DTYPES = {
+    "F16": torch.float16,
+    "BF16": torch.bfloat16,
+    "F32": torch.float32,
+    "F64": torch.float64,
+}
+
+
+def load(
+    name_or_folder: str | os.PathLike,
+    *,
+    device: torch.device | str | None = None,
+    dtype: torch.dtype | None = None,
+) -> nn.Module:
+    """A published BERT, GPT-2, Llama or ViT, in the companion's own class and in eval mode.
+
+    Its logits are those of `transformers`. A BERT ends in an MLM head if the folder has its
+    weights, otherwise in hidden states (all-MiniLM-L6-v2); a ViT ends in a classifier if the folder
+    has it. What only serves other tasks is left out: the pooler, the next-sentence head.
+
+    Args:
+        name_or_folder: a folder with config.json and model.safetensors (or several files and their
+            index), or the name of a model on the Hugging Face hub, such as
+            "openai-community/gpt2", which is downloaded once. A folder goes before a name.
+        device: where the weights go; the CPU when left out.
+        dtype: what they are converted to; as the file has them when left out.
+
+    Returns:
+        `BERT`, `GPT` (GPT-2, Llama) or `ViT`.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or a file is missing from it. Pickles
+            (pytorch_model.bin) are not read.
+        ValueError: a file is damaged, the config has a value that companion's models do not have,
+            names or shapes do not match, or the hub has no such model.
+        ConnectionError: the hub cannot be reached.
+        TypeError: an argument is of another type.
+    """
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype must be a floating torch.dtype, got {dtype!r}")
+    folder = find(name_or_folder)
+    settings = Settings(folder / CONFIG)
+    tensors = Tensors(folder)
+    try:
+        settings.require(auto_map=None, quantization_config=None)
+        family = settings.choose("model_type", FAMILIES)
+        stored = {_plain(name, family): name for name in tensors.shapes}
+        config = family.configuration(settings, stored)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{folder / CONFIG}: {error}") from error
+    with torch.device("meta"):
+        model = family.model(config)
+
+    places = {name: _place(name, family) for name, _ in model.named_parameters()}
+    _find_copies(folder, family, tensors, stored, {theirs for theirs, _ in places.values()})
+    _check(folder, model, family, tensors, stored, places)
+    dtypes = {name: tensors.dtypes[stored[theirs]] for name, (theirs, _) in places.items()}
+    common = _common_dtype(folder, dtypes)
+    dtype = common if dtype is None else dtype
+    parameters = {}
+    for name, parameter in model.named_parameters():
+        theirs, layout = places[name]
+        tensor = layout.ours(tensors.take(stored[theirs]))
+        copy = torch.empty(parameter.shape, device=device, dtype=dtype).copy_(tensor)
+        parameters[parameter] = nn.Parameter(copy)
+    every_name = model.named_parameters(remove_duplicate=False)
+    state = {name: parameters[parameter] for name, parameter in every_name}  # tied stay tied
+    model.load_state_dict(state, assign=True)
+    return model.eval()
+
+
+def _plain(name: str, family: Family) -> str:
+    """A name of the file without the prefix, and without the words of TensorFlow."""
+    name = name.removeprefix(family.prefix)
+    return re.sub(r"\.beta$", ".bias", re.sub(r"\.gamma$", ".weight", name))
+
+
+def _place(name: str, family: Family) -> tuple[str, Layout]:
+    """Where our parameter stands in the file: its plain name there, and its layout."""
+    number = re.match(r"blocks\.(\d+)\.", name)
+    pattern = re.sub(r"^blocks\.\d+\.", "blocks.{i}.", name)
+    module, _, kind = pattern.rpartition(".")
+    if pattern in family.names:
+        entry, ending = family.names[pattern], ""
+    else:
+        entry, ending = family.names[module], f".{kind}"
+    theirs, layout = (entry, AS_IT_IS) if isinstance(entry, str) else entry
+    return theirs.replace("{i}", number[1] if number else "") + ending, layout
+
+
+def _find_copies(folder, family, tensors, stored, needed) -> None:
+    """Take tensors that repeat another one for what they are; raise if they say something else."""
+    for copy, original in family.copies.items():
+        if copy not in stored or copy in needed:
+            continue
+        name = stored.pop(copy)
+        first = stored.setdefault(original, name)
+        if first != name and not torch.equal(tensors.take(first), tensors.take(name)):
+            raise ValueError(
+                f"{folder} has {first} and {name} with different values, but its {CONFIG} says "
+                "that they are one (tie_word_embeddings)"
+            )
+
+
+def _check(folder, model, family, tensors, stored, places) -> None:
+    """Raise unless every parameter is in the file in the right shape, and nothing else is."""
+    missing, wrong = [], []
+    for name, parameter in model.named_parameters():
+        theirs, layout = places[name]
+        expected = layout.shape(tuple(parameter.shape))
+        if theirs not in stored:
+            missing.append(theirs)
+        elif (found := tensors.shapes[stored[theirs]]) != expected:
+            wrong.append(f"{stored[theirs]} is {found}, expected {expected}")
+    needed = {theirs for theirs, _ in places.values()}
+    unexpected = [
+        name
+        for plain, name in stored.items()
+        if plain not in needed and not plain.endswith(family.unused)
+    ]
+    twice = [name for name in tensors.shapes if stored.get(_plain(name, family), name) != name]
+    kinds = {"missing": missing, "wrong shape": wrong, "unexpected": unexpected, "twice": twice}
+    if any(kinds.values()):
+        lines = [f"\n  {kind}: {_listed(names)}" for kind, names in kinds.items() if names]
+        raise ValueError(
+            f"the weights in {folder} are not those of the {type(model).__name__} that its "
+            f"{CONFIG} describes:{''.join(lines)}"
+        )
+
+
+def _listed(names: list[str], limit: int = 8) -> str:
+    names = list(dict.fromkeys(names))
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(names[:limit]) + more
+
+
+def _common_dtype(folder: Path, dtypes: dict[str, str]) -> torch.dtype:
+    """The most precise of the types in the file."""
+    for name, word in dtypes.items():
+        if word not in DTYPES:
+            raise ValueError(
+                f"{folder} keeps {name} as {word}; companion reads {', '.join(DTYPES)}, "
+                "so get the model before it was quantised"
+            )
+    return reduce(torch.promote_types, (DTYPES[word] for word in dtypes.values()))

@@ -1,0 +1,51 @@
+"""The Vision Transformer's folders."""
+
+from collections.abc import Collection
+
+from companion.models import ViT, ViTConfig
+from companion.pretrained.family import ACTIVATIONS, Family, Layout, Settings
+
+
+def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
+    """The model that a config.json of ViT describes; a classifier if the file has one."""
+    settings.require(qkv_bias=True)
+    labels = settings.get("id2label", {"0": "LABEL_0", "1": "LABEL_1"})
+    return ViTConfig(
+        image_size=settings.get("image_size", 224),
+        patch_size=settings.get("patch_size", 16),
+        channels=settings.get("num_channels", 3),
+        num_classes=len(labels) if "classifier.weight" in names else None,
+        d_model=settings.need("hidden_size"),
+        num_layers=settings.need("num_hidden_layers"),
+        num_heads=settings.need("num_attention_heads"),
+        d_ff=settings.need("intermediate_size"),
+        activation=settings.choose("hidden_act", ACTIVATIONS, "gelu"),
+        norm_eps=settings.get("layer_norm_eps", 1e-12),
+        dropout=settings.get("hidden_dropout_prob", 0.0),
+    )
+
+
+ONE_OF_A_BATCH = Layout(lambda shape: (1, *shape), lambda tensor: tensor[0])
+
+LAYER = "encoder.layer.{i}"
+FAMILY = Family(
+    model=ViT,
+    configuration=configuration,
+    names={
+        "cls_token": "embeddings.cls_token",
+        "positions.weight": ("embeddings.position_embeddings", ONE_OF_A_BATCH),
+        "patch_embedding.proj": "embeddings.patch_embeddings.projection",
+        "blocks.{i}.norm1": f"{LAYER}.layernorm_before",
+        "blocks.{i}.self_attention.q_proj": f"{LAYER}.attention.attention.query",
+        "blocks.{i}.self_attention.k_proj": f"{LAYER}.attention.attention.key",
+        "blocks.{i}.self_attention.v_proj": f"{LAYER}.attention.attention.value",
+        "blocks.{i}.self_attention.out_proj": f"{LAYER}.attention.output.dense",
+        "blocks.{i}.norm2": f"{LAYER}.layernorm_after",
+        "blocks.{i}.feed_forward.up_proj": f"{LAYER}.intermediate.dense",
+        "blocks.{i}.feed_forward.down_proj": f"{LAYER}.output.dense",
+        "final_norm": "layernorm",
+        "head": "classifier",
+    },
+    prefix="vit.",
+    unused=("pooler.dense.weight", "pooler.dense.bias"),
+)
