@@ -9,7 +9,7 @@ import yaml
 from companion.page.reference import escape_docstring, public_names, with_reference
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("nn", "models", "training", "generation", "data", "page")
+PARTS = ("nn", "models", "training", "generation", "pretrained", "data", "page")
 
 
 def functions_and_classes():
