@@ -7,6 +7,7 @@ checks.self_attention.attention(attention)
 from companion.checks import (
     beyond_recurrence,
     embeddings,
+    full_model,
     multi_head_attention,
     positional_encoding,
     self_attention,
@@ -18,6 +19,7 @@ __all__ = [
     "Verdict",
     "beyond_recurrence",
     "embeddings",
+    "full_model",
     "multi_head_attention",
     "positional_encoding",
     "self_attention",

@@ -32,6 +32,9 @@ CORE = {
     "negative_sampling_loss",
     "add_and_norm",
     "diagnose",
+    "shifted",
+    "greedy",
+    "smoothed_loss",
 }
 
 
