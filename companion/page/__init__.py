@@ -4,6 +4,7 @@ from companion.page.diagrams import transformer_diagram
 from companion.page.gallery import (
     attention_figure,
     embeddings_figure,
+    forecast_figure,
     heads_figure,
     path_figure,
     positions_figure,
@@ -22,6 +23,7 @@ __all__ = [
     "bars",
     "embeddings_figure",
     "figure",
+    "forecast_figure",
     "heads_figure",
     "heatmap",
     "heatmaps",

@@ -1,0 +1,299 @@
+// The Lorenz system in three dimensions: from a start that the reader drags, the truth and a forecast.
+
+const derivative = ([x, y, z]) => [10 * (y - x), x * (28 - z) - y, x * y - (8 / 3) * z];
+const along = (state, h, rate) => state.map((s, i) => s + h * rate[i]);
+
+/** companion.data.lorenz_path: `length` points `dt` apart, five Runge-Kutta steps between two. */
+function follow(state, length, dt) {
+  const points = [state],
+    h = dt / 5;
+  while (points.length < length) {
+    for (let step = 0; step < 5; step++) {
+      const k1 = derivative(state),
+        k2 = derivative(along(state, h / 2, k1)),
+        k3 = derivative(along(state, h / 2, k2)),
+        k4 = derivative(along(state, h, k3));
+      state = state.map((s, i) => s + (h / 6) * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]));
+    }
+    points.push(state);
+  }
+  return points;
+}
+
+/** companion.models.Forecaster with a horizon of 1: a window of points -> the next point. */
+function forecast({ weights, depth, num_heads: numHeads, patch_size: patch, step_scale }, window) {
+  const points = window.map((point, t) => [
+    ...point,
+    ...point.map((x, i) => (x - window[Math.max(t - 1, 0)][i]) / step_scale),
+  ]);
+  const patches = [];
+  for (let t = 0; t < points.length; t += patch) patches.push(points.slice(t, t + patch).flat());
+  let rows = add(linear(weights, "patch_embedding", patches), weights["positions.weight"]);
+  for (let block = 0; block < depth; block++) {
+    const options = { numHeads, normFirst: true, activation: "gelu" };
+    rows = encoderBlock(weights, `blocks.${block}`, rows, options).output;
+  }
+  const read = layerNorm(weights, "final_norm", rows).flatMap((row) => Array.from(row));
+  const [moves] = linear(weights, "head", [read]);
+  return window.at(-1).map((x, i) => x + step_scale * moves[i]);
+}
+
+/** What happens from a start: the points that the forecaster is shown, then truth and forecast, each
+    beginning with the last point shown; `errors` in units of the spread, and how many are good. */
+function unfold(data, { x, y, z, rival }) {
+  const { mean, std, dt, window, steps, threshold } = data;
+  const scaled = (point) => point.map((s, i) => (s - mean[i]) / std[i]);
+  const restored = (point) => point.map((s, i) => s * std[i] + mean[i]);
+  const path = follow([x, y, z], window + steps, dt);
+  const truth = path.slice(window - 1);
+  let said;
+  if (rival === "twin") {
+    const [first, ...others] = truth[0];
+    said = follow([first + 0.01, ...others], steps + 1, dt);
+  } else {
+    const seen = path.slice(0, window).map(scaled);
+    for (let step = 0; step < steps; step++) {
+      seen.push(forecast(data, seen.slice(-window)).map((s) => Math.max(-1000, Math.min(1000, s))));
+    }
+    said = seen.slice(window - 1).map(restored);
+  }
+  const errors = said.map((point, t) => {
+    const [a, b] = [scaled(point), scaled(truth[t])];
+    return Math.sqrt(a.reduce((sum, s, i) => sum + (s - b[i]) ** 2, 0) / a.length);
+  });
+  const bad = errors.findIndex((error) => !(error <= threshold));
+  return { shown: path.slice(0, window), truth, said, errors, good: bad < 0 ? steps : bad - 1 };
+}
+
+const RIGHT = ({ turn }) => [Math.cos(turn), Math.sin(turn), 0];
+const UP = ({ turn, tilt }) => [
+  -Math.sin(turn) * Math.sin(tilt),
+  Math.cos(turn) * Math.sin(tilt),
+  Math.cos(tilt),
+];
+const radians = ({ turn, tilt }) => ({ turn: (turn * Math.PI) / 180, tilt: (tilt * Math.PI) / 180 });
+const HEIGHT = 330;
+
+/** From the system's coordinates to the picture's, seen from a side. */
+function projection(width, value) {
+  const side = radians(value),
+    right = RIGHT(side),
+    up = UP(side),
+    scale = Math.min(width / 56, HEIGHT / 62);
+  const place = ([x, y, z]) => [
+    width / 2 + scale * dot(right, [x, y, z - 25]),
+    HEIGHT / 2 - scale * dot(up, [x, y, z - 25]),
+  ];
+  return { place, right, up, scale };
+}
+
+const track = (points) => `M${points.map((p) => p.map((s) => s.toFixed(1)).join(" ")).join("L")}`;
+
+function drawSpace(svg, width, value, { backdrop, result }) {
+  const { place } = projection(width, value);
+  const line = (points, attributes) =>
+    drawing("path", { d: track(points.map(place)), fill: "none", ...attributes });
+  const label = ([x, y], text, dy = 4) =>
+    drawing("text", { x: x + 9, y: y + dy, "paint-order": "stroke", stroke: "var(--ground)", "stroke-width": 4 }, text);
+  const axes = [
+    ["x", [20, 0, 0]],
+    ["y", [0, 24, 0]],
+    ["z", [0, 0, 46]],
+  ].flatMap(([name, end]) => [
+    line([[0, 0, 0], end], { stroke: "var(--line)" }),
+    drawing("text", { x: place(end)[0], y: place(end)[1] - 3, class: "cl-quiet" }, name),
+  ]);
+  const until = value.after + 1;
+  const [truth, said] = [result.truth[value.after], result.said[value.after]];
+  const start = place(result.shown[0]);
+  const parts = [
+    ...axes,
+    line(backdrop, { stroke: "var(--line)", "stroke-width": 0.7 }),
+    line(result.shown, { stroke: "var(--ink)", "stroke-width": 1.2 }),
+    line(result.truth.slice(0, until), { stroke: "var(--first)", "stroke-width": 2 }),
+    line(result.said.slice(0, until), {
+      stroke: "var(--second)",
+      "stroke-width": 2,
+      "stroke-dasharray": "6 4",
+    }),
+    drawing("circle", { cx: place(truth)[0], cy: place(truth)[1], r: 5, fill: "var(--first)" }),
+    drawing("rect", {
+      x: place(said)[0] - 4.5,
+      y: place(said)[1] - 4.5,
+      width: 9,
+      height: 9,
+      fill: "var(--second)",
+    }),
+    drawing("circle", {
+      cx: start[0],
+      cy: start[1],
+      r: 8,
+      fill: "var(--ground)",
+      stroke: "var(--ink)",
+      "stroke-width": 2,
+      style: "cursor: move",
+    }),
+    label(start, "start", -8),
+    label(place(truth), "truth", 14),
+    label(place(said), "forecast", -6),
+  ];
+  paint(svg, width, HEIGHT, "Truth and forecast in space, from the start", parts);
+}
+
+/** x over time: truth, forecast, and where the forecast stops being good. */
+function drawTime(svg, width, value, { data, result }) {
+  const height = 150,
+    last = result.truth.length - 1;
+  const at = (t) => 26 + ((width - 36) * t) / last;
+  const y = (x) => height / 2 - 8 - x * 2.4;
+  const line = (points, attributes) =>
+    drawing("path", {
+      d: track(points.map(([x], t) => [at(t), y(Math.max(-30, Math.min(30, x)))])),
+      fill: "none",
+      "stroke-width": 2,
+      ...attributes,
+    });
+  const upright = (t, attributes) =>
+    drawing("line", { x1: at(t), x2: at(t), y1: 6, y2: height - 24, ...attributes });
+  const perLyapunov = 1 / (data.dt * data.rate); // points in a Lyapunov time
+  const ticks = Array.from({ length: Math.floor(last / perLyapunov) + 1 }, (_, i) =>
+    drawing("text", { x: at(i * perLyapunov) - 3, y: height - 10, class: "cl-quiet" }, String(i)),
+  );
+  paint(svg, width, height, "x of truth and forecast over time", [
+    drawing("text", { x: 0, y: y(0) + 4, class: "cl-quiet" }, "x"),
+    ...ticks,
+    upright(result.good, { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "2 3" }),
+    upright(value.after, { stroke: "var(--line)", "stroke-width": 1.5 }),
+    line(result.truth, { stroke: "var(--first)" }),
+    line(result.said, { stroke: "var(--second)", "stroke-dasharray": "6 4" }),
+  ]);
+}
+
+const LIMITS = { x: [-20, 20], y: [-25, 25], z: [2, 48] };
+const within = (key, number) =>
+  Math.round(10 * Math.max(LIMITS[key][0], Math.min(LIMITS[key][1], number))) / 10;
+
+/** Dragging: the start follows the pointer in the plane of the picture; elsewhere the view turns. */
+function draggable(svg, state, start) {
+  let grip = null;
+  svg.style.touchAction = "pan-y";
+  svg.addEventListener("pointerdown", (event) => {
+    const box = svg.getBoundingClientRect();
+    const view = projection(box.width, state.value);
+    const [x, y] = view.place(start());
+    const near = Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y) < 24;
+    grip = { near, view, from: state.value, x: event.clientX, y: event.clientY };
+    svg.setPointerCapture(event.pointerId);
+    event.preventDefault();
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (!svg.hasPointerCapture(event.pointerId)) return;
+    const { near, view, from } = grip,
+      across = event.clientX - grip.x,
+      down = event.clientY - grip.y;
+    if (near) {
+      const moved = Object.keys(LIMITS).map((key, i) => [
+        key,
+        within(key, from[key] + (across * view.right[i] - down * view.up[i]) / view.scale),
+      ]);
+      state.set(Object.fromEntries(moved));
+    } else {
+      const turn = (((Math.round(from.turn - across / 2) + 180) % 360) + 360) % 360;
+      const tilt = Math.max(-80, Math.min(80, Math.round(from.tilt + down / 2)));
+      state.set({ turn: turn - 180, tilt });
+    }
+  });
+}
+
+function render({ model, el }) {
+  const packed = model.get("data");
+  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const state = connect(model);
+  const compute = remember((start) => unfold(data, start));
+  const result = ({ x, y, z, rival }) => compute({ x, y, z, rival });
+  const backdrop = follow([1, 1, 20], 1500, 0.02).slice(250);
+  const times = (count) => format(count * data.dt * data.rate, 1);
+
+  const spaces = [drawing("svg", {}), drawing("svg", {})];
+  spaces[0].style.cursor = "grab";
+  const picture = element("div", {}, ...spaces);
+  let width = 0;
+  const repaint = () => {
+    if (width === 0) return;
+    const { value } = state,
+      now = result(value);
+    drawSpace(spaces[0], width, value, { backdrop, result: now });
+    drawTime(spaces[1], width, value, { data, result: now });
+  };
+  const stop = onWidth(picture, (now) => {
+    width = now;
+    repaint();
+  });
+  state.draw(repaint);
+  draggable(spaces[0], state, () => result(state.value).shown[0]);
+
+  const table = matrixTable(
+    state,
+    "at this time",
+    ["x", "y", "z"],
+    ["truth", "forecast"],
+    (value) => {
+      const { truth, said } = result(value);
+      return [0, 1, 2].map((i) => [truth[value.after][i], said[value.after][i]]);
+    },
+    { name: "points" },
+  );
+  const axis = (key) =>
+    slider(state, key, `start ${key}`, {
+      min: LIMITS[key][0],
+      max: LIMITS[key][1],
+      step: 0.1,
+      describe: (number) => format(number, 1),
+    });
+  const degrees = (key, label, most) =>
+    slider(state, key, label, { min: -most, max: most, describe: (n) => `${format(n, 0)}°` });
+  const valid = element("b", { "data-name": "good" });
+  const say = announce(state, (value) => {
+    const { good } = result(value);
+    write(valid, good * data.dt * data.rate, 2);
+    return good === data.steps
+      ? `Good for all of the ${times(good)} Lyapunov times shown.`
+      : `Good for ${times(good)} Lyapunov times, until the dotted line; then truth and forecast part.`;
+  });
+  frame(
+    el,
+    "From one start: the truth, and a forecast",
+    element(
+      "div",
+      { class: "cl-controls" },
+      slider(state, "after", "time", {
+        min: 0,
+        max: data.steps,
+        describe: (count) => `${times(count)} Lyapunov times`,
+      }),
+      choice(state, "rival", "forecast by", () => ({
+        "": [
+          ["model", "the trained Forecaster"],
+          ["twin", "the exact equations, x off by 0.01"],
+        ],
+      })),
+    ),
+    picture,
+    element(
+      "p",
+      {},
+      "Drag the circle “start”, or drag elsewhere to turn the view. Solid line and disc: truth. ",
+      "Dashed line and square: forecast. Below: x over time, in Lyapunov times.",
+    ),
+    element("div", { class: "cl-controls" }, axis("x"), axis("y"), axis("z")),
+    element("div", { class: "cl-controls" }, degrees("turn", "turn", 180), degrees("tilt", "tilt", 80)),
+    element("div", { class: "cl-side" }, table, element("p", {}, "valid prediction time ", valid)),
+    say,
+  );
+  return () => {
+    stop();
+    state.close();
+  };
+}
+
+export default { render };
