@@ -1,8 +1,9 @@
 """Sphinx extension: what makes the book's pages complete without a kernel, a server or a network.
 
-It points myst-nb to the cache of this very code, fills the reference pages, publishes the live
-figures as one classic script, copies MathJax into the site, and takes out of the finished pages
-what would ask outside addresses, weigh down a page or mislead a screen reader.
+It points myst-nb to the cache of this very code, fills the reference pages, gives every code cell
+an address, publishes the live figures as one classic script, copies MathJax into the site, and
+takes out of the finished pages what would ask outside addresses, weigh down a page or mislead a
+screen reader.
 """
 
 import re
@@ -11,6 +12,9 @@ import warnings
 from importlib.metadata import files
 from pathlib import Path
 
+import nbformat
+from docutils import nodes
+from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util.typing import ExtensionMetadata
@@ -54,6 +58,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("source-read", _write_reference)
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
+    app.connect("doctree-read", _give_addresses)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
     # Search results quote the pages that they found by fetching them: no browser does it on file://.
@@ -71,6 +76,23 @@ def _write_reference(app: Sphinx, page: str, source: list[str]) -> None:
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:
     lines[:] = escape_docstring(lines)
+
+
+def _give_addresses(app: Sphinx, page: nodes.document) -> None:
+    """Let links lead to a code cell, `chapter.ipynb#cell-<id>`, and to a documented name.
+
+    A name's address is `api/nn.md#companion.nn.causal_mask`. MyST knows headings only.
+    """
+    path = Path(app.env.doc2path(app.env.docname))
+    addresses = [name for node in page.findall(desc_signature) for name in node["ids"]]
+    if path.suffix == ".ipynb":
+        cells = nbformat.read(path, as_version=4).cells
+        for node in page.findall(nodes.container):
+            if node.get("nb_element") == "cell_code":
+                node["ids"].append(f"cell-{cells[node['cell_index']].id}")
+                addresses += node["ids"]
+    known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
+    known.update((address, (None, address, address)) for address in addresses)
 
 
 def _finish_site(app: Sphinx, exception: Exception | None) -> None:

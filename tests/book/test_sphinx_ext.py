@@ -12,6 +12,13 @@ import pytest
 import companion.generation
 from companion.page import live
 
+INTRO = """\
+# A book
+
+With a formula, $x^2$, a link to [the answer](one.ipynb#cell-answer) and one to
+[a function](api.md#companion.generation.generate).
+"""
+
 
 @pytest.fixture(scope="module")
 def book(root, tmp_path_factory):
@@ -25,12 +32,14 @@ def book(root, tmp_path_factory):
     (book / "_toc.yml").write_text(
         "format: jb-book\nroot: book/intro\nchapters: [{file: book/one}, {file: book/api}]\n"
     )
-    (book / "book" / "intro.md").write_text("# A book\n\nWith a formula, $x^2$.\n")
+    (book / "book" / "intro.md").write_text(INTRO)
     (book / "book" / "api.md").write_text("# API\n\n<!-- reference: companion.generation -->\n")
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [
         nbformat.v4.new_markdown_cell("# One\n\n<details><summary>Hint</summary>Yes</details>"),
-        nbformat.v4.new_code_cell("print('the answer is', open('../companion/answer.py').read())"),
+        nbformat.v4.new_code_cell(
+            "print('the answer is', open('../companion/answer.py').read())", id="answer"
+        ),
         nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
         nbformat.v4.new_code_cell("hidden = 1", metadata={"tags": ["hide-input"]}),
     ]
@@ -64,6 +73,15 @@ def test_the_reference_shows_signatures_and_docstrings(site):
         assert f'id="companion.generation.{name}"' in page
     assert "The model is put in eval mode meanwhile" in page
     assert '<span class="n"><span class="pre">max_new_tokens</span></span>' in page
+
+
+def test_links_lead_to_a_cell_and_to_a_name(site):
+    intro = (site / "book" / "intro.html").read_text("utf8")
+    assert 'href="one.html#cell-answer"' in intro
+    assert 'href="api.html#companion.generation.generate"' in intro
+    chapter = (site / "book" / "one.html").read_text("utf8")
+    cell = re.search(r'<div class="cell[^>]* id="cell-answer">.*?</div>', chapter, re.S)
+    assert "answer.py" in cell[0]
 
 
 def test_mathjax_is_in_the_site_and_only_what_a_page_loads(site):
