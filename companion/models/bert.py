@@ -11,7 +11,7 @@ from torch import nn
 
 from companion.models.config import ModelConfig, require_config, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
-from companion.nn.blocks import ACTIVATIONS, make_norm
+from companion.nn.blocks import ACTIVATIONS, make_dropout, make_norm
 from companion.nn.validation import require_in_range, require_positive, require_tokens
 
 UNCASED = {"vocab_size": 30522, "max_len": 512}
@@ -62,7 +62,7 @@ class BERT(nn.Module):
         self.type_embedding = nn.Embedding(config.type_vocab_size, config.d_model)
         norm = (config.norm, config.d_model, config.norm_eps, config.bias)
         self.embedding_norm = make_norm(*norm)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = make_dropout(config.dropout)
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )

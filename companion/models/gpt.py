@@ -19,7 +19,7 @@ from companion.nn import (
     RotaryScaling,
     TokenEmbedding,
 )
-from companion.nn.blocks import make_norm
+from companion.nn.blocks import make_dropout, make_norm
 from companion.nn.validation import (
     require_choice,
     require_even,
@@ -119,7 +119,7 @@ class GPT(nn.Module):
         self.positions = None
         if config.positions == "learned":
             self.positions = LearnedPositions(config.max_len, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = make_dropout(config.dropout)
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )

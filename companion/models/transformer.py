@@ -19,7 +19,7 @@ from companion.nn import (
     TokenEmbedding,
     padding_mask,
 )
-from companion.nn.blocks import make_norm
+from companion.nn.blocks import make_dropout, make_norm
 from companion.nn.validation import require_even, require_features, require_tokens
 
 # About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
@@ -71,7 +71,7 @@ class Transformer(nn.Module):
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = make_dropout(config.dropout)
         self.encoder_blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )

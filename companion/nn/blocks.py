@@ -56,7 +56,7 @@ class FeedForward(nn.Module):
         self.up_proj = nn.Linear(d_model, d_ff, bias=bias)
         self.gate_proj = nn.Linear(d_model, d_ff, bias=bias) if activation == "swiglu" else None
         self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = make_dropout(dropout)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
@@ -124,7 +124,7 @@ class EncoderBlock(nn.Module):
         )
         self.norm1 = make_norm(norm, d_model, norm_eps, bias)
         self.norm2 = make_norm(norm, d_model, norm_eps, bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = make_dropout(dropout)
 
     def forward(
         self,
@@ -202,7 +202,7 @@ class DecoderBlock(nn.Module):
         self.norm1 = make_norm(norm, d_model, norm_eps, bias)
         self.norm2 = make_norm(norm, d_model, norm_eps, bias)
         self.norm3 = make_norm(norm, d_model, norm_eps, bias)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = make_dropout(dropout)
 
     def forward(
         self,
@@ -257,3 +257,8 @@ def make_norm(norm: str, d_model: int, eps: float, bias: bool) -> nn.Module:
     if norm == "rms":
         return nn.RMSNorm(d_model, eps=eps)
     return nn.LayerNorm(d_model, eps=eps, bias=bias)
+
+
+def make_dropout(p: float) -> nn.Module:
+    """Torch's Dropout; where nothing is dropped nothing is computed, not even a mask of ones."""
+    return nn.Dropout(p) if p > 0 else nn.Identity()

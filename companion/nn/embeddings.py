@@ -6,7 +6,28 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.nn.validation import require_in_range, require_positive, require_tensor
+from companion.nn.validation import (
+    require_in_range,
+    require_integers,
+    require_positive,
+    require_tensor,
+)
+
+
+def look_up(name: str, ids: torch.Tensor, table: torch.Tensor, remedy: str) -> torch.Tensor:
+    """Rows `ids` (...) of a table (size, d_model), as (..., d_model).
+
+    Raises:
+        ValueError: an id is not in [0, size). The CPU's kernel finds that out by itself, so that
+            right ids cost no look; a GPU is not made to wait.
+        TypeError: the ids are not integers.
+    """
+    require_integers(name, ids)
+    try:
+        return F.embedding(ids, table)
+    except IndexError:
+        require_in_range(name, ids, len(table), remedy)
+        raise
 
 
 class TokenEmbedding(nn.Module):
@@ -37,10 +58,9 @@ class TokenEmbedding(nn.Module):
             ValueError: an id is not in [0, vocab_size) (checked on the CPU only).
             TypeError: the ids are not integers.
         """
-        require_in_range(
-            "token_ids", token_ids, self.vocab_size, "check the tokenizer against vocab_size"
+        vectors = look_up(
+            "token_ids", token_ids, self.weight, "check the tokenizer against vocab_size"
         )
-        vectors = F.embedding(token_ids, self.weight)
         return vectors if self.scale == 1.0 else vectors * self.scale
 
 

@@ -63,9 +63,9 @@ def _extended(
     start, stop = past.shape[-2], past.shape[-2] + new.shape[-2]
     if room is None or room.shape[-2] < stop:
         room = past.new_empty(*past.shape[:-2], 2 * stop, past.shape[-1])
-        room[..., :start, :] = past
-    room[..., start:stop, :] = new
-    return room[..., :stop, :], room
+        room.narrow(-2, 0, start).copy_(past)
+    room.narrow(-2, start, new.shape[-2]).copy_(new)
+    return room.narrow(-2, 0, stop), room
 
 
 class MemoryCache(KVCache):
@@ -209,8 +209,10 @@ class MultiHeadAttention(nn.Module):
     def _check_forward(
         self, query, key, value, mask, score_bias, positions, cache, is_self_attention
     ) -> None:
-        for name, x in (("query", query), ("key", key), ("value", value)):
-            require_features(name, x, "(B, T, d_model)", self.d_model)
+        require_features("query", query, "(B, T, d_model)", self.d_model)
+        if not is_self_attention or value is not key:
+            require_features("key", key, "(B, T, d_model)", self.d_model)
+            require_features("value", value, "(B, T, d_model)", self.d_model)
         if not query.shape[0] == key.shape[0] == value.shape[0]:
             raise ValueError(
                 "query, key and value must have the same batch size, got "

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from companion.nn.embeddings import look_up
 from companion.nn.validation import (
     require_choice,
     require_even,
     require_features,
-    require_in_range,
     require_number,
     require_positions,
     require_positive,
@@ -100,10 +100,8 @@ class LearnedPositions(nn.Module):
                 )
             return x + self.weight[: x.shape[1]]
         require_positions(positions, x.shape[0], x.shape[1])
-        require_in_range(
-            "positions", positions, self.max_len, "build a layer with a larger max_len"
-        )
-        return x + self.weight[positions]
+        remedy = "build a layer with a larger max_len"
+        return x + look_up("positions", positions, self.weight, remedy)
 
 
 @dataclass(frozen=True, kw_only=True)
