@@ -4,6 +4,7 @@ from companion.data.batching import batches, padded, windows
 from companion.data.byte_pairs import apply_bpe, learn_bpe
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
 from companion.data.digits import digits, same_different, shifted
+from companion.data.fashion import FASHION_CLASSES, fashion_mnist
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -49,6 +50,7 @@ __all__ = [
     "BOS",
     "CLS",
     "EOS",
+    "FASHION_CLASSES",
     "FOODS",
     "GENDER_PAIRS",
     "HOMONYMS",
@@ -81,6 +83,7 @@ __all__ = [
     "corpus",
     "cue_halves",
     "digits",
+    "fashion_mnist",
     "homonym_sentences",
     "learn_bpe",
     "lorenz",

@@ -28,16 +28,20 @@ def main(arguments: list[str] | None = None) -> None:
     asked = {name: getattr(options, name) for name in ("recipe", "steps", "seed", "dropout")}
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
-    if is_main:
-        try:
+    try:
+        if is_main:
             check_device(options.device)
             require_probability(dropout=options.dropout)
+        torch.manual_seed(options.seed)
+        recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout)
+        if is_main:
             history = start(options.out, checkpoint, run, asked, options.resume)
-        except (ValueError, OSError) as error:
-            parser.error(str(error))
+    except (
+        ValueError,
+        OSError,
+    ) as error:  # ConnectionError, if data must be fetched, is an OSError
+        parser.error(str(error))
 
-    torch.manual_seed(options.seed)
-    recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout)
     metrics = Metrics(options.out / "metrics.jsonl", history) if is_main else None
     try:
         fit(

@@ -6,6 +6,7 @@
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.loop import History, fit
 from companion.training.losses import (
+    class_loss,
     label_smoothing_loss,
     masked_token_loss,
     next_token_loss,
@@ -15,6 +16,7 @@ from companion.training.schedules import cosine_schedule, warmup_schedule
 
 __all__ = [
     "History",
+    "class_loss",
     "cosine_schedule",
     "fit",
     "label_smoothing_loss",

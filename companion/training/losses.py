@@ -90,6 +90,19 @@ def translation_loss(pad_id: int, *, smoothing: float = 0.1) -> Loss:
     return loss
 
 
+def class_loss(*, smoothing: float = 0.0) -> Loss:
+    """For `fit`: a batch is (inputs (B, ...), labels (B,)), and the model gives each B its logits.
+
+    `smoothing` is that of `label_smoothing_loss`. Every input counts as one token.
+    """
+
+    def loss(model, batch):
+        inputs, labels = batch
+        return _summed_loss(model(inputs), labels, smoothing, None)
+
+    return loss
+
+
 def _summed_loss(logits, targets, smoothing, pad_id) -> tuple[torch.Tensor, torch.Tensor]:
     """The sum of the losses of the real tokens, and how many there are."""
     require_probability(smoothing=smoothing)

@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from companion.data import fashion
 from companion.train.__main__ import main
 
 COMMAND = [sys.executable, "-m", "companion.train"]
@@ -123,6 +124,14 @@ def test_a_device_that_is_not_there_is_refused(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     said = refused(capsys, "gpt", "--device", "cuda", "--out", tmp_path / "run")
     assert "there is no device cuda here; choose --device cpu" in said
+    assert not (tmp_path / "run").exists()
+
+
+def test_data_that_cannot_be_fetched_is_said_so(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(fashion, "SOURCES", ((tmp_path / "nowhere").as_uri(),))
+    said = refused(capsys, "fashion", "--device", "cpu", "--out", tmp_path / "run")
+    assert "could not be downloaded" in said and ".cache/companion/fashion_mnist" in said
     assert not (tmp_path / "run").exists()
 
 

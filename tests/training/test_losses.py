@@ -7,6 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from companion.training import (
+    class_loss,
     label_smoothing_loss,
     masked_token_loss,
     next_token_loss,
@@ -136,6 +137,18 @@ def test_a_masked_model_is_asked_where_there_are_targets():
     expected = torchs(logits, targets, 0.0, ignore_index=PAD, reduction="sum")
     torch.testing.assert_close(total, expected, rtol=1e-12, atol=0)
     assert count == (targets != PAD).sum()
+
+
+def test_a_classifier_is_asked_once_for_each_input():
+    logits, targets = example(shape=(11,))
+    images = torch.zeros(11, 2)
+    model = Recorder(logits)
+    for smoothing in (0.0, 0.3):
+        total, count = class_loss(smoothing=smoothing)(model, (images, targets))
+        assert model.inputs == (images,)
+        expected = torchs(logits, targets, smoothing, reduction="sum")
+        torch.testing.assert_close(total, expected, rtol=1e-12, atol=0)
+        assert count == 11  # a label equal to some padding token counts, too
 
 
 def test_a_translator_reads_the_target_one_token_late():
