@@ -10,7 +10,7 @@ from torch import nn
 
 from companion.models.config import StackConfig, require_config
 from companion.nn import EncoderBlock, LearnedPositions
-from companion.nn.blocks import make_norm
+from companion.nn.blocks import make_dropout, make_norm
 from companion.nn.validation import require_features, require_number, require_positive
 
 
@@ -73,7 +73,7 @@ class Forecaster(nn.Module):
         self.config = config
         self.patch_embedding = nn.Linear(2 * config.features * config.patch_size, config.d_model)
         self.positions = LearnedPositions(config.num_patches, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = make_dropout(config.dropout)
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )

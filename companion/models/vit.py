@@ -11,7 +11,7 @@ from torch import nn
 
 from companion.models.config import StackConfig, require_config
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
-from companion.nn.blocks import make_norm
+from companion.nn.blocks import make_dropout, make_norm
 from companion.nn.validation import require_positive
 
 IMAGENET = {"image_size": 224, "patch_size": 16, "channels": 3, "num_classes": 1000}
@@ -77,7 +77,7 @@ class ViT(nn.Module):
         self.patch_embedding = PatchEmbedding(*image, config.d_model)
         self.cls_token = nn.Parameter(torch.empty(1, 1, config.d_model).normal_(std=0.02))
         self.positions = LearnedPositions(1 + config.num_patches, config.d_model)
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = make_dropout(config.dropout)
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )
