@@ -11,6 +11,7 @@ from companion.checks import (
     multi_head_attention,
     positional_encoding,
     self_attention,
+    three_families,
     transformer_block,
 )
 from companion.checks.verdict import Verdict
@@ -23,5 +24,6 @@ __all__ = [
     "multi_head_attention",
     "positional_encoding",
     "self_attention",
+    "three_families",
     "transformer_block",
 ]

@@ -35,6 +35,8 @@ CORE = {
     "shifted",
     "greedy",
     "smoothed_loss",
+    "prefix_mask",
+    "cut",
 }
 
 
