@@ -4,6 +4,7 @@ from companion.page.diagrams import transformer_diagram
 from companion.page.gallery import (
     attention_figure,
     embeddings_figure,
+    file_figure,
     forecast_figure,
     heads_figure,
     path_figure,
@@ -23,6 +24,7 @@ __all__ = [
     "bars",
     "embeddings_figure",
     "figure",
+    "file_figure",
     "forecast_figure",
     "heads_figure",
     "heatmap",

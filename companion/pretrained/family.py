@@ -1,5 +1,6 @@
 """What differs from one family of published models to the next: its settings and its names."""
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,15 +67,17 @@ class Layout:
     """How a file keeps a tensor of ours.
 
     Args:
+        words: what becomes of it, in words.
         shape: from the shape of ours to the shape in the file.
         ours: from the tensor in the file to ours.
     """
 
+    words: str
     shape: Callable[[tuple[int, ...]], tuple[int, ...]]
     ours: Callable[[torch.Tensor], torch.Tensor]
 
 
-AS_IT_IS = Layout(lambda shape: shape, lambda tensor: tensor)
+AS_IT_IS = Layout("as it is", lambda shape: shape, lambda tensor: tensor)
 
 
 @dataclass(frozen=True)
@@ -99,3 +102,20 @@ class Family:
     prefix: str
     copies: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
+
+    def plain(self, name: str) -> str:
+        """A name of the file without the prefix, and without TensorFlow's words for a norm."""
+        name = name.removeprefix(self.prefix)
+        return re.sub(r"\.beta$", ".bias", re.sub(r"\.gamma$", ".weight", name))
+
+    def place(self, name: str) -> tuple[str, Layout]:
+        """Where our parameter of that name stands in the file: its plain name, and its layout."""
+        number = re.match(r"blocks\.(\d+)\.", name)
+        pattern = re.sub(r"^blocks\.\d+\.", "blocks.{i}.", name)
+        module, _, kind = pattern.rpartition(".")
+        if pattern in self.names:
+            entry, ending = self.names[pattern], ""
+        else:
+            entry, ending = self.names[module], f".{kind}"
+        theirs, layout = (entry, AS_IT_IS) if isinstance(entry, str) else entry
+        return theirs.replace("{i}", number[1] if number else "") + ending, layout

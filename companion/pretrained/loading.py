@@ -1,7 +1,6 @@
 """From a published folder to a model, with every name and every shape accounted for."""
 
 import os
-import re
 from functools import reduce
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import torch
 from torch import nn
 
 from companion.pretrained import bert, gpt2, llama, vit
-from companion.pretrained.family import AS_IT_IS, Family, Layout, Settings
+from companion.pretrained.family import Settings
 from companion.pretrained.folder import CONFIG, Tensors, find
 
 FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "llama": llama.FAMILY, "vit": vit.FAMILY}
@@ -61,14 +60,14 @@ def load(
     try:
         settings.require(auto_map=None, quantization_config=None)
         family = settings.choose("model_type", FAMILIES)
-        stored = {_plain(name, family): name for name in tensors.shapes}
+        stored = {family.plain(name): name for name in tensors.shapes}
         config = family.configuration(settings, stored)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{folder / CONFIG}: {error}") from error
     with torch.device("meta"):
         model = family.model(config)
 
-    places = {name: _place(name, family) for name, _ in model.named_parameters()}
+    places = {name: family.place(name) for name, _ in model.named_parameters()}
     _find_copies(folder, family, tensors, stored, {theirs for theirs, _ in places.values()})
     _check(folder, model, family, tensors, stored, places)
     dtypes = {name: tensors.dtypes[stored[theirs]] for name, (theirs, _) in places.items()}
@@ -84,25 +83,6 @@ def load(
     state = {name: parameters[parameter] for name, parameter in every_name}  # tied stay tied
     model.load_state_dict(state, assign=True)
     return model.eval()
-
-
-def _plain(name: str, family: Family) -> str:
-    """A name of the file without the prefix, and without the words of TensorFlow."""
-    name = name.removeprefix(family.prefix)
-    return re.sub(r"\.beta$", ".bias", re.sub(r"\.gamma$", ".weight", name))
-
-
-def _place(name: str, family: Family) -> tuple[str, Layout]:
-    """Where our parameter stands in the file: its plain name there, and its layout."""
-    number = re.match(r"blocks\.(\d+)\.", name)
-    pattern = re.sub(r"^blocks\.\d+\.", "blocks.{i}.", name)
-    module, _, kind = pattern.rpartition(".")
-    if pattern in family.names:
-        entry, ending = family.names[pattern], ""
-    else:
-        entry, ending = family.names[module], f".{kind}"
-    theirs, layout = (entry, AS_IT_IS) if isinstance(entry, str) else entry
-    return theirs.replace("{i}", number[1] if number else "") + ending, layout
 
 
 def _find_copies(folder, family, tensors, stored, needed) -> None:
@@ -135,7 +115,7 @@ def _check(folder, model, family, tensors, stored, places) -> None:
         for plain, name in stored.items()
         if plain not in needed and not plain.endswith(family.unused)
     ]
-    twice = [name for name in tensors.shapes if stored.get(_plain(name, family), name) != name]
+    twice = [name for name in tensors.shapes if stored.get(family.plain(name), name) != name]
     kinds = {"missing": missing, "wrong shape": wrong, "unexpected": unexpected, "twice": twice}
     if any(kinds.values()):
         lines = [f"\n  {kind}: {_listed(names)}" for kind, names in kinds.items() if names]

@@ -25,7 +25,7 @@ def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
     )
 
 
-ONE_OF_A_BATCH = Layout(lambda shape: (1, *shape), lambda tensor: tensor[0])
+ONE_OF_A_BATCH = Layout("without the batch", lambda shape: (1, *shape), lambda tensor: tensor[0])
 
 LAYER = "encoder.layer.{i}"
 FAMILY = Family(

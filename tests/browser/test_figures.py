@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 import torch
@@ -38,6 +39,7 @@ from companion.nn import (
 from companion.page import (
     attention_figure,
     embeddings_figure,
+    file_figure,
     heads_figure,
     path_figure,
     positions_figure,
@@ -49,6 +51,7 @@ from companion.page import (
 )
 from companion.page.live import LiveFigure, bundle
 from tests.browser.reading import PAGE, close, numbers, press, randomised, select
+from tests.browser.test_file_figure import small_gpt2
 from tests.browser.test_stream_figure import Encoder
 
 pytestmark = pytest.mark.browser
@@ -370,6 +373,7 @@ FIGURES = {
     "embeddings": lambda: embeddings_figure(
         torch.randn(len(VOCABULARY), 8, generator=torch.Generator().manual_seed(7)), VOCABULARY
     ),
+    "file": lambda: file_figure(small_gpt2(Path(mkdtemp())), "transformer.h.0.attn.c_attn.weight"),
     "stream": lambda: stream_figure(randomised(Encoder()), VOCABULARY),
     "writer": lambda: writer_figure(randomised(GPT(WRITER)), Vocabulary((BOS, EOS, *WORDS))),
     "translation": lambda: translation_figure(
@@ -545,6 +549,7 @@ SAME_NUMBERS = {
     "heads": "[data-name=rows] td[data-value]",
     "positions": "[data-name^=wave-]",
     "embeddings": "[data-name=answers] [data-value]",
+    "file": "[data-name=ours] [data-value]",
     "stream": "[data-name=stages] td[data-value]",
     "writer": "[data-name=next] [data-word]",
     "translation": "[data-name=cross] td[data-value]",

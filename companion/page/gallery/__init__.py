@@ -2,6 +2,7 @@
 
 from companion.page.gallery.attention import attention_figure
 from companion.page.gallery.embeddings import embeddings_figure
+from companion.page.gallery.file import file_figure
 from companion.page.gallery.forecast import forecast_figure
 from companion.page.gallery.heads import heads_figure
 from companion.page.gallery.path import path_figure
@@ -15,6 +16,7 @@ from companion.page.gallery.writer import writer_figure
 __all__ = [
     "attention_figure",
     "embeddings_figure",
+    "file_figure",
     "forecast_figure",
     "heads_figure",
     "path_figure",

@@ -1,0 +1,180 @@
+// A safetensors file, taken apart in the page: eight bytes that say how long the header is, the header as
+// JSON, and the raw numbers. What the companion makes of a tensor is a list of places in the file.
+
+/** The header of a file, and where its tensors begin. */
+function open(bytes) {
+  const view = new DataView(bytes.buffer);
+  const length = Number(view.getBigUint64(0, true));
+  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length)));
+  delete header.__metadata__;
+  return { view, header, start: 8 + length, size: bytes.length };
+}
+
+/** What a reader can know of the file when only its first `present` bytes are there. */
+function known({ header, start, size }, present) {
+  const left = size - present;
+  if (!left) return "";
+  if (present < 8) return "Not even the length of the header is there.";
+  if (present < start) {
+    return `The first eight bytes announce a header of ${start - 8} bytes, of which ${present - 8} are there: no name can be read.`;
+  }
+  const cut = Object.values(header).filter(({ data_offsets: [, end] }) => start + end > present);
+  return `The header is whole, and promises ${left} bytes that are not there: ${cut.length} of ${Object.keys(header).length} tensors are cut off.`;
+}
+
+const hex = (byte) => byte.toString(16).padStart(2, "0");
+
+function render({ model, el }) {
+  const { file: encoded, places } = model.get("data");
+  const bytes = Uint8Array.from(atob(encoded), (character) => character.charCodeAt(0));
+  const file = open(bytes);
+  const names = Object.keys(places).sort(
+    (a, b) => file.header[a].data_offsets[0] - file.header[b].data_offsets[0],
+  );
+  const state = connect(model);
+  const entry = (value) => file.header[value.tensor];
+  const range = (value) => entry(value).data_offsets.map((offset) => file.start + offset);
+  const number = (value, i) => file.view.getFloat32(range(value)[0] + 4 * i, true);
+  const shape = (sizes) => sizes.join(" × ");
+
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    choice(state, "tensor", "tensor", () => ({ "": names.map((name) => [name, name]) })),
+    slider(state, "present", "bytes that have arrived", {
+      min: 0,
+      max: file.size,
+      describe: (present) => `${present} of ${file.size}`,
+    }),
+  );
+
+  const svg = drawing("svg");
+  const strip = element("div", { class: "cl-scroll" }, svg);
+  let width = 640;
+  const redraw = ({ tensor, present }) => {
+    const x = (byte) => (byte / file.size) * width;
+    const [from, to] = range({ tensor });
+    const box = (start, end, attributes) =>
+      drawing("rect", { x: x(start), y: 22, width: Math.max(x(end) - x(start), 1), height: 26, ...attributes });
+    const label = (byte, anchor, text, y) =>
+      drawing("text", { x: x(byte), y, "text-anchor": anchor, class: "cl-quiet", style: "font-size: 12px" }, text);
+    paint(svg, width, 66, `The file from its first byte to its last; the chosen tensor is marked`, [
+      box(0, file.start, { fill: "none", stroke: "var(--second)", "stroke-width": 1.5, "stroke-dasharray": "4 2" }),
+      ...names.map((name) => box(...range({ tensor: name }), { fill: "none", stroke: "var(--line)" })),
+      box(from, to, { fill: "var(--first)" }),
+      present < file.size
+        ? box(present, file.size, { fill: "var(--ground)", "fill-opacity": 0.8, stroke: "var(--ink)", "stroke-dasharray": "2 3" })
+        : null,
+      label(0, "start", `header, ${file.start} bytes`, 14),
+      label(file.size, "end", "tensors", 14),
+      drawing(
+        "text",
+        {
+          x: Math.min(Math.max(x((from + to) / 2), 45), width - 45),
+          y: 63,
+          "text-anchor": "middle",
+          style: "font-size: 12px",
+        },
+        `▲ ${from} – ${to}`,
+      ),
+    ].filter((part) => part !== null));
+  };
+  state.draw(redraw);
+  const stop = onWidth(strip, (now) => {
+    width = now;
+    redraw(state.value);
+  });
+
+  const code = element("code", { style: "overflow-wrap: anywhere; color: var(--ink); background: none" });
+  const said = element("p", {}, "In the header: ", code);
+  state.draw((value) => {
+    code.textContent =
+      value.present < file.start
+        ? "cannot be read yet"
+        : `"${value.tensor}": ${JSON.stringify(entry(value))}`;
+  });
+
+  const raw = element("tbody", { "data-name": "raw" });
+  const ours = element("tbody", { "data-name": "ours" });
+  const cell = (value, i) => {
+    const gone = range(value)[0] + 4 * (i + 1) > value.present;
+    return gone ? element("td", {}, "–") : write(element("td"), number(value, i), 3);
+  };
+  state.draw((value) => {
+    const [from] = range(value);
+    const count = Math.min(4, entry(value).shape.reduce((a, b) => a * b, 1));
+    raw.replaceChildren(
+      ...Array.from({ length: count }, (_, i) =>
+        element(
+          "tr",
+          {},
+          element("th", { scope: "row" }, String(from + 4 * i)),
+          element(
+            "td",
+            {},
+            element(
+              "code",
+              { style: "color: var(--ink); background: none" },
+              Array.from(bytes.subarray(from + 4 * i, from + 4 * i + 4), (byte, k) =>
+                from + 4 * i + k < value.present ? hex(byte) : "··",
+              ).join(" "),
+            ),
+          ),
+          cell(value, i),
+        ),
+      ),
+    );
+    ours.replaceChildren(
+      ...places[value.tensor].map(({ name, shape: sizes, words, entries }) =>
+        element(
+          "tr",
+          {},
+          element(
+            "th",
+            { scope: "row", style: "overflow-wrap: anywhere; white-space: normal; text-align: left" },
+            name.split(/(?<=[._])/).flatMap((part) => [part, element("wbr")]),
+            element("br"),
+            element("span", { class: "cl-quiet", style: "font-weight: 400" }, `${shape(sizes)}, ${words}`),
+          ),
+          entries.map((i) => cell(value, i)),
+        ),
+      ),
+    );
+  });
+  const head = (...texts) =>
+    element("thead", {}, element("tr", {}, texts.map((text) => element("th", { scope: "col" }, text))));
+  const tables = [
+    element(
+      "table",
+      { style: "margin-top: 0.6rem" },
+      element("caption", {}, "The tensor's first bytes"),
+      head("at byte", "in the file", "number"),
+      raw,
+    ),
+    element(
+      "table",
+      { style: "width: 100%; margin-top: 0.6rem" },
+      element("caption", {}, "In companion, the first numbers"),
+      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "parameter"), element("th", { scope: "colgroup", colspan: 4 }, "numbers"))),
+      ours,
+    ),
+  ];
+
+  const say = announce(state, (value) => {
+    const trouble = known(file, value.present);
+    if (trouble) return `${trouble} companion.pretrained.load refuses the file.`;
+    const into = places[value.tensor].map(({ name }) => name);
+    const [from, to] = range(value);
+    return (
+      `${value.tensor} has ${shape(entry(value).shape)} numbers, bytes ${from} to ${to}. ` +
+      (into.length ? `It becomes ${into.join(", ")}.` : "No parameter of companion's model needs it.")
+    );
+  });
+  frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say);
+  return () => {
+    stop();
+    state.close();
+  };
+}
+
+export default { render };
