@@ -13,7 +13,22 @@ from torch import Tensor
 Forecast = Callable[[Tensor], Tensor]
 
 
-@torch.no_grad()
+def forecast_loss(scale: float):
+    """For `fit`: a batch is windows (B, T, features) and what follows, (B, steps, features).
+
+    The forecaster is rolled out over all steps, and gradients flow back through what it is fed. The
+    loss is the mean squared error in units of `scale`; with the typical step of the series as
+    scale, repeating the last point loses about 1 at the first step.
+    """
+
+    def loss(model, batch):
+        windows, targets = batch
+        errors = (roll_out(model, windows, targets.shape[1]) - targets) / scale
+        return errors.square().sum(), torch.tensor(errors.numel())
+
+    return loss
+
+
 def roll_out(forecaster: Forecast, window: Tensor, steps: int) -> Tensor:
     """Let a forecaster go on from a window, (B, T, features), by feeding it what it says.
 

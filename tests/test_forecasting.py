@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from companion.data import lorenz, series_windows
-from companion.forecasting import NVAR, roll_out, valid_steps
+from companion.forecasting import NVAR, forecast_loss, roll_out, valid_steps
 
 
 def ones(*numbers):
@@ -37,6 +37,14 @@ def test_a_forecaster_of_a_longer_horizon_is_asked_less_often_and_cut():
 
 def test_a_forecast_that_explodes_stays_finite():
     assert roll_out(lambda window: window[:, -1:] * 1e200, ones(1), 7).flatten()[-1] == 1000
+
+
+def test_the_loss_by_hand_and_its_gradient_through_the_rollout():
+    factor = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+    total, count = forecast_loss(0.5)(lambda w: factor * w[:, -1:], (ones(1, 2), ones(5, 5)))
+    assert (total.item(), count.item()) == ((6 - 5) ** 2 * 4 + (18 - 5) ** 2 * 4, 2)
+    total.backward()
+    assert factor.grad.item() == 4 * (2 * 1 * 2 + 2 * 13 * 2 * 2 * 3)  # 2 f^2 has slope 4 f
 
 
 def test_valid_steps_by_hand():

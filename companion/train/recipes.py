@@ -19,18 +19,24 @@ from companion.data import (
     batches,
     corpus,
     fashion_mnist,
+    lorenz,
     sentence_probability,
+    series_windows,
     shifted,
+    split_series,
     standard_library_text,
     translation_pairs,
     translation_vocabulary,
     windows,
 )
+from companion.forecasting import forecast_loss, roll_out, valid_steps
 from companion.generation import generate, greedy_decode
 from companion.models import (
     BERT,
     GPT,
     BERTConfig,
+    Forecaster,
+    ForecasterConfig,
     GPTConfig,
     Transformer,
     TransformerConfig,
@@ -267,6 +273,50 @@ def fashion(steps: int, seed: int, dropout: float) -> Recipe:
         learning_rate=cosine(steps, 1e-3),
         evaluate=evaluate,
         arguments={"weight_decay": 0.1},
+    )
+
+
+def lorenz_forecaster(steps: int, seed: int, dropout: float) -> Recipe:
+    """A Forecaster of the Lorenz system that sees x alone; in the second half rolled out."""
+    dt, window, rollout = 0.05, 20, 20
+    series = lorenz(2280, seed=seed, dt=dt)[0, :, :1].float()
+    split = split_series(series, gap=window + rollout, fractions=(0.7, 0.2, 0.1))
+    scale = split.train.diff(dim=0).std().item()
+    config = ForecasterConfig(
+        features=1,
+        window=window,
+        horizon=1,
+        patch_size=5,
+        step_scale=scale,
+        d_model=64,
+        num_layers=2,
+        num_heads=4,
+        d_ff=256,
+        dropout=dropout,
+    )
+    whole = batches(*series_windows(split.train, window, rollout), batch_size=64, seed=seed)
+    begin, truth = (part[::6] for part in series_windows(split.validation, window, 130))
+
+    def batch(step):
+        windows, targets = whole(step)
+        return windows, targets[:, : 1 if step <= steps // 2 else rollout]
+
+    def evaluate(model):
+        forecast = roll_out(model, begin.to(device_of(model)), truth.shape[1]).cpu()
+        times = valid_steps(forecast, truth) * dt * 0.906  # in Lyapunov times
+        return {
+            "validation_loss": mean_loss(model, forecast_loss(scale), (begin, truth[:, :1])),
+            "valid_time": times.median().item(),
+            "samples": [f"start {i}: good for {time:.2f}" for i, time in enumerate(times[:5])],
+        }
+
+    return Recipe(
+        model=Forecaster(config),
+        batches=batch,
+        loss=forecast_loss(scale),
+        learning_rate=cosine(steps, 2e-3),
+        evaluate=evaluate,
+        arguments={},
     )
 
 
