@@ -1,9 +1,9 @@
-"""What an author and an instructor run: python -m companion.grading student [chapter ...]."""
+"""What authors and instructors run: python -m companion.grading student, assignment or grade."""
 
 import argparse
 from pathlib import Path
 
-from companion.grading import student
+from companion.grading import assignment, grade, student
 
 
 def command_line() -> argparse.ArgumentParser:
@@ -13,6 +13,33 @@ def command_line() -> argparse.ArgumentParser:
     derive = commands.add_parser("student", help="derive the students' copies of the exercises")
     derive.add_argument("chapters", nargs="*", metavar="chapter", help="all, where none is named")
     derive.set_defaults(run=lambda root, options: student.main(root, options.chapters))
+    hand_out = commands.add_parser("assignment", help="build the student release of a chapter")
+    hand_out.add_argument("chapter")
+    hand_out.set_defaults(
+        run=lambda root, options: assignment.main(root, options.chapter, options.course)
+    )
+    take_in = commands.add_parser(
+        "grade",
+        help="grade a folder of submissions",
+        description=grade.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    take_in.add_argument("chapter")
+    take_in.add_argument(
+        "submissions", type=Path, help="<student>.ipynb, <student>/<chapter>.ipynb"
+    )
+    take_in.set_defaults(
+        run=lambda root, options: grade.main(
+            root, options.submissions, options.chapter, options.course
+        )
+    )
+    for command in (hand_out, take_in):
+        command.add_argument(
+            "--course",
+            type=Path,
+            default=assignment.COURSE,
+            help="the course's folder (%(default)s)",
+        )
     return parser
 
 
@@ -22,7 +49,7 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     try:
         options.run(root, options)
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         parser.error(str(error))
 
 

@@ -17,17 +17,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 
 import nbformat
-import torch
 from IPython.core.inputtransformer2 import TransformerManager
 from nbformat import NotebookNode
 from torch import nn
 
 from companion.checks.exercise import repeatable
 from companion.grading.peer import Peer
-from companion.grading.sandbox import Limits, LimitExceeded, Lost, Sandbox
+from companion.grading.sandbox import LimitExceeded, Limits, Lost, Sandbox
 from companion.grading.wire import Garbled, from_data, to_pickle
 
 HERE = ("companion.checks", "tests")  # functions from here are called, not copied
+
+
+SHOWN = {"text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/svg+xml"}
 
 
 class StandIn:
@@ -59,6 +61,8 @@ class IteratorStandIn(StandIn):
 class ModuleStandIn(nn.Module):
     """A module of the learner's: its parameters are here, its computation is in the sandbox."""
 
+    _complete = False  # until its parts are there, nothing is asked for in the sandbox
+
     def __init__(self, grader: "Grader", number: int, text: str) -> None:
         super().__init__()
         self._grader, self._number, self._text = grader, number, text
@@ -75,7 +79,7 @@ class ModuleStandIn(nn.Module):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("_"):
+            if name.startswith("_") or not self._complete:
                 raise
         found = self._grader.attribute(self._number, name)
         if not isinstance(found, StandIn):
@@ -92,7 +96,13 @@ class Grader(Peer):
     def __init__(self, sandbox: Sandbox) -> None:
         super().__init__(sandbox.send, sandbox.read)
         self.sandbox = sandbox
-        self._exchange(b"")  # it says that it is ready
+        self._exchange(b"")  # it speaks first, and says that it is ready
+
+    def _exchange(self, payload: bytes) -> list:
+        try:
+            return super()._exchange(payload)
+        except Garbled as error:  # a check that goes on after this finds nobody to talk to
+            self.sandbox.end(f"it sent what is no message: {error}")
 
     def encode(self, message: tuple):
         return to_pickle(message, self.name)
@@ -151,6 +161,7 @@ def _module(grader: Grader, known: dict) -> ModuleStandIn:
     for path, x in known["buffers"]:
         above, _, name = path.rpartition(".")
         root.get_submodule(above).register_buffer(name, x)
+    root._complete = True
     return root.train(bool(known["training"]))
 
 
@@ -178,7 +189,7 @@ class Notebook:
         try:
             outputs = self._within_limits(lambda grader: grader.ask("run", source))
             self.done.append(source)
-            return [nbformat.from_dict(output) for output in outputs]
+            return _checked(outputs)
         except (Lost, Garbled) as error:
             return [_error(error)]
 
@@ -199,7 +210,7 @@ class Notebook:
                 self._start()
             seconds = min(self.limits.cell, left)
             self.sandbox.deadline = time.monotonic() + seconds
-            with stopped_after(seconds), little_memory(self.limits.memory):
+            with stopped_after(seconds, self.sandbox), little_memory(self.limits.memory):
                 result = work(self.grader)
             if self.sandbox.ended:  # a check may have taken the loss for an answer
                 raise Lost(self.sandbox.ended)
@@ -289,6 +300,27 @@ def _display(value) -> NotebookNode:
     return nbformat.v4.new_output(kind, data=data)
 
 
+def _checked(outputs) -> list[NotebookNode]:
+    """A cell's outputs, made anew from what the sandbox says they are."""
+    try:
+        return [_output(str(x["output_type"]), x) for x in outputs]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise Garbled(f"these are no outputs: {error}") from error
+
+
+def _output(kind: str, x: dict) -> NotebookNode:
+    if kind == "stream":
+        name = "stderr" if x["name"] == "stderr" else "stdout"
+        return nbformat.v4.new_output(kind, name=name, text=str(x["text"]))
+    if kind == "error":
+        lines = [str(line) for line in x["traceback"]]
+        return nbformat.v4.new_output(
+            kind, ename=str(x["ename"]), evalue=str(x["evalue"]), traceback=lines
+        )
+    data = {name: str(text) for name, text in x["data"].items() if name in SHOWN}
+    return nbformat.v4.new_output("display_data", data=data)
+
+
 def _error(error: Exception) -> NotebookNode:
     lines = traceback.format_exception_only(error)
     return nbformat.v4.new_output(
@@ -297,11 +329,11 @@ def _error(error: Exception) -> NotebookNode:
 
 
 @contextmanager
-def stopped_after(seconds: float) -> Iterator[None]:
+def stopped_after(seconds: float, process: Sandbox) -> Iterator[None]:
     """Raise `LimitExceeded` in the code below when it takes longer: a check, with huge inputs."""
 
     def stop(*_):
-        raise LimitExceeded("the check took too long with this answer")
+        process.end("the check took too long with this answer", LimitExceeded)
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds + 2)  # the sandbox's own limit comes first

@@ -1,5 +1,6 @@
 """What the grader may ask of the process that runs a submission: cells, names, calls."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import BinaryIO
 
@@ -7,13 +8,13 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from torch import nn
+from torch.func import functional_call
 from traitlets.config import Config
 
 import companion.checks
-import companion.page  # noqa: F401 (before the memory is limited)
 from companion.checks.exercise import quietly, repeatable, where
 from companion.grading.peer import Peer
-from companion.grading.wire import LONGEST, from_pickle, to_data
+from companion.grading.wire import LONGEST, from_pickle, read_frame, to_data
 
 LONGEST_STREAM = 100_000  # letters of what a cell prints
 
@@ -53,8 +54,6 @@ class Learner(Peer):
 
     def work(self) -> None:
         """Say that it is ready, then serve."""
-        from companion.grading.wire import read_frame
-
         self.send(self.encode(("result", "ready"))[0])
         while True:
             (kind, *content), marked = self.decode(read_frame(self.read))
@@ -70,6 +69,12 @@ class Learner(Peer):
         """What a number of the grader's stands for."""
         return self.objects[number] if kind == "yours" else Callback(self, number, name)
 
+    def find_call(self, number: int, method: str, state: dict | None) -> Callable:
+        called = self.objects[number]
+        if state is not None:
+            return _with_state(called, method, state)
+        return getattr(called, method) if method else called
+
     def describe(self, x) -> dict:
         """What the grader is told of an object that stays here."""
         if isinstance(x, Callback):
@@ -77,10 +82,8 @@ class Learner(Peer):
         known = {"number": self.number(x), "type": type(x).__name__, "callable": callable(x)}
         if isinstance(x, type) or hasattr(x, "__code__"):
             known["name"] = str(x.__name__)
-        if isinstance(x, nn.Module):
-            known |= _module(x)
         known["iterator"] = hasattr(x, "__next__")
-        return known
+        return known | _module(x) if isinstance(x, nn.Module) else known
 
     def describe_error(self, error: Exception):
         names = [kind.__name__ for kind in type(error).__mro__]
@@ -155,6 +158,23 @@ def _first(iterator):
     for x in iterator:
         yield x
         return
+
+
+class _Method(torch.nn.Module):
+    def __init__(self, module: torch.nn.Module, method: str) -> None:
+        super().__init__()
+        self.module, self.method = module, method
+
+    def forward(self, *args, **kwargs):
+        return (getattr(self.module, self.method) if self.method else self.module)(*args, **kwargs)
+
+
+def _with_state(module: torch.nn.Module, method: str, state: dict) -> Callable:
+    """The module's method, computed with these parameters and buffers instead of its own."""
+    named = {f"module.{name}": x for name, x in state["tensors"].items()}
+    if module.training != state["training"]:
+        module.train(state["training"])
+    return lambda *args, **kwargs: functional_call(_Method(module, method), named, args, kwargs)
 
 
 def _module(module: nn.Module) -> dict:

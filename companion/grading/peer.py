@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from torch.func import functional_call
 
 from companion.grading.wire import Garbled, read_frame, tensors_in
 
@@ -115,12 +114,14 @@ class Peer:
         """The names of the error's classes, its text, and where it was raised."""
         return [kind.__name__ for kind in type(error).__mro__], str(error), ""
 
+    def find_call(self, number: int, method: str, state: dict | None) -> Callable:
+        """What a call is of: a function with a number, and nothing that can be reached from it."""
+        if method or state is not None:
+            raise Garbled("only a function can be called")
+        return self.objects[number]
+
     def serve_call(self, marked, asked, number, method, args, kwargs, state, gradient) -> bytes:
-        called = self.objects[number]
-        if state is not None:
-            called = _with_state(called, method, state)
-        elif method:
-            called = getattr(called, method)
+        called = self.find_call(number, method, state)
         given = list(tensors_in(args, kwargs, state))
         before = [_copied(x) for x in given]
         with torch.set_grad_enabled(gradient):
@@ -131,7 +132,9 @@ class Peer:
             if not _same(x, old)
         ]
         results = [x for x in tensors_in(value) if isinstance(x, torch.Tensor) and x.requires_grad]
-        payload, results = self.encode(("result", value, changed, [*map(_depth, results)]))
+        inputs = {x.grad_fn for x in given if isinstance(x, torch.Tensor)}
+        depths = [_depth(x, inputs) for x in results]
+        payload, results = self.encode(("result", value, changed, depths))
         self.served[asked] = results, marked
         self.served.pop(asked - REMEMBERED, None)
         return payload
@@ -160,27 +163,10 @@ class _Call(torch.autograd.Function):
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx, *slopes):
-        (found,) = ctx.peer.ask("slopes", ctx.asked, list(slopes))
+        found = ctx.peer.ask("slopes", ctx.asked, list(slopes))
         if not isinstance(found, list):
             raise Garbled("gradients come as a list")
         return None, None, None, *(found or [None])
-
-
-class _Method(torch.nn.Module):
-    def __init__(self, module: torch.nn.Module, method: str) -> None:
-        super().__init__()
-        self.module, self.method = module, method
-
-    def forward(self, *args, **kwargs):
-        return (getattr(self.module, self.method) if self.method else self.module)(*args, **kwargs)
-
-
-def _with_state(module: torch.nn.Module, method: str, state: dict) -> Callable:
-    """The module's method, computed with these parameters and buffers instead of its own."""
-    named = {f"module.{name}": x for name, x in state["tensors"].items()}
-    if module.training != state["training"]:
-        module.train(state["training"])
-    return lambda *args, **kwargs: functional_call(_Method(module, method), named, args, kwargs)
 
 
 def _copied(x):
@@ -218,16 +204,17 @@ def _replaced(value, by: dict):
     return value
 
 
-def _depth(result: torch.Tensor) -> int:
-    """How many recorded operations stand between the result and what it was computed from."""
-    length, todo = {}, [result.grad_fn] if result.grad_fn is not None else []
+def _depth(result: torch.Tensor, inputs: set) -> int:
+    """How many recorded operations stand between the inputs (their `grad_fn`) and the result."""
+    length = dict.fromkeys(inputs, 0)
+    todo = [result.grad_fn] if result.grad_fn not in inputs else []
     while todo and len(length) < DEEPEST:
         needed = [before for before, _ in todo[-1].next_functions if before is not None]
         if missing := [before for before in needed if before not in length]:
             todo += missing
         else:
             length[todo.pop()] = max((length[before] for before in needed), default=-1) + 1
-    return max(length.values(), default=0)
+    return length.get(result.grad_fn, DEEPEST)
 
 
 def _deepened(x: torch.Tensor, depth: int) -> torch.Tensor:
@@ -241,8 +228,15 @@ def _raised(names: list[str], text: str, where: str) -> Exception:
     """An exception like the other side's: its name, its text, the nearest class of Python's own."""
     known = (getattr(builtins, str(name), None) for name in names)
     base = next(
-        (kind for kind in known if isinstance(kind, type) and issubclass(kind, Exception)),
+        (
+            kind
+            for kind in known
+            if isinstance(kind, type)
+            and issubclass(kind, Exception)
+            and not issubclass(kind, StopIteration)  # it would end a loop here without a word
+        ),
         Exception,
     )
-    kind = type(str(names[0]), (base,), {"__str__": lambda self: text, "where": where})
-    return kind.__new__(kind, text)
+    says = {"__str__": lambda self: str(text), "where": str(where)}
+    kind = type(str(next(iter(names), "Exception")), (base,), says)
+    return kind.__new__(kind, str(text))

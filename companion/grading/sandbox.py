@@ -65,8 +65,8 @@ def bubblewrap(*command: str) -> list[str]:
     program = shutil.which("bwrap")
     if program is None:
         raise NoIsolation(
-            "grading runs submissions in a sandbox, for which it needs bubblewrap: "
-            "install it with `apt-get install bubblewrap` (Linux only; elsewhere grade in a container)"
+            "grading runs submissions in a sandbox, for which it needs bubblewrap (bwrap): "
+            "apt-get install bubblewrap. It exists for Linux only; elsewhere use a virtual machine."
         )
     words = [program, "--die-with-parent", "--new-session", "--clearenv"]
     words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
@@ -116,9 +116,9 @@ def require() -> None:
     if tried.returncode:
         raise NoIsolation(
             f"bubblewrap cannot build a sandbox here: {tried.stderr.strip()}\n"
-            "Grade as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1; on "
-            "Ubuntu also kernel.apparmor_restrict_unprivileged_userns=0; in Docker --privileged, or "
-            "a virtual machine). Without a sandbox nothing is graded."
+            "Grade as root, or allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, "
+            "on Ubuntu kernel.apparmor_restrict_unprivileged_userns=0, too. In a container that "
+            "forbids both, use a virtual machine. Without a sandbox nothing is graded."
         )
 
 

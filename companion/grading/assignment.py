@@ -1,0 +1,88 @@
+"""What an instructor hands out: a chapter's exercises as an assignment of an nbgrader course.
+
+The course is a folder: `release/<chapter>/<chapter>.ipynb` goes to the students, `source/` keeps
+the solutions and hidden tests as they were that day, `gradebook.db` the points.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import nbformat
+from nbconvert.preprocessors import TagRemovePreprocessor
+from nbgrader.api import Gradebook
+from nbgrader.apps import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import setenv
+from traitlets.config import Config
+
+from companion.grading import student
+
+COURSE = Path("course")
+
+
+class NbgraderFailed(RuntimeError):
+    """nbgrader could not do its part; with the end of what it wrote."""
+
+
+def course(folder: Path) -> NbGraderAPI:
+    """nbgrader's view of the course in this folder, which is made where there is none."""
+    folder = folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = folder / "nbgrader_config.py"
+    if not settings.exists():  # for nbgrader's own commands, the formgrader for one
+        settings.write_text(
+            'c = get_config()\nc.CourseDirectory.course_id = "transformer"\n', "utf8"
+        )
+    config = Config(student.CONFIG, Application={"log_level": "WARN"})
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
+    with setenv(PATH=programs), Gradebook(directory.db_url, directory.course_id):
+        pass  # it is made by a program of the environment, which may not be active
+    return NbGraderAPI(coursedir=directory, config=config)
+
+
+def succeeded(done: dict, what: str) -> None:
+    """Do nothing where nbgrader says that all went well.
+
+    Raises:
+        NbgraderFailed: it says something else.
+    """
+    if not done["success"]:
+        last = done.get("error") or done.get("log") or ""
+        raise NbgraderFailed(f"nbgrader could not {what}:\n{last[-3000:]}")
+
+
+def build(root: Path, chapter: str, folder: Path) -> Path:
+    """Make the assignment and its student release; the path of the notebook to hand out.
+
+    Args:
+        root: the repository.
+        chapter: whose exercises.
+        folder: the course's.
+
+    Raises:
+        ValueError: the chapter has no exercises.
+        NbgraderFailed: the notebook is not one that nbgrader takes.
+    """
+    if chapter not in student.chapters(root):
+        raise ValueError(
+            f"no exercises for {chapter!r}; there are {', '.join(student.chapters(root))}"
+        )
+    notebook = nbformat.read(root / student.SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+    for preprocessor in (TagRemovePreprocessor, student.MoveUp):
+        notebook, _ = preprocessor(config=student.CONFIG)(notebook, {})
+    api = course(folder)
+    source = folder / "source" / chapter / f"{chapter}.ipynb"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, source)
+    succeeded(api.generate_assignment(chapter), f"make an assignment of {chapter}")
+    return folder / "release" / chapter / f"{chapter}.ipynb"
+
+
+def main(root: Path, chapter: str, folder: Path) -> None:
+    """Make the assignment, and say what to hand out."""
+    release = build(root, chapter, folder)
+    print(f"hand out   {os.path.relpath(release)}")
+    print(f"keep       {os.path.relpath(folder)} (solutions, hidden tests, gradebook)")
+    print(f"then       make grade CHAPTER={chapter} SUBMISSIONS=folder")
