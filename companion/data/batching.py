@@ -53,6 +53,7 @@ def batches(
     _generator(seed, 0)  # a wrong seed is named here, not in the first step
 
     def batch(step: int) -> Tensor | tuple[Tensor, ...]:
+        _require_step(step)
         turn, place = divmod(step - 1, per_turn)
         order = torch.randperm(size, generator=_generator(seed, turn))
         rows = order[place * batch_size :][:batch_size]
@@ -86,10 +87,16 @@ def windows(
     _generator(seed, 0)
 
     def batch(step: int) -> Tensor:
+        _require_step(step)
         chosen = torch.randint(starts, (batch_size, 1), generator=_generator(seed, step))
         return text[chosen + torch.arange(length)]
 
     return batch
+
+
+def _require_step(step: int) -> None:
+    if step < 1:
+        raise ValueError(f"steps are counted from 1, got {step}")
 
 
 def _generator(seed: int, part: int) -> torch.Generator:

@@ -103,8 +103,20 @@ class BPETokenizer:
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> "BPETokenizer":
-        """What `save` wrote."""
-        return cls(Tokenizer.from_str(Path(path).read_text("utf8")))
+        """What `save` wrote.
+
+        Raises:
+            FileNotFoundError: there is no such file.
+            ValueError: the file holds no tokenizer.
+        """
+        try:
+            return cls(Tokenizer.from_str(Path(path).read_text("utf8")))
+        except OSError:
+            raise
+        except Exception as error:  # what the library raises is a bare one
+            raise ValueError(
+                f"{path} holds no tokenizer ({error}); load what BPETokenizer.save wrote"
+            ) from error
 
     def save(self, path: str | os.PathLike) -> None:
         """Write vocabulary and merges as JSON, in the format of the `tokenizers` library."""

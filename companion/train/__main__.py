@@ -78,7 +78,7 @@ def command_line() -> argparse.ArgumentParser:
     best = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best)
     parser.add_argument("--steps", type=positive, help="updates of the weights")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=seed, default=0)
     parser.add_argument("--dropout", type=float, default=0.1)
     parser.add_argument("--accumulate", type=positive, default=1, help="parts of a batch in turn")
     parser.add_argument("--mixed-precision", choices=("no", "bf16"), default="no")
@@ -91,6 +91,13 @@ def positive(text: str) -> int:
     """A whole number above 0, for argparse."""
     if int(text) < 1:
         raise ValueError
+    return int(text)
+
+
+def seed(text: str) -> int:
+    """A whole number that, a few times over, still fits torch's generators, for argparse."""
+    if abs(int(text)) >= 2**32:
+        raise argparse.ArgumentTypeError(f"{text} is out of range; choose one below 2**32")
     return int(text)
 
 

@@ -67,6 +67,16 @@ def test_windows_are_stretches_of_the_text():
     assert not torch.equal(batch(3), batch(4))
 
 
+def test_there_is_no_step_before_the_first():
+    rows = torch.arange(6)
+    for batch in (
+        batches(rows, batch_size=2, seed=0),
+        windows(rows, batch_size=2, length=3, seed=0),
+    ):
+        with pytest.raises(ValueError, match="counted from 1, got 0"):
+            batch(0)
+
+
 def test_wrong_arguments_are_named():
     with pytest.raises(ValueError, match="at least one tensor"):
         batches(batch_size=3, seed=0)

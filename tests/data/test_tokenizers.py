@@ -165,3 +165,12 @@ def test_an_unknown_character_and_a_wrong_id_are_named():
     for wrong in (4, -1):
         with pytest.raises(ValueError, match=f"token id {wrong} is outside the vocabulary of 4"):
             tokenizer.decode([0, wrong])
+
+
+def test_a_file_that_holds_no_tokenizer_is_named(tmp_path):
+    foreign = tmp_path / "foreign.json"
+    foreign.write_text('{"model": "none"}')
+    with pytest.raises(ValueError, match=r"foreign\.json holds no tokenizer"):
+        BPETokenizer.load(foreign)
+    with pytest.raises(FileNotFoundError):
+        BPETokenizer.load(tmp_path / "missing.json")

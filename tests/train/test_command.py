@@ -154,3 +154,8 @@ def test_nothing_to_resume_is_refused(capsys, tmp_path, whole):
 def test_a_damaged_checkpoint_is_refused(capsys, tmp_path):
     (tmp_path / "checkpoint.safetensors").write_bytes(b"damaged")
     assert "is damaged" in refused(capsys, *SMALL, "--resume", "--out", tmp_path)
+
+
+def test_a_seed_that_no_generator_takes_is_refused(capsys, tmp_path):
+    said = refused(capsys, *SMALL, "--seed", 2**70, "--out", tmp_path)
+    assert "argument --seed" in said and "below 2**32" in said
