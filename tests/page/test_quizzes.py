@@ -11,6 +11,7 @@ import nbformat
 import pytest
 
 from companion.page import quiz
+from companion.page.execute import chapters
 from companion.page.gallery import quizzes
 from companion.page.gallery.quizzes import QUIZZES, read_quiz
 
@@ -83,6 +84,12 @@ def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
     (asked,) = [i for i, cell in enumerate(cells) if f'quiz("{chapter}")' in cell.source]
     assert cells[asked - 1].source.startswith("## Quiz\n")
     assert cells[asked + 1].source.startswith("## Key takeaways\n")
+
+
+def test_every_chapter_has_a_quiz():
+    """A chapter is a notebook that ends in its takeaways; others are exercises and reference."""
+    found = {path.stem for path in chapters(ROOT) if "## Key takeaways" in path.read_text("utf8")}
+    assert found == set(CHAPTERS)
 
 
 # ---------------------------------------------------------------- a page without JavaScript
