@@ -8,7 +8,7 @@ from itertools import permutations, product
 import torch
 from torch import nn
 
-from companion.checks.exercise import Mistake, call, compare, exercise
+from companion.checks.exercise import Mistake, call, compare, exercise, show
 from companion.nn import MultiHeadAttention, causal_mask
 
 
@@ -227,3 +227,55 @@ MULTI_HEAD_MISTAKES = {
         lambda layer, x, mask: _by_hand(layer, x, None if mask is None else mask.mT)
     ),
 }
+
+
+FAULTS = (
+    "none",
+    "softmax over the queries",
+    "no mask",
+    "mask inverted",
+    "mask after the softmax",
+    "one row for all heads",
+    "positions mixed",
+)
+
+
+@exercise
+def name_the_fault(answer) -> str:
+    """Check `name_the_fault(layer)`, which is given a layer to try and returns one of `FAULTS`.
+
+    `layer(x, mask)` takes x (B, T, 12) and a boolean mask (T, T), True for "may attend", and
+    returns output (B, T, 12) and weights (B, 3, T, T).
+    """
+    for fault in [*FAULTS, *reversed(FAULTS)]:
+        layer = MultiHeadAttention(12, 3)
+        said = call(answer, layer=partial(_with_fault, layer, fault))
+        if said == fault:
+            continue
+        x, mask = torch.randn(1, 3, 12), causal_mask(3)
+        weights = _with_fault(layer, fault, x, mask)[1]
+        seen = show({"mask": mask.int(), "weights of head 1": weights[0, 0].detach()})
+        if said not in FAULTS:
+            raise Mistake(
+                f"it returned {said!r}, expected one of {', '.join(map(repr, FAULTS))}", seen
+            )
+        raise Mistake(f"a layer with the fault {fault!r} was called {said!r}", seen)
+    return "two layers of each kind, with random weights"
+
+
+def _with_fault(layer: MultiHeadAttention, fault: str, x, mask) -> tuple[torch.Tensor, ...]:
+    projections = (layer.q_proj, layer.k_proj, layer.v_proj)
+    query, key, value = (_split(proj(x), layer.num_heads)[0] for proj in projections)
+    if fault == "one row for all heads":
+        query, key = (part[:, :1].expand_as(part) for part in (query, key))
+    scores = query @ key.mT * layer.d_k**-0.5
+    allowed = {"no mask": torch.ones_like(mask), "mask inverted": ~mask}.get(fault, mask)
+    if fault == "mask after the softmax":
+        weights = scores.softmax(dim=-1) * allowed
+    else:
+        scores = scores.masked_fill(~allowed, -math.inf)
+        weights = scores.softmax(dim=-2 if fault == "softmax over the queries" else -1)
+        weights = weights.nan_to_num()  # where nobody may be looked at
+    heads = weights @ value
+    merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)[0]
+    return layer.out_proj(merged), weights

@@ -1,5 +1,7 @@
 """Checks for the exercises of book/positional_encoding.ipynb."""
 
+from functools import partial
+
 import torch
 
 from companion.checks.exercise import Mistake, call, compare, exercise, show
@@ -37,6 +39,113 @@ HALVES_MISTAKES = {
         lambda encoding: (torch.cat([encoding[:, 0::2], encoding[:, 1::2]]),)
     ),
     "only the sines are left": lambda encoding: (encoding[:, 0::2],),
+}
+
+
+@exercise
+def rotate(answer) -> str:
+    """Check `rotate(x, positions)`, (T, d_k) -> (T, d_k): RoPE, base 10000; int64 positions (T,).
+
+    Pair i is turned by position * 10000^(-2i / d_k), the pair (1, 0) to (cos, sin). A pair may be
+    two neighbours, or an entry of the first half and its counterpart in the second.
+    """
+    found = []
+    for pairing in ("interleaved", "half"):
+        known = {text: partial(wrong, pairing=pairing) for text, wrong in ROTATE_MISTAKES.items()}
+        try:
+            compare(answer, _rotate_cases(), partial(_rotate, pairing=pairing), known)
+            return "widths 2, 4 and 6; positions in order, with gaps and in reverse"
+        except Mistake as mistake:
+            found.append(mistake)
+    raise next((mistake for mistake in found if mistake.mistake in ROTATE_MISTAKES), found[0])
+
+
+def _rotate_cases() -> list[dict]:
+    cases = [
+        {"x": torch.tensor([[1.0, 0.0], [1.0, 0.0]]), "positions": torch.tensor([0, 1])},
+        {"x": torch.tensor([[1.0, 0, 1, 0]]), "positions": torch.tensor([2])},
+        {"x": torch.tensor([[1.0, 2, 3, 4, 5, 6]]), "positions": torch.tensor([3])},
+    ]
+    for positions in ([0, 1, 2, 3, 4], [7, 3, 100, 0, 11]):
+        cases.append({"x": torch.randn(5, 6), "positions": torch.tensor(positions)})
+    return cases
+
+
+def _angles(x, positions):
+    width = x.shape[1]
+    return positions[:, None] * 10000.0 ** (-torch.arange(0, width, 2) / width)  # (T, d_k / 2)
+
+
+def _rotate(x, positions, pairing, *, angles=_angles, turned=None):
+    """Turn the pairs by the angles, or put something else, turned(a, b, angle), in their place."""
+    pairs = x.unflatten(1, (-1, 2)) if pairing == "interleaved" else x.unflatten(1, (2, -1)).mT
+    (a, b), angle = pairs.unbind(-1), angles(x, positions)
+    turned = turned or (lambda a, b, angle: (_across(a, b, angle), _across(b, -a, angle)))
+    pairs = torch.stack(turned(a, b, angle), dim=-1)
+    return (pairs.flatten(1) if pairing == "interleaved" else pairs.mT.flatten(1),)
+
+
+def _across(a, b, angle):
+    return a * angle.cos() - b * angle.sin()
+
+
+def _two_conventions(x, positions, pairing):
+    """The pairs of one convention, turned by angles that are laid out for the other one."""
+    angle = _angles(x, positions)
+    if pairing == "interleaved":
+        angle, (a, b) = torch.cat([angle, angle], dim=1), x.unflatten(1, (-1, 2)).unbind(-1)
+        across = torch.stack([-b, a], dim=-1).flatten(1)
+    else:
+        angle, (a, b) = angle.repeat_interleave(2, dim=1), x.chunk(2, dim=1)
+        across = torch.cat([-b, a], dim=1)
+    return (x * angle.cos() + across * angle.sin(),)
+
+
+ROTATE_MISTAKES = {
+    "nothing is turned": lambda x, positions, pairing: (x,),
+    "all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_k) per position": (
+        partial(_rotate, angles=lambda x, positions: positions[:, None].expand(-1, x.shape[1] // 2))
+    ),
+    "the exponent is -i / d_k; it is -2i / d_k": partial(
+        _rotate,
+        angles=lambda x, positions: (
+            positions[:, None] * 10000.0 ** (-torch.arange(x.shape[1] // 2) / x.shape[1])
+        ),
+    ),
+    "later pairs turn faster; they should turn slower: the exponent is negative": partial(
+        _rotate,
+        angles=lambda x, positions: (
+            positions[:, None] * 10000.0 ** (torch.arange(0, x.shape[1], 2) / x.shape[1])
+        ),
+    ),
+    "`positions` is not used: a row is turned by its place in the array": partial(
+        _rotate,
+        angles=lambda x, positions: _angles(x, torch.arange(len(x))),
+    ),
+    "it counts from 1: position 0 is not turned at all": partial(
+        _rotate, angles=lambda x, positions: _angles(x, positions + 1)
+    ),
+    "it turns the other way: (1, 0) should become (cos, sin), not (cos, -sin)": partial(
+        _rotate, angles=lambda x, positions: -_angles(x, positions)
+    ),
+    "a sign is wrong, and lengths change: (a, b) becomes (a cos - b sin, a sin + b cos)": partial(
+        _rotate,
+        turned=lambda a, b, angle: (_across(a, -b, angle), _across(b, -a, angle)),
+    ),
+    "the second entry of a pair uses the first one's new value: compute both from the old ones": (
+        partial(
+            _rotate,
+            turned=lambda a, b, angle: (
+                _across(a, b, angle),
+                _across(b, -_across(a, b, angle), angle),
+            ),
+        )
+    ),
+    "the pairs are of one convention and the angles laid out for the other: neighbours need each "
+    "angle twice in a row, halves need all angles twice": _two_conventions,
+    "the waves are added to x; RoPE turns x and adds nothing": partial(
+        _rotate, turned=lambda a, b, angle: (a + angle.sin(), b + angle.cos())
+    ),
 }
 
 

@@ -6,7 +6,12 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.multi_head_attention import merge_heads, my_multi_head, split_heads
+from companion.checks.multi_head_attention import (
+    merge_heads,
+    my_multi_head,
+    name_the_fault,
+    split_heads,
+)
 from tests.checks.answers import right, wrong
 
 # 1. Split and merge
@@ -361,3 +366,95 @@ class AddsInPlace(Chunked):
     def forward(self, x, mask=None):
         x += super().forward(x, mask)
         return x
+
+
+# 3. Name the fault
+
+
+@right(name_the_fault)
+def one_symptom_after_the_other(layer):
+    x, mask = torch.randn(2, 5, 12), torch.ones(5, 5).tril().bool()
+    output, weights = layer(x, mask)
+    if weights[..., ~mask].any():
+        return "no mask" if weights[..., mask].any() else "mask inverted"
+    rows_without_mask = layer(x, torch.ones(5, 5, dtype=torch.bool))[1].sum(-1)
+    if not torch.allclose(rows_without_mask, torch.ones(())):
+        return "softmax over the queries"
+    if not torch.allclose(weights.sum(-1), torch.ones(())):
+        return "mask after the softmax"
+    if torch.allclose(weights[:, 0], weights[:, 1]):
+        return "one row for all heads"
+    x[:, -1] += 1
+    changed = (layer(x, mask)[0] - output)[:, :-1].abs().max()
+    return "positions mixed" if changed > 1e-5 else "none"
+
+
+@right(name_the_fault)
+def with_a_mask_of_ones_self(layer):
+    """If each word may see itself only, the outputs are those of sentences of one word."""
+    x, itself = torch.randn(1, 4, 12), torch.eye(4, dtype=torch.bool)
+    output, weights = layer(x, itself)
+    seen = weights > 0
+    if not seen.equal(itself.expand_as(seen)):
+        return "mask inverted" if not seen[..., itself].any() else "no mask"
+    if (weights.diagonal(dim1=-2, dim2=-1) < 0.999).any():
+        return "mask after the softmax"
+    alone = torch.cat([layer(word, itself[:1, :1])[0] for word in x.split(1, dim=1)], dim=1)
+    if (alone - output).abs().max() > 1e-5:
+        return "positions mixed"
+    everybody = layer(x, itself | True)[1]
+    if (everybody.sum(dim=-1) - 1).abs().max() > 1e-4:
+        return "softmax over the queries"
+    return (
+        "none"
+        if (everybody[0, 0] - everybody[0, 2]).abs().max() > 1e-4
+        else "one row for all heads"
+    )
+
+
+@wrong(name_the_fault, "'softmax over the queries' was called 'none'")
+def trusting(layer):
+    return "none"
+
+
+@wrong(name_the_fault, "'positions mixed' was called 'none'")
+def weights_only(layer):
+    x, mask = torch.randn(2, 5, 12), torch.ones(5, 5).tril().bool()
+    said = one_symptom_after_the_other(layer)
+    return said if layer(x, mask)[1].any() and said != "positions mixed" else "none"
+
+
+@wrong(name_the_fault, "'mask inverted' was called 'no mask'")
+def any_weight_on_the_future_is_no_mask(layer):
+    said = one_symptom_after_the_other(layer)
+    return "no mask" if said == "mask inverted" else said
+
+
+@wrong(name_the_fault, "'mask after the softmax' was called 'softmax over the queries'")
+def sums_under_a_mask_only(layer):
+    x, mask = torch.randn(2, 5, 12), torch.ones(5, 5).tril().bool()
+    weights = layer(x, mask)[1]
+    if not weights[..., ~mask].any() and not torch.allclose(weights.sum(-1), torch.ones(())):
+        return "softmax over the queries"
+    return one_symptom_after_the_other(layer)
+
+
+@wrong(name_the_fault, "'softmax over the queries' was called 'none'")
+def sentences_of_one_word(layer):
+    weights = layer(torch.randn(1, 1, 12), torch.ones(1, 1, dtype=torch.bool))[1]
+    return "none" if weights.sum() == 3 else "no mask"
+
+
+@wrong(name_the_fault, "it returned 3, expected one of 'none', 'softmax over the queries'")
+def a_number(layer):
+    return 3
+
+
+@wrong(name_the_fault, "it raised RuntimeError")
+def another_width(layer):
+    return layer(torch.randn(1, 4, 8), torch.ones(4, 4, dtype=torch.bool))
+
+
+@wrong(name_the_fault, "it returned None")
+def forgot_to_return(layer):
+    layer(torch.randn(1, 4, 12), torch.ones(4, 4, dtype=torch.bool))

@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.checks.positional_encoding import three_back_bias, to_halves
-from companion.nn import alibi_bias
+from companion.checks.positional_encoding import rotate, three_back_bias, to_halves
+from companion.nn import RotaryEmbedding, alibi_bias
 from tests.checks.answers import right, wrong
 
 # 1. Another layout
@@ -175,3 +175,126 @@ def logarithm(length, device):
 @wrong(three_back_bias, "returned ndarray")
 def in_numpy(length, device):
     return absolute_value(length, device).numpy()
+
+
+# 3. Turn it
+
+
+def angles_of(x, positions):
+    width = x.shape[1]
+    return positions[:, None] / 10000 ** (torch.arange(0, width, 2) / width)
+
+
+@right(rotate)
+def neighbours(x, positions):
+    angle = angles_of(x, positions)
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = torch.empty_like(x)
+    turned[:, 0::2] = a * angle.cos() - b * angle.sin()
+    turned[:, 1::2] = a * angle.sin() + b * angle.cos()
+    return turned
+
+
+@right(rotate)
+def halves(x, positions):
+    angle = angles_of(x, positions).repeat(1, 2)
+    a, b = x.chunk(2, dim=1)
+    return x * angle.cos() + torch.cat([-b, a], dim=1) * angle.sin()
+
+
+@right(rotate)
+def complex_numbers(x, positions):
+    pairs = torch.view_as_complex(x.unflatten(1, (-1, 2)).contiguous())
+    turn = torch.polar(torch.ones(()), angles_of(x, positions))
+    return torch.view_as_real(pairs * turn).flatten(1)
+
+
+@right(rotate)
+def the_packages(x, positions):
+    return RotaryEmbedding(x.shape[1])(x[None, None], positions)[0, 0]
+
+
+@right(rotate)
+def the_packages_halves(x, positions):
+    return RotaryEmbedding(x.shape[1], pairing="half")(x[None, None], positions)[0, 0]
+
+
+@wrong(rotate, "nothing is turned")
+def as_it_was(x, positions):
+    return x
+
+
+@wrong(rotate, "turned by the same angle")
+def one_hand(x, positions):
+    a, b = x[:, 0::2], x[:, 1::2]
+    cos, sin = positions[:, None].cos(), positions[:, None].sin()
+    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(1)
+
+
+@wrong(rotate, "the exponent is -i / d_k")
+def half_the_exponent(x, positions):
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(x.shape[1] // 2) / x.shape[1])
+    a, b = x.chunk(2, dim=1)
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
+
+
+@wrong(rotate, "later pairs turn faster")
+def grows(x, positions):
+    angle = positions[:, None] * 10000 ** (torch.arange(0, x.shape[1], 2) / x.shape[1])
+    a, b = x.chunk(2, dim=1)
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
+
+
+@wrong(rotate, "`positions` is not used")
+def counts_by_itself(x, positions):
+    return neighbours(x, torch.arange(len(x)).float())
+
+
+@wrong(rotate, "counts from 1")
+def from_one(x, positions):
+    return halves(x, positions + 1)
+
+
+@wrong(rotate, "turns the other way")
+def backwards(x, positions):
+    return neighbours(x, -positions)
+
+
+@wrong(rotate, "a sign is wrong")
+def no_minus(x, positions):
+    angle = angles_of(x, positions).repeat(1, 2)
+    a, b = x.chunk(2, dim=1)
+    return x * angle.cos() + torch.cat([b, a], dim=1) * angle.sin()
+
+
+@wrong(rotate, "the second entry of a pair uses")
+def one_after_the_other(x, positions):
+    angle, x = angles_of(x, positions), x.clone()
+    x[:, 0::2] = x[:, 0::2] * angle.cos() - x[:, 1::2] * angle.sin()
+    x[:, 1::2] = x[:, 0::2] * angle.sin() + x[:, 1::2] * angle.cos()
+    return x
+
+
+@wrong(rotate, "angles laid out for the other")
+def halves_with_angles_of_neighbours(x, positions):
+    angle = angles_of(x, positions).repeat_interleave(2, dim=1)
+    a, b = x.chunk(2, dim=1)
+    return x * angle.cos() + torch.cat([-b, a], dim=1) * angle.sin()
+
+
+@wrong(rotate, "angles laid out for the other")
+def neighbours_with_angles_of_halves(x, positions):
+    angle = angles_of(x, positions).repeat(1, 2)
+    across = torch.stack([-x[:, 1::2], x[:, 0::2]], dim=-1).flatten(1)
+    return x * angle.cos() + across * angle.sin()
+
+
+@wrong(rotate, "the waves are added")
+def added(x, positions):
+    angle = angles_of(x, positions)
+    return x + torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+@wrong(rotate, "it returned shape")
+def one_row_for_all(x, positions):
+    return neighbours(x, positions)[0]
