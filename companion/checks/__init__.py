@@ -12,6 +12,7 @@ from companion.checks import (
     positional_encoding,
     self_attention,
     three_families,
+    time_series,
     transformer_block,
 )
 from companion.checks.verdict import Verdict
@@ -25,5 +26,6 @@ __all__ = [
     "positional_encoding",
     "self_attention",
     "three_families",
+    "time_series",
     "transformer_block",
 ]
