@@ -34,7 +34,10 @@ def course(folder: Path) -> NbGraderAPI:
         settings.write_text(
             'c = get_config()\nc.CourseDirectory.course_id = "transformer"\n', "utf8"
         )
-    config = Config(student.CONFIG, Application={"log_level": "WARN"})
+    config = Config(
+        student.CONFIG,
+        Application={"log_level": "WARN"},
+    )
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
     with setenv(PATH=programs), Gradebook(directory.db_url, directory.course_id):

@@ -11,7 +11,6 @@ import io
 import resource
 import signal
 import time
-import traceback
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -322,9 +321,9 @@ def _output(kind: str, x: dict) -> NotebookNode:
 
 
 def _error(error: Exception) -> NotebookNode:
-    lines = traceback.format_exception_only(error)
+    name = type(error).__name__
     return nbformat.v4.new_output(
-        "error", ename=type(error).__name__, evalue=str(error), traceback=[*lines]
+        "error", ename=name, evalue=str(error), traceback=[f"{name}: {error}"]
     )
 
 

@@ -11,7 +11,6 @@ from torch import nn
 from torch.func import functional_call
 from traitlets.config import Config
 
-import companion.checks
 from companion.checks.exercise import quietly, repeatable, where
 from companion.grading.peer import Peer
 from companion.grading.wire import LONGEST, from_pickle, read_frame, to_data

@@ -1,0 +1,79 @@
+"""A small assignment, and what students make of it: right, wrong and hostile."""
+
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+CHAPTER = "small"
+SPLIT = """\
+def split_heads(x, num_heads):
+    B, T, d = x.shape
+    return x.view(B, T, num_heads, d // num_heads).transpose(1, 2)"""
+ATTENTION = """\
+import numpy as np
+
+def attention(query, key, value):
+    scores = query @ key.T / np.sqrt(query.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value"""
+CHECK = """\
+from companion import checks
+
+verdict = checks.{check}
+### BEGIN HIDDEN TESTS
+verdict.require()
+### END HIDDEN TESTS
+verdict"""
+
+
+def _cell(kind, name: str, source: str, **known) -> NotebookNode:
+    known = {"solution": False, "grade": False, "locked": False, "task": False} | known
+    return kind(
+        source, id=name, metadata={"nbgrader": {"grade_id": name, "schema_version": 3, **known}}
+    )
+
+
+def _solution(source: str) -> str:
+    first, _, rest = source.partition("):\n")
+    return f"{first}):\n    ### BEGIN SOLUTION\n{rest}\n    ### END SOLUTION"
+
+
+def solutions() -> NotebookNode:
+    """Two exercises in code, of 2 and 3 points, and one in words, of 1."""
+    cells = [new_markdown_cell("# Solutions: Small", id="title")]
+    cells.append(new_code_cell("print('set up')", id="set-up"))
+    for name, source, check, points in (
+        ("attention", ATTENTION, "self_attention.attention(attention)", 2),
+        ("split", SPLIT, "multi_head_attention.split_heads(split_heads)", 3),
+    ):
+        cells.append(_cell(new_code_cell, f"{name}-answer", _solution(source), solution=True))
+        check = CHECK.format(check=check)
+        cells.append(
+            _cell(new_code_cell, f"{name}-check", check, grade=True, locked=True, points=points)
+        )
+    cells.append(
+        _cell(new_markdown_cell, "why-answer", "Because.", grade=True, solution=True, points=1)
+    )
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return new_notebook(cells=cells, metadata=kernel)
+
+
+def repository(folder: Path) -> Path:
+    """A folder with the exercises of one chapter, where the book's repository has them."""
+    path = folder / "book" / "exercises" / "solutions" / f"{CHAPTER}.ipynb"
+    path.parent.mkdir(parents=True)
+    nbformat.write(solutions(), path)
+    return folder
+
+
+def handed_in(release: NotebookNode, *, attention="", split="", why="", first="") -> NotebookNode:
+    """The release with these answers in it; `first` is a cell of the student's own."""
+    notebook = nbformat.from_dict(release)
+    for cell in notebook.cells:
+        answers = {"attention-answer": attention, "split-answer": split, "why-answer": why}
+        cell.source = answers.get(cell.id) or cell.source
+    if first:
+        notebook.cells.insert(1, new_code_cell(first, id="own"))
+    return notebook

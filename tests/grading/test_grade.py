@@ -1,0 +1,172 @@
+"""A folder of submissions from beginning to end: everyone gets the points that they have earned."""
+
+import csv
+import socket
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import companion
+from companion.grading import assignment, grade, sandbox, student
+from companion.grading.sandbox import Limits, NoIsolation
+from tests.grading.handed_in import ATTENTION, CHAPTER, SPLIT, handed_in, repository
+
+try:
+    sandbox.require()
+    REFUSED = ""
+except NoIsolation as error:
+    REFUSED = str(error)
+apart = pytest.mark.skipif(bool(REFUSED), reason=REFUSED)
+
+WRONG = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
+ENDLESS = "def attention(query, key, value):\n    while True:\n        pass"
+HUNGRY = """\
+import numpy as np
+
+def attention(query, key, value):
+    return [np.ones(10**9) for _ in range(100)]"""
+HOSTILE = """\
+import os, pathlib, socket, sys
+import numpy as np, torch
+import companion.checks
+from companion.checks import exercise, self_attention, verdict
+
+seen = []
+for path in %(paths)s:
+    try:
+        seen.append(os.listdir(path) if os.path.isdir(path) else open(path).read())
+    except OSError:
+        pass
+for path in %(paths)s + ["/usr", "/etc", "/dev", sys.prefix, os.path.dirname(companion.__file__)]:
+    try:
+        (pathlib.Path(path) / "written").write_text("here I was")
+        seen.append("wrote to " + path)
+    except OSError:
+        pass
+try:
+    socket.create_connection(("127.0.0.1", %(port)d), timeout=2)
+    seen.append("reached the network")
+except OSError:
+    pass
+print("seen:", seen)
+
+passed = verdict.Verdict("passed", tried="everything")
+verdict.Verdict.require = lambda self: None
+verdict.Verdict.__eq__ = lambda self, other: True
+exercise.close = exercise.compare = exercise.call = lambda *_, **__: True
+self_attention.attention = lambda answer: passed
+np.allclose = torch.allclose = lambda *_, **__: True
+sys.modules["companion.checks"].self_attention = sys.modules["companion"].checks = self_attention
+print("Passed: tried on everything")
+
+class Equal:
+    shape = dtype = property(lambda self: self)
+    __eq__ = __le__ = __getitem__ = __getattr__ = lambda self, *_: self
+    __bool__ = lambda self: True
+
+def attention(query, key, value):
+    return Equal()"""
+
+
+def private() -> list[Path]:
+    """What lies in the home and in the repository, and has no business in the sandbox."""
+    needed = [Path(sys.prefix), Path(sys.base_prefix), Path(companion.__file__).parent]
+    near = [*Path.home().iterdir(), *Path(companion.__file__).parents[1].iterdir()]
+    return [path for path in near if not any(place.is_relative_to(path) for place in needed)]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """A folder of submissions, graded."""
+    folder = tmp_path_factory.mktemp("grading")
+    root = repository(folder / "repository")
+    release = nbformat.read(assignment.build(root, CHAPTER, folder / "course"), as_version=4)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        secret = [root, folder, folder / "course", *private(), Path("/etc/shadow")]
+        port = server.getsockname()[1]
+        hostile = HOSTILE % {"paths": [str(path) for path in secret], "port": port}
+        notebooks = {
+            "right": handed_in(release, attention=ATTENTION, split=SPLIT, why="It is so."),
+            "partial": handed_in(
+                release, attention=ATTENTION, split="def split_heads(x, n): 1 / 0"
+            ),
+            "wrong": handed_in(release, attention=WRONG, split="split_heads = 'a' +"),
+            "endless": handed_in(release, attention=ENDLESS, split=SPLIT),
+            "hungry": handed_in(release, attention=HUNGRY, split=SPLIT),
+            "hostile": handed_in(release, attention=hostile, why="<script>alert(1)</script>"),
+        }
+        for name, notebook in notebooks.items():
+            path = folder / "in" / name / f"{CHAPTER}.ipynb"
+            path.parent.mkdir(parents=True)
+            nbformat.write(notebook, path)
+        (folder / "in" / "torn.ipynb").write_text('{"cells": [')
+        limits = Limits(cell=8, memory=2**29)
+        grade.main(root, folder / "in", CHAPTER, folder / "course", limits)
+    return folder
+
+
+POINTS = {
+    "right": (2, 3),
+    "partial": (2, 0),
+    "wrong": (0, 0),
+    "endless": (0, 3),
+    "hungry": (0, 3),
+    "hostile": (0, 0),
+    "torn": (0, 0),
+}
+
+
+def feedback(folder: Path, name: str) -> str:
+    page = folder / "course" / "feedback" / name / CHAPTER / f"{CHAPTER}.html"
+    return page.read_text("utf8")
+
+
+@apart
+def test_everyone_has_the_points_that_are_due(course):
+    with (course / "course" / "scores" / f"{CHAPTER}.csv").open(newline="") as file:
+        rows = {row["student"]: row for row in csv.DictReader(file)}
+    got = {name: (float(x["attention-check"]), float(x["split-check"])) for name, x in rows.items()}
+    assert got == POINTS
+    assert {row["of"] for row in rows.values()} == {"6.0"}
+    assert [name for name, row in rows.items() if row["by hand"] != "0"] == ["hostile", "right"]
+
+
+@apart
+def test_feedback_names_the_mistake(course):
+    assert "the scores are not scaled" in feedback(course, "wrong")
+    assert "ZeroDivisionError" in feedback(course, "partial")
+    assert "it took too long" in feedback(course, "endless")
+    assert "MemoryError" in feedback(course, "hungry")
+    assert "could not be graded" in feedback(course, "torn")
+    assert "the scores are not scaled" not in feedback(course, "right")
+
+
+@apart
+def test_a_hostile_submission_sees_nothing_and_leaves_nothing(course):
+    assert "seen: []" in feedback(course, "hostile")
+    assert "Passed: tried on everything" in feedback(course, "hostile")  # it ran to its end
+    assert "alert(1)</script>" not in feedback(course, "hostile")
+    assert not [*course.rglob("written")]
+
+
+@apart
+def test_a_second_run_goes_on_with_what_is_new(course, monkeypatch, capsys):
+    name = course / "in" / "partial" / f"{CHAPTER}.ipynb"
+    notebook = nbformat.read(name, as_version=4)
+    next(cell for cell in notebook.cells if cell.id == "split-answer").source = SPLIT
+    nbformat.write(notebook, name)
+    grade.main(course / "repository", course / "in", CHAPTER, course / "course")
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[1] for line in lines if "graded before" in line] == sorted(
+        POINTS.keys() - {"partial"}
+    )
+    assert any(line.split()[:2] == ["partial", "5"] for line in lines)
+
+
+def test_the_release_is_the_students_copy(tmp_path):
+    root = Path(__file__).parents[2]
+    release = assignment.build(root, "self_attention", tmp_path)
+    copy = root / student.STUDENTS / "self_attention.ipynb"
+    assert release.read_bytes() == copy.read_bytes()
