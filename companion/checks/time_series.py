@@ -138,7 +138,8 @@ def good_for(answer) -> str:
     A point is bad when its root mean square error over the features is above the threshold.
     """
     zeros = torch.zeros(6, 1)
-    in_space = torch.tensor([[0.0, 0.0], [0.5, 0.0], [0.4, 0.4], [0.9, 0.1], [0.0, 0.0]])
+    in_space = [[0.0, 0.0], [0.4, 0.3], [0.5, 0.0], [0.4, 0.4], [0.9, 0.1], [0.0, 0.0]]
+    in_space = torch.tensor(in_space)
     cases = [
         {"forecast": torch.tensor([[0.1], [0.5], [0.1]]), "truth": zeros[:3], "threshold": 0.4},
         {
@@ -148,7 +149,7 @@ def good_for(answer) -> str:
         },
         {"forecast": zeros + 0.1, "truth": zeros, "threshold": 0.4},
         {"forecast": zeros + 1, "truth": zeros, "threshold": 0.4},
-        {"forecast": in_space, "truth": torch.zeros(5, 2), "threshold": 0.45},
+        {"forecast": in_space, "truth": torch.zeros(6, 2), "threshold": 0.45},
     ]
     compare(answer, cases, _good_for, GOOD_FOR_MISTAKES, kind=int, numbers=np.integer)
     return "forecasts that fail at once, later, for a moment, and never; one and two features"

@@ -126,7 +126,7 @@ def next_to_each_other(series, size, gap):
     return two_slices(series, size, 0)
 
 
-@wrong(honest_split, "not divided by the spread")
+@wrong(honest_split, "nothing is divided by the spread")
 def centred_only(series, size, gap):
     mean = series[:size].mean(0)
     return series[:size] - mean, series[size + gap :] - mean
