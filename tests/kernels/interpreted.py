@@ -50,6 +50,12 @@ def check_strides_and_empty_batches() -> None:
         assert triton_attention(empty, empty, empty).shape == shape
 
 
+def check_that_only_differences_of_scores_matter() -> None:
+    key = torch.tensor([[-1000.0], [-1001.0]])
+    output = triton_attention(torch.ones(1, 1), key, torch.tensor([[1.0], [0.0]]))
+    torch.testing.assert_close(output.item(), math.e / (1 + math.e), rtol=1e-4, atol=0)
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
     checks = 0
@@ -59,4 +65,5 @@ if __name__ == "__main__":
     check_gradients(False)
     check_gradients(True)
     check_strides_and_empty_batches()
+    check_that_only_differences_of_scores_matter()
     print(checks)

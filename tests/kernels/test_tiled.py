@@ -82,6 +82,14 @@ def test_scores_whose_exponential_overflows(order):
     assert tiled_attention(query, key, value, block_size=1).item() == 3
 
 
+@pytest.mark.parametrize("high", [-1000.0, 1000.0])
+def test_only_differences_of_scores_matter(high):
+    query, key = torch.tensor([[1.0]]), torch.tensor([[high], [high - 1]])
+    value = torch.tensor([[1.0], [0.0]])
+    output = tiled_attention(query, key, value, block_size=1)
+    assert output.item() == pytest.approx(math.e / (1 + math.e))
+
+
 def test_queries_before_the_first_key_get_zeros_and_finite_gradients():
     inputs = [random(2, 3, length, 11, requires_grad=True) for length in (7, 5, 5)]
     output = tiled_attention(*inputs, is_causal=True, block_size=3)  # tile 0 holds both kinds

@@ -1,0 +1,33 @@
+"""Attention tile by tile, with the running softmax of every query."""
+
+import torch
+
+from companion.kernels import tiled_attention
+from companion.page.live import LiveFigure, table
+
+
+def tiles_figure(query, key, value) -> LiveFigure:
+    """The loops of `companion.kernels.tiled_attention`, a tile at a time, under the reader's hand.
+
+    Args:
+        query, key: (T, d_k) and (S, d_k), at most eight of each, so that they fit on a page.
+        value: (S,), one number per key.
+
+    Raises:
+        ValueError: shapes do not fit together, or are too long to be shown.
+    """
+    query, key, value = (torch.as_tensor(x, dtype=torch.float64) for x in (query, key, value))
+    if value.dim() != 1:
+        raise ValueError(
+            f"value must have shape (S,), one number per key, got {tuple(value.shape)}"
+        )
+    output = tiled_attention(query, key, value[:, None], block_size=2)[:, 0]
+    if max(len(query), len(key)) > 8:
+        raise ValueError(f"at most 8 queries and keys fit, got {len(query)} and {len(key)}")
+    rows = [(f"q{i}", number) for i, number in enumerate(output.tolist(), 1)]
+    return LiveFigure(
+        "tiles",
+        {"query": query.tolist(), "key": key.tolist(), "value": value.tolist()},
+        {"step": 1, "block": "2", "causal": False},
+        table("Output of attention for each query", ["", "output"], rows),
+    )
