@@ -3,6 +3,7 @@
 from companion.page.diagrams import transformer_diagram
 from companion.page.gallery import (
     attention_figure,
+    digit_figure,
     embeddings_figure,
     file_figure,
     forecast_figure,
@@ -12,6 +13,7 @@ from companion.page.gallery import (
     pronoun_figure,
     quiz,
     stream_figure,
+    tiles_figure,
     translation_figure,
     writer_figure,
 )
@@ -22,6 +24,7 @@ from companion.page.source import show_source
 __all__ = [
     "attention_figure",
     "bars",
+    "digit_figure",
     "embeddings_figure",
     "figure",
     "file_figure",
@@ -38,6 +41,7 @@ __all__ = [
     "setup",
     "show_source",
     "stream_figure",
+    "tiles_figure",
     "transformer_diagram",
     "translation_figure",
     "writer_figure",

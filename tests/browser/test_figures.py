@@ -38,6 +38,7 @@ from companion.nn import (
 )
 from companion.page import (
     attention_figure,
+    digit_figure,
     embeddings_figure,
     file_figure,
     heads_figure,
@@ -46,11 +47,13 @@ from companion.page import (
     pronoun_figure,
     quiz,
     stream_figure,
+    tiles_figure,
     translation_figure,
     writer_figure,
 )
 from companion.page.live import LiveFigure, bundle
 from tests.browser.reading import PAGE, close, numbers, press, randomised, select
+from tests.browser.test_digit_figure import LABELS, pictures, vit
 from tests.browser.test_file_figure import small_gpt2
 from tests.browser.test_stream_figure import Encoder
 
@@ -367,6 +370,7 @@ TRANSLATOR = TransformerConfig(
 FIGURES = {
     "path": path_figure,
     "attention": lambda: attention_figure(TOKENS, QUERY, KEY, VALUE),
+    "digit": lambda: digit_figure(vit(), pictures(), LABELS),
     "pronoun": lambda: pronoun_figure(randomised(Detective()), VOCABULARY),
     "heads": lambda: heads_figure(randomised(WhoDidIt()), VOCABULARY),
     "positions": positions_figure,
@@ -375,6 +379,7 @@ FIGURES = {
     ),
     "file": lambda: file_figure(small_gpt2(Path(mkdtemp())), "transformer.h.0.attn.c_attn.weight"),
     "stream": lambda: stream_figure(randomised(Encoder()), VOCABULARY),
+    "tiles": lambda: tiles_figure(QUERY, KEY, [10.0, 20.0, 30.0]),
     "writer": lambda: writer_figure(randomised(GPT(WRITER)), Vocabulary((BOS, EOS, *WORDS))),
     "translation": lambda: translation_figure(
         randomised(Transformer(TRANSLATOR)), BOTH_LANGUAGES, ["a", "cat"], ["a cat", "cat"], 5

@@ -1,0 +1,343 @@
+// The chapter's ViT, reading a drawing: the pixels, the patches, the answer, and where it looks.
+
+const CELL = 26; // pixels of the page along the side of a pixel of the drawing
+const SOFT = 0.4; // ink that the soft pen leaves on the four neighbours
+
+/** The patches of an image, row by row, each a row of numbers from 0 to 1. */
+function cut({ image_size: size, patch_size: side, levels }, pixels) {
+  const across = size / side;
+  return Array.from({ length: across * across }, (_, patch) => {
+    const top = Math.floor(patch / across) * side,
+      left = (patch % across) * side;
+    return Array.from({ length: side * side }, (_, i) => {
+      const row = top + Math.floor(i / side),
+        column = left + (i % side);
+      return pixels[row * size + column] / levels;
+    });
+  });
+}
+
+/** companion.models.ViT: logits, and what the class token gives to every patch: by head, and rolled out. */
+function look(data, pixels) {
+  const { weights, num_layers: numLayers, block: options } = data;
+  const patches = linear(weights, "patch_embedding.proj", cut(data, pixels));
+  let x = add([weights.cls_token[0], ...patches], weights["positions.weight"]);
+  let rolled = x.map((_, i) => x.map((_, j) => Number(i === j)));
+  const heads = {};
+  for (let layer = 0; layer < numLayers; layer++) {
+    const block = encoderBlock(weights, `blocks.${layer}`, x, options);
+    block.weights.forEach((head, h) => {
+      heads[`${layer}.${h}`] = head[0].slice(1);
+    });
+    const mean = block.weights[0].map((row, i) =>
+      row.map((_, j) => block.weights.reduce((sum, head) => sum + head[i][j], 0) / options.numHeads),
+    );
+    const kept = mean.map((row, i) => row.map((w, j) => (w + Number(i === j)) / 2));
+    rolled = matmul(kept, rolled);
+    x = block.output;
+  }
+  const [logits] = linear(
+    weights,
+    "head",
+    layerNorm(weights, "final_norm", [x[0]], options.eps),
+  );
+  return { logits, shares: { rollout: rolled[0].slice(1), ...heads } };
+}
+
+/** The drawing after the brush has touched a pixel. */
+function touched(pixels, row, column, brush, { image_size: size, levels }) {
+  const after = pixels.slice();
+  const ink = (r, c, amount) => {
+    if (r < 0 || c < 0 || r >= size || c >= size) return;
+    after[r * size + c] = amount === 0 ? 0 : Math.max(after[r * size + c], amount);
+  };
+  ink(row, column, brush === "eraser" ? 0 : levels);
+  if (brush === "soft") {
+    const amount = Math.round(SOFT * levels);
+    for (const [r, c] of [[-1, 0], [1, 0], [0, -1], [0, 1]]) ink(row + r, column + c, amount);
+  }
+  return after;
+}
+
+/** The drawing, moved; what leaves it is lost. */
+function movedBy(pixels, down, right, size) {
+  return pixels.map((_, i) => {
+    const row = Math.floor(i / size) - down,
+      column = (i % size) - right;
+    return row >= 0 && column >= 0 && row < size && column < size ? pixels[row * size + column] : 0;
+  });
+}
+
+const shade = (share, of) => `color-mix(in oklab, var(--${of}) ${100 * share}%, var(--ground))`;
+
+function render({ model, el }) {
+  const packed = model.get("data");
+  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const { image_size: size, patch_size: side, levels, examples, num_layers: numLayers } = data;
+  const across = size / side;
+  const state = connect(model);
+  const result = remember(({ pixels }) => {
+    const found = look(data, pixels);
+    return { ...found, probabilities: softmax(found.logits) };
+  });
+  const draw = (pixels, more = {}) => state.set({ pixels, example: "own", ...more });
+
+  // The drawing: a pointer paints; arrow keys move a frame, and the space bar paints inside it.
+  const paper = drawing("svg", {
+    role: "application",
+    tabindex: 0,
+    "data-name": "paper",
+    "aria-roledescription": "drawing",
+    style: "touch-action: none; cursor: crosshair",
+    viewBox: `0 0 ${size * CELL} ${size * CELL}`,
+    width: size * CELL,
+    height: size * CELL,
+  });
+  const cells = Array.from({ length: size * size }, (_, i) =>
+    drawing("rect", {
+      x: (i % size) * CELL,
+      y: Math.floor(i / size) * CELL,
+      width: CELL,
+      height: CELL,
+      stroke: "var(--line)",
+      "stroke-width": 0.5,
+    }),
+  );
+  const borders = Array.from({ length: across + 1 }, (_, i) => i * side * CELL).flatMap((at) => [
+    drawing("line", { x1: at, x2: at, y1: 0, y2: size * CELL, stroke: "var(--quiet)" }),
+    drawing("line", { y1: at, y2: at, x1: 0, x2: size * CELL, stroke: "var(--quiet)" }),
+  ]);
+  const cursor = drawing("rect", {
+    width: CELL - 4,
+    height: CELL - 4,
+    fill: "none",
+    stroke: "var(--second)",
+    "stroke-width": 2.5,
+  });
+  paper.append(...cells, ...borders, cursor);
+  state.draw(({ pixels, row, column }) => {
+    cells.forEach((cell, i) => {
+      cell.setAttribute("fill", shade(pixels[i] / levels, "ink"));
+      cell.dataset.value = String(pixels[i]);
+    });
+    fill(cursor, { x: column * CELL + 2, y: row * CELL + 2 }, []);
+    const inside = pixels[row * size + column];
+    paper.setAttribute(
+      "aria-label",
+      `Drawing of ${size} by ${size} pixels. Arrow keys choose a pixel, space paints it. ` +
+        `Row ${row + 1}, column ${column + 1}: ink ${inside} of ${levels}.`,
+    );
+  });
+  const paintAt = (row, column) => {
+    const { pixels, brush } = state.value;
+    draw(touched(pixels, row, column, brush, data), { row, column });
+  };
+  const under = (event) => {
+    const box = paper.getBoundingClientRect();
+    const at = (part, whole) =>
+      Math.min(size - 1, Math.max(0, Math.floor((part / whole) * size)));
+    return [at(event.clientY - box.top, box.height), at(event.clientX - box.left, box.width)];
+  };
+  paper.addEventListener("pointerdown", (event) => {
+    paper.setPointerCapture(event.pointerId);
+    paintAt(...under(event));
+  });
+  paper.addEventListener("pointermove", (event) => {
+    const [row, column] = under(event);
+    const same = row === state.value.row && column === state.value.column;
+    if (event.buttons && !same) paintAt(row, column);
+  });
+  const ways = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+  paper.addEventListener("keydown", (event) => {
+    const { row, column } = state.value;
+    if (event.key === " ") paintAt(row, column);
+    else if (ways[event.key]) {
+      const [down, right] = ways[event.key];
+      const inside = (place) => Math.min(size - 1, Math.max(0, place));
+      state.set({ row: inside(row + down), column: inside(column + right) });
+    } else return;
+    event.preventDefault();
+  });
+  paper.dataset.lmSuppressShortcuts = true;
+
+  const button = (name, text, label, act) => {
+    const attributes = { type: "button", name, "aria-label": label };
+    const node = element("button", attributes, text);
+    node.addEventListener("click", () => draw(act(state.value.pixels)));
+    return node;
+  };
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    choice(
+      state,
+      "example",
+      "begin with",
+      () => ({
+        "": [
+          ...examples.map(({ label }, i) => [String(i), `a handwritten ${label}`]),
+          ["own", "my own drawing"],
+        ],
+      }),
+      {
+        change: (option) =>
+          option === "own"
+            ? { example: option }
+            : { example: option, pixels: examples[Number(option)].pixels },
+      },
+    ),
+    choice(state, "brush", "brush", () => ({
+      "": [
+        ["soft", "soft pen"],
+        ["hard", "hard pen"],
+        ["eraser", "eraser"],
+      ],
+    })),
+    element(
+      "div",
+      { class: "cl-control" },
+      "move it",
+      element(
+        "span",
+        { style: "display: flex; gap: 0.2rem" },
+        button("left", "←", "one pixel to the left", (p) => movedBy(p, 0, -1, size)),
+        button("right", "→", "one pixel to the right", (p) => movedBy(p, 0, 1, size)),
+        button("up", "↑", "one pixel up", (p) => movedBy(p, -1, 0, size)),
+        button("down", "↓", "one pixel down", (p) => movedBy(p, 1, 0, size)),
+      ),
+    ),
+    button("clear", "Clear", null, (pixels) => pixels.map(() => 0)),
+  );
+
+  const answers = element("div", { class: "cl-answers", "data-name": "answers" });
+  state.draw((value) => {
+    const { probabilities, logits } = result(value);
+    const best = probabilities.indexOf(Math.max(...probabilities));
+    answers.replaceChildren(
+      ...probabilities.flatMap((p, digit) => {
+        const bar = element("i", { "aria-hidden": "true" });
+        bar.style.setProperty("--w", p);
+        const number = write(element("span"), p);
+        number.dataset.logit = String(logits[digit]);
+        const text = digit === best ? element("b", {}, String(digit)) : String(digit);
+        return [element("span", {}, text), bar, number];
+      }),
+    );
+  });
+
+  // Where it looks: the grid of patches, and the same patches as the sequence that they are.
+  const viewName = (view) =>
+    view === "rollout"
+      ? "rollout"
+      : `block ${Number(view.split(".")[0]) + 1}, head ${Number(view.split(".")[1]) + 1}`;
+  const views = Object.keys(look(data, examples[0].pixels).shares);
+  const map = drawing("svg");
+  const square = side * CELL;
+  state.draw((value) => {
+    const shares = result(value).shares[value.view];
+    const most = Math.max(...shares);
+    const parts = shares.flatMap((share, i) => {
+      const x = (i % across) * square,
+        y = Math.floor(i / across) * square;
+      const box = { x, y, width: square, height: square, stroke: "var(--quiet)" };
+      const middle = { x: x + square / 2, y: y + square / 2 + 5, "text-anchor": "middle" };
+      const text = drawing("text", { ...middle, "font-weight": share === most ? 700 : 400 });
+      return [
+        drawing("rect", { ...box, fill: shade((0.6 * share) / most, "heat") }),
+        write(text, share),
+      ];
+    });
+    const title = `${viewName(value.view)}: what [CLS] gives to each patch of the grid`;
+    paint(map, across * square, across * square, title, parts);
+    map.dataset.name = "map";
+  });
+  const sequence = element("ol", { class: "cl-words", "aria-label": "the sequence of patches" });
+  state.draw((value) => {
+    const { shares } = result(value);
+    const row = shares[value.view],
+      most = Math.max(...row);
+    sequence.replaceChildren(
+      ...cut(data, value.pixels).map((patch, i) => {
+        const picture = drawing("svg", {
+          viewBox: `0 0 ${side} ${side}`,
+          width: 24,
+          height: 24,
+          "aria-hidden": "true",
+          style: "outline: 1px solid var(--quiet)",
+        });
+        picture.append(
+          ...patch.map((ink, j) =>
+            drawing("rect", {
+              x: j % side,
+              y: Math.floor(j / side),
+              width: 1,
+              height: 1,
+              fill: shade(ink, "ink"),
+            }),
+          ),
+        );
+        const bar = element("i");
+        bar.style.setProperty("--w", row[i] / most);
+        return element(
+          "li",
+          { class: row[i] === most ? "cl-most" : null },
+          element("span", { class: "cl-bar", "aria-hidden": "true", style: "height: 2rem" }, bar),
+          picture,
+          element("span", { class: "cl-number" }, `${i + 1}`),
+        );
+      }),
+    );
+  });
+
+  const say = announce(state, (value) => {
+    const { probabilities, shares } = result(value);
+    const order = Array.from(probabilities.keys()).sort(
+      (a, b) => probabilities[b] - probabilities[a],
+    );
+    const row = shares[value.view];
+    const ink = value.pixels.some((pixel) => pixel > 0);
+    return (
+      `${ink ? "" : "An empty image, and it answers all the same. "}` +
+      `It reads a ${order[0]} (${format(probabilities[order[0]])}), then a ${order[1]} ` +
+      `(${format(probabilities[order[1]])}). By ${viewName(value.view)}, most weight is on patch ` +
+      `${row.indexOf(Math.max(...row)) + 1} of ${row.length}.`
+    );
+  });
+  const caption = (text) => element("p", { style: "margin: 0 0 0.3rem" }, text);
+  frame(
+    el,
+    "The trained ViT, reading a drawing",
+    controls,
+    element(
+      "div",
+      { class: "cl-side" },
+      element("div", {}, caption("draw here"), paper),
+      element("div", { style: "min-width: 12rem" }, caption("its answer"), answers),
+    ),
+    element(
+      "div",
+      { class: "cl-controls", style: "margin: 1rem 0 0.4rem" },
+      choice(state, "view", "where it looks", () => ({
+        "": views.map((view) => [
+          view,
+          view === "rollout" ? `rollout of all ${numLayers} blocks` : viewName(view),
+        ]),
+      })),
+    ),
+    element(
+      "div",
+      { class: "cl-side" },
+      element("div", {}, caption("from [CLS], on the grid"), map),
+      element(
+        "div",
+        { style: "flex: 1; min-width: 14rem" },
+        caption("the same, on the sequence that it reads (tallest = most)"),
+        sequence,
+      ),
+    ),
+    say,
+  );
+  return state.close;
+}
+
+export default { render };
