@@ -54,12 +54,12 @@ class Settings:
     def require(self, **expected) -> None:
         """Raise ValueError unless every key has the one value that companion's models have."""
         others = [
-            f"{key} = {self.get(key)!r} instead of {value!r}"
+            f"{key} = {self.get(key)!r} (only {value!r})"
             for key, value in expected.items()
             if self.get(key, value) != value
         ]
         if others:
-            raise ValueError(f"companion's models do not have {', '.join(others)}")
+            raise ValueError(f"companion's models have no {', no '.join(others)}")
 
 
 @dataclass(frozen=True)
