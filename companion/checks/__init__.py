@@ -6,6 +6,7 @@ checks.self_attention.attention(attention)
 
 from companion.checks import (
     beyond_recurrence,
+    efficient_attention,
     embeddings,
     full_model,
     multi_head_attention,
@@ -15,12 +16,14 @@ from companion.checks import (
     three_families,
     time_series,
     transformer_block,
+    vision_transformer,
 )
 from companion.checks.verdict import Verdict
 
 __all__ = [
     "Verdict",
     "beyond_recurrence",
+    "efficient_attention",
     "embeddings",
     "full_model",
     "multi_head_attention",
@@ -30,4 +33,5 @@ __all__ = [
     "three_families",
     "time_series",
     "transformer_block",
+    "vision_transformer",
 ]
