@@ -7,7 +7,6 @@ from pathlib import Path
 import nbformat
 import pytest
 from myst_parser.mdit_to_docutils.base import default_slugify
-from sphinx_external_toc.parsing import parse_toc_yaml
 
 from companion.page.reference import PLACE, public_names
 
@@ -16,11 +15,13 @@ LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")
 CODE_SPAN = re.compile(r"`(companion(?:\.\w+)+)`")
 
 
-def source(name: str) -> Path:
-    return next(path for path in ROOT.glob(f"{name}.*") if path.suffix in (".md", ".ipynb"))
-
-
-PAGES = [source(name) for name in parse_toc_yaml(ROOT / "_toc.yml")]
+BOOK = ROOT / "book"
+PAGES = [
+    page
+    for page in sorted(BOOK.rglob("*"))
+    if page.suffix in (".md", ".ipynb") and ".ipynb_checkpoints" not in page.parts
+]
+page_of = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(BOOK)))
 
 
 @cache
@@ -61,7 +62,7 @@ def landing(page: Path, link: str) -> tuple[Path, str]:
     return (page.parent / path).resolve() if path else page, address
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@page_of
 def test_links_lead_somewhere(page):
     for link in links(page):
         target, address = landing(page, link)
@@ -69,7 +70,7 @@ def test_links_lead_somewhere(page):
         assert not address or address in addresses(target), link
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@page_of
 def test_names_of_the_package_exist(page):
     for name in {name for text in texts(page) for name in CODE_SPAN.findall(text)}:
         *parts, last = name.split(".")
@@ -82,7 +83,7 @@ def test_names_of_the_package_exist(page):
 
 def entries(page: str) -> dict[str, str]:
     """{heading: what stands under it} of a Markdown page, without its title and opening."""
-    parts = re.split(r"(?m)^##+ +(.+)$", (ROOT / "book" / page).read_text("utf8"))
+    parts = re.split(r"(?m)^##+ +(.+)$", (BOOK / page).read_text("utf8"))
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
@@ -130,7 +131,7 @@ def test_every_finding_of_the_summary_leads_to_a_claim():
     findings = [line for text in sections.values() for line in re.split(r"(?m)^- ", text)[1:]]
     assert len(findings) > 20
     for finding in findings:
-        cells = [landing(ROOT / "book" / "summary.md", link) for link in shown(finding)]
+        cells = [landing(BOOK / "summary.md", link) for link in shown(finding)]
         assert cells, finding
         for page, address in cells:
             assert "claim" in addresses(page)[address].split(), (finding, address)
