@@ -55,6 +55,7 @@ def removing_a_head() -> str:
     layer.q_proj.weight.data = matrix
     layer.out_proj.weight.data[:, 12:18] = 0  # nn.Linear stores the transposed matrix
     removed["Setting its rows of Wᴼ to zero"] = layer(x)[0]
+    removed["Multiplying the layer's output by 3/4"] = sum(terms) * 3 / 4
     (right,) = [name for name, output in removed.items() if torch.allclose(output, others)]
     return right
 

@@ -37,7 +37,7 @@ def shift() -> str:
     return "On the 3 alone" if error(1500) < 1e-5 else "On the 3 and on p"
 
 
-def turned_values() -> str:
+def same_distance() -> str:
     rope = RotaryEmbedding(8)
     query, key = torch.randn(2, 1, 1, 1, 8, dtype=torch.float64)
 
