@@ -24,10 +24,12 @@ from companion.data import (
     TRANSITIVE_VERBS,
     WORDS,
     Vocabulary,
+    lorenz,
     pronoun_sentence,
+    split_series,
     translation_vocabulary,
 )
-from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
+from companion.models import GPT, Forecaster, GPTConfig, Transformer, TransformerConfig
 from companion.nn import (
     LearnedPositions,
     MultiHeadAttention,
@@ -41,6 +43,7 @@ from companion.page import (
     digit_figure,
     embeddings_figure,
     file_figure,
+    forecast_figure,
     heads_figure,
     path_figure,
     positions_figure,
@@ -55,6 +58,7 @@ from companion.page.live import LiveFigure, bundle
 from tests.browser.reading import PAGE, close, numbers, press, randomised, select
 from tests.browser.test_digit_figure import LABELS, pictures, vit
 from tests.browser.test_file_figure import small_gpt2
+from tests.browser.test_forecast_figure import CONFIG as FORECASTER
 from tests.browser.test_stream_figure import Encoder
 
 pytestmark = pytest.mark.browser
@@ -384,6 +388,9 @@ FIGURES = {
     "translation": lambda: translation_figure(
         randomised(Transformer(TRANSLATOR)), BOTH_LANGUAGES, ["a", "cat"], ["a cat", "cat"], 5
     ),
+    "forecast": lambda: forecast_figure(
+        randomised(Forecaster(FORECASTER)), split_series(lorenz(200, seed=7)[0], gap=7), steps=70
+    ),
     "quiz": lambda: quiz("self_attention"),  # no number in it
 }
 
@@ -558,6 +565,7 @@ SAME_NUMBERS = {
     "stream": "[data-name=stages] td[data-value]",
     "writer": "[data-name=next] [data-word]",
     "translation": "[data-name=cross] td[data-value]",
+    "forecast": "[data-name=points] td[data-value]",
 }
 
 

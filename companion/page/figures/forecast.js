@@ -79,7 +79,7 @@ function projection(width, value) {
   const side = radians(value),
     right = RIGHT(side),
     up = UP(side),
-    scale = Math.min(width / 56, HEIGHT / 62);
+    scale = Math.min(width / 54, HEIGHT / 54);
   const place = ([x, y, z]) => [
     width / 2 + scale * dot(right, [x, y, z - 25]),
     HEIGHT / 2 - scale * dot(up, [x, y, z - 25]),
