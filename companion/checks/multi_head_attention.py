@@ -248,12 +248,12 @@ def name_the_fault(answer) -> str:
     returns output (B, T, 12) and weights (B, 3, T, T).
     """
     for fault in [*FAULTS, *reversed(FAULTS)]:
-        layer = MultiHeadAttention(12, 3)
-        said = call(answer, layer=partial(_with_fault, layer, fault))
+        layer = _layer_with(fault)
+        said = call(answer, layer=layer)
         if said == fault:
             continue
         x, mask = torch.randn(1, 3, 12), causal_mask(3)
-        weights = _with_fault(layer, fault, x, mask)[1]
+        weights = layer(x, mask)[1]
         seen = show({"mask": mask.int(), "weights of head 1": weights[0, 0].detach()})
         if said not in FAULTS:
             raise Mistake(
@@ -263,19 +263,27 @@ def name_the_fault(answer) -> str:
     return "two layers of each kind, with random weights"
 
 
-def _with_fault(layer: MultiHeadAttention, fault: str, x, mask) -> tuple[torch.Tensor, ...]:
-    projections = (layer.q_proj, layer.k_proj, layer.v_proj)
-    query, key, value = (_split(proj(x), layer.num_heads)[0] for proj in projections)
-    if fault == "one row for all heads":
-        query, key = (part[:, :1].expand_as(part) for part in (query, key))
-    scores = query @ key.mT * layer.d_k**-0.5
-    allowed = {"no mask": torch.ones_like(mask), "mask inverted": ~mask}.get(fault, mask)
+def _layer_with(fault: str) -> Callable:
+    """An attention layer with random weights, as a function that hides its code."""
+    right = MultiHeadAttention(12, 3)
+
+    def layer(x, mask):
+        projections = (right.q_proj, right.k_proj, right.v_proj)
+        query, key, value = (_split(proj(x), right.num_heads)[0] for proj in projections)
+        if fault == "one row for all heads":
+            query, key = (part[:, :1].expand_as(part) for part in (query, key))
+        weights = _faulty_weights(query @ key.mT * right.d_k**-0.5, mask, fault)
+        heads = weights @ value
+        merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)[0]
+        return right.out_proj(merged), weights
+
+    return layer
+
+
+def _faulty_weights(scores, mask, fault: str) -> torch.Tensor:
     if fault == "mask after the softmax":
-        weights = scores.softmax(dim=-1) * allowed
-    else:
-        scores = scores.masked_fill(~allowed, -math.inf)
-        weights = scores.softmax(dim=-2 if fault == "softmax over the queries" else -1)
-        weights = weights.nan_to_num()  # where nobody may be looked at
-    heads = weights @ value
-    merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)[0]
-    return layer.out_proj(merged), weights
+        return scores.softmax(dim=-1) * mask
+    allowed = {"no mask": torch.ones_like(mask), "mask inverted": ~mask}.get(fault, mask)
+    axis = -2 if fault == "softmax over the queries" else -1
+    # No NaN where nobody may be looked at.
+    return scores.masked_fill(~allowed, -math.inf).softmax(dim=axis).nan_to_num()
