@@ -5,6 +5,9 @@ fills the two lists when it is imported.
 """
 
 from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
 
@@ -41,3 +44,27 @@ def wrong(check: Callable, mistake: str) -> Callable:
         return answer
 
     return marked
+
+
+# Checks of core exercises, which come with six wrong answers or more.
+CORE = {
+    "attention",
+    "masked_attention",
+    "broken_layers",
+    "my_multi_head",
+    "look_up_gradient",
+    "negative_sampling_loss",
+    "add_and_norm",
+    "diagnose",
+    "shifted",
+    "greedy",
+    "smoothed_loss",
+    "prefix_mask",
+    "cut",
+}
+
+
+def chapters() -> list[ModuleType]:
+    """All modules of answers, in alphabetical order."""
+    files = sorted(Path(__file__).parent.glob("answers_*.py"))
+    return [import_module(f"tests.checks.{path.stem}") for path in files]

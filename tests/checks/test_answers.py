@@ -3,18 +3,13 @@
 from collections import Counter
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from companion.checks import Verdict
-from tests.checks.answers import RIGHT, WRONG, Answer
-
-CHAPTERS = [
-    import_module(f"tests.checks.{path.stem}")
-    for path in sorted(Path(__file__).parent.glob("answers_*.py"))
-]
+from tests.checks.answers import CORE, RIGHT, WRONG, Answer, chapters
+from tests.checks.table import PAGE, page
 
 
 def module_of(answers) -> ModuleType:
@@ -22,22 +17,7 @@ def module_of(answers) -> ModuleType:
     return import_module(f"companion.checks.{answers.__name__.rpartition('.answers_')[2]}")
 
 
-MODULES = [module_of(answers) for answers in CHAPTERS]
-CORE = {
-    "attention",
-    "masked_attention",
-    "broken_layers",
-    "my_multi_head",
-    "look_up_gradient",
-    "negative_sampling_loss",
-    "add_and_norm",
-    "diagnose",
-    "shifted",
-    "greedy",
-    "smoothed_loss",
-    "prefix_mask",
-    "cut",
-}
+MODULES = [module_of(answers) for answers in chapters()]
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=str)
@@ -96,3 +76,7 @@ def test_every_named_mistake_is_told_to_some_answer(chapter):
     answers = [answer for answer in WRONG if answer.check.__module__ == chapter.__name__]
     told = {verdict_on(answer).mistake for answer in answers}
     assert {mistake for table in tables for mistake in table} <= told
+
+
+def test_the_page_of_the_book_says_what_the_checks_say():
+    assert PAGE.read_text("utf8") == page(verdict_on), "python -m tests.checks.table writes it"
