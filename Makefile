@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test browser serve claims clean
+.PHONY: help book test browser serve claims assignment grade clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -57,6 +57,13 @@ serve: $(SITE) ## open the built site over http
 SEEDS := 301 302 303 304 305
 claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102" [CHAPTER=...]
 	$(RUN) -m companion.page.claims $(SEEDS) $(if $(CHAPTER),--chapter $(CHAPTER))
+
+NAMED = $(or $(CHAPTER),$(error say which chapter's exercises: make $@ CHAPTER=self_attention))
+assignment: $(READY) ## build the exercises to hand out: make assignment CHAPTER=self_attention
+	@$(RUN) -m companion.grading assignment $(NAMED)
+
+grade: $(READY) ## grade <student>.ipynb or <student>/<chapter>.ipynb: make grade CHAPTER=... SUBMISSIONS=folder
+	@$(RUN) -m companion.grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder))
 
 clean: ## remove everything that the other commands made
 	rm -rf _build $(VENV) dist build *.egg-info .pytest_cache .hypothesis .ruff_cache

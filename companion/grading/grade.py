@@ -18,7 +18,8 @@ from pathlib import Path
 
 import nbformat
 from bleach import ALLOWED_TAGS
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor, SanitizeHTML
+from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
+from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
@@ -40,6 +41,7 @@ class NotGraded(RuntimeError):
 STUDENT = re.compile(r"\w[\w.@-]*")
 EACH_MAY_TAKE = Limits()
 HARMLESS = {  # of the HTML that students may have written
+    "enabled": True,
     "tags": [*ALLOWED_TAGS, "p", "div", "span", "pre", "br", "img", "details", "summary"],
     "attributes": {"*": ["class", "role", "style"], "a": ["href"], "img": ["alt"]},
 }
@@ -198,7 +200,7 @@ class Course:
         new.replace(self.marks)
 
     def feedback(self, name: str) -> None:
-        """Write a student's page anew: points that were given by hand are on it, scripts are not."""
+        """Write a student's page anew: with points that were given by hand, without scripts."""
         steps = [GetGrades, SanitizeHTML(**HARMLESS), CSSHTMLHeaderPreprocessor]
         self._convert(GenerateFeedback, name, preprocessors=steps)
 

@@ -151,9 +151,9 @@ def _module(grader: Grader, known: dict) -> ModuleStandIn:
     root = type(str(known["type"])[:100], (ModuleStandIn,), {})(
         grader, int(known["number"]), str(known["module"])
     )
-    for path, kind in known["parts"]:
+    for path, *form in known["parts"]:
         above, _, name = path.rpartition(".")
-        root.get_submodule(above).add_module(name, type(str(kind)[:100], (nn.Module,), {})())
+        root.get_submodule(above).add_module(name, _part(*form))
     for path, x, gradient in known["parameters"]:
         above, _, name = path.rpartition(".")
         root.get_submodule(above).register_parameter(name, nn.Parameter(x, requires_grad=gradient))
@@ -162,6 +162,21 @@ def _module(grader: Grader, known: dict) -> ModuleStandIn:
         root.get_submodule(above).register_buffer(name, x)
     root._complete = True
     return root.train(bool(known["training"]))
+
+
+def _part(kind: str, settings: dict, without: list[str]) -> nn.Module:
+    """A part of a learner's module: one of torch's own can be called here, another is a name."""
+    of = getattr(nn, str(kind), None)
+    if not (isinstance(of, type) and issubclass(of, nn.Module)):
+        of = type(str(kind)[:100], (nn.Module,), {})
+    part = of.__new__(of)
+    nn.Module.__init__(part)
+    for name in without:
+        part.register_parameter(name, None)
+    for name, x in settings.items():
+        if not hasattr(part, name) and isinstance(x, int | float | tuple):
+            setattr(part, name, x)
+    return part
 
 
 class Notebook:

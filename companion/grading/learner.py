@@ -183,6 +183,13 @@ def _module(module: nn.Module) -> dict:
         "module": str(module)[:LONGEST],
         "parameters": parameters,
         "buffers": [(name, x.detach()) for name, x in module.named_buffers()],
-        "parts": [(name, type(part).__name__) for name, part in module.named_modules() if name],
+        "parts": [(name, *_part(part)) for name, part in module.named_modules() if name],
         "training": module.training,
     }
+
+
+def _part(module: nn.Module) -> tuple[str, dict, list[str]]:
+    """The class of a part, its settings, and the parameters that it does without."""
+    settings = {name: x for name, x in vars(module).items() if isinstance(x, int | float | tuple)}
+    without = [name for name, x in module._parameters.items() if x is None]
+    return type(module).__name__, settings, without

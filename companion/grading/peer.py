@@ -6,9 +6,12 @@ other's: a learner's function may be given a function that stays on the grader's
 
 import builtins
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import numpy as np
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode
+from torch.utils._pytree import tree_leaves
 
 from companion.grading.wire import Garbled, read_frame, tensors_in
 
@@ -76,16 +79,22 @@ class Peer:
             args: given by position.
             kwargs: given by name.
             state: for a module, the parameters and buffers to compute with.
+
+        A check may look at how an answer computes: at the chain of operations that autograd
+        has recorded, or, by a `TorchDispatchMode`, at each operation's result. It finds a chain of
+        the same length here, and empty tensors of the same shapes.
         """
         self.asked += 1
-        asked = self.asked
+        asked, watched = self.asked, _get_current_dispatch_mode() is not None
         payload, inputs = self.encode(
-            ("call", asked, number, method, args, kwargs, state, torch.is_grad_enabled())
+            ("call", asked, number, method, args, kwargs, state, torch.is_grad_enabled(), watched)
         )
         answer = self._exchange(payload)
-        if len(answer) != 3:
-            raise Garbled("an answer to a call has three parts")
-        value, changed, depths = answer
+        if len(answer) != 4:
+            raise Garbled("an answer to a call has four parts")
+        value, changed, depths, shapes = answer
+        for shape in shapes:
+            torch.empty(shape, device="meta")  # seen by whoever watches, and no memory is taken
         given = list(tensors_in(args, kwargs, state))
         for i, x in changed:
             _overwrite(given[i], x)
@@ -120,11 +129,13 @@ class Peer:
             raise Garbled("only a function can be called")
         return self.objects[number]
 
-    def serve_call(self, marked, asked, number, method, args, kwargs, state, gradient) -> bytes:
+    def serve_call(
+        self, marked, asked, number, method, args, kwargs, state, gradient, watched
+    ) -> bytes:
         called = self.find_call(number, method, state)
         given = list(tensors_in(args, kwargs, state))
         before = [_copied(x) for x in given]
-        with torch.set_grad_enabled(gradient):
+        with torch.set_grad_enabled(gradient), _Shapes() if watched else nullcontext() as shapes:
             value = called(*args, **kwargs)
         changed = [
             (i, _copied(x))
@@ -134,7 +145,8 @@ class Peer:
         results = [x for x in tensors_in(value) if isinstance(x, torch.Tensor) and x.requires_grad]
         inputs = {x.grad_fn for x in given if isinstance(x, torch.Tensor)}
         depths = [_depth(x, inputs) for x in results]
-        payload, results = self.encode(("result", value, changed, depths))
+        seen = sorted(shapes.seen)[:DEEPEST] if watched else []
+        payload, results = self.encode(("result", value, changed, depths, seen))
         self.served[asked] = results, marked
         self.served.pop(asked - REMEMBERED, None)
         return payload
@@ -149,6 +161,19 @@ class Peer:
                 results, inputs, slopes, allow_unused=True, retain_graph=True
             )
         return self.encode(("result", list(found)))[0]
+
+
+class _Shapes(TorchDispatchMode):
+    """Notes the shapes of what operations give, for a check that watches them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: set[tuple[int, ...]] = set()
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **(kwargs or {}))
+        self.seen |= {tuple(x.shape) for x in tree_leaves(result) if isinstance(x, torch.Tensor)}
+        return result
 
 
 class _Call(torch.autograd.Function):
