@@ -136,3 +136,39 @@ def test_without_javascript_the_answers_are_one_click_away(show):
     expect(why).to_be_hidden()
     page.get_by_text("Answer", exact=True).first.click()
     expect(why).to_be_visible()
+
+
+def test_as_a_widget_the_quiz_tells_the_kernel_and_follows_it(browser):
+    """The anywidget module, imported as Jupyter does it, with a stand-in for the kernel's model."""
+    figure, page = quiz("self_attention"), browser.new_page()
+    question = figure.data["questions"][0]
+    page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
+    page.goto("http://notebook.test/")
+    page.evaluate(
+        """async ([esm, traits]) => {
+        const file = new Blob([esm], { type: 'text/javascript' });
+        const { default: widget } = await import(URL.createObjectURL(file));
+        const listeners = new Set();
+        const tell = () => listeners.forEach((listener) => listener());
+        window.fromKernel = (value) => { traits.value = value; tell(); };
+        const model = {
+          get: (name) => traits[name],
+          set: (name, content) => { traits[name] = content; tell(); },
+          save_changes: () => { window.saved = structuredClone(traits.value); },
+          on: (event, listener) => listeners.add(listener),
+          off: (event, listener) => listeners.delete(listener),
+        };
+        const close = widget.render({ model, el: document.body });
+        window.endFigure = () => { close(); return listeners.size; };
+        }""",
+        [figure._esm, {"data": figure.data, "value": figure.value}],
+    )
+    page.get_by_role("radio").nth(2).check()
+    page.get_by_role("button", name="Check").click()
+    expected = {"question": 0, "chosen": {question["name"]: 2}, "checked": [question["name"]]}
+    assert page.evaluate("saved") == expected
+    page.evaluate("value => fromKernel(value)", figure.value)
+    expect(page.get_by_role("radio", checked=True)).to_have_count(0)
+    expect(page.get_by_role("status")).to_have_text("Choose an answer, then check it.")
+    assert page.evaluate("endFigure()") == 0
+    page.close()
