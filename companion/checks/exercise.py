@@ -5,6 +5,7 @@ A check is a function marked `@exercise`. It takes the learner's object, calls i
 """
 
 import functools
+import inspect
 import random
 import traceback
 import warnings
@@ -50,6 +51,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
             except Mistake as found:
                 return Verdict("mistake", found.mistake, found.example)
 
+    judged.__signature__ = inspect.signature(check).replace(return_annotation=Verdict)
     return judged
 
 

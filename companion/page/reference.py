@@ -2,7 +2,7 @@
 
 A page in `book/api/` says in Markdown what the part is for, and `<!-- reference: companion.nn -->`
 where the names of `companion.nn.__all__` are to stand. They are grouped by the modules that they
-come from.
+come from. Where a name is a module, as in `companion.checks`, its own functions follow below it.
 """
 
 import ast
@@ -46,7 +46,11 @@ def public_names(name: str) -> dict[str, list[str]]:
 def _reference(name: str) -> Iterator[str]:
     part = importlib.import_module(name)
     yield STABLE.format(name=name)
+    modules = [public for public in part.__all__ if inspect.ismodule(getattr(part, public))]
     for home, names in public_names(name).items():
+        names = [public for public in names if public not in modules]
+        if not names:
+            continue
         if home != name:
             yield f"\n## {_title(home.rpartition('.')[2], names)}\n"
             yield inspect.getdoc(importlib.import_module(home)).partition("\n\n")[0]
@@ -55,6 +59,21 @@ def _reference(name: str) -> Iterator[str]:
         for public in names:
             yield from _entry(part, public)
         yield "```\n"
+    for public in modules:
+        yield from _module(getattr(part, public))
+
+
+def _module(module: ModuleType) -> Iterator[str]:
+    """A module that is itself a public name, with the functions that it defines."""
+    yield f"\n## {_title(module.__name__.rpartition('.')[2], [])}\n"
+    yield inspect.getdoc(module).partition("\n\n")[0]
+    yield "\n```{eval-rst}"
+    yield f".. py:currentmodule:: {module.__name__}\n"
+    for name, thing in vars(module).items():
+        own = inspect.isfunction(thing) and thing.__module__ == module.__name__
+        if own and not name.startswith("_"):
+            yield from _entry(module, name)
+    yield "```\n"
 
 
 def _title(module: str, names: list[str]) -> str:

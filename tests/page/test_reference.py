@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 import yaml
 
+from companion import checks
 from companion.page.reference import escape_docstring, public_names, with_reference
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("nn", "models", "training", "generation", "pretrained", "data", "page")
+PARTS = ("nn", "kernels", "models", "training", "generation", "pretrained", "data", "page")
 
 
 def functions_and_classes():
@@ -58,7 +59,25 @@ def test_the_pages_are_in_the_table_of_contents():
     toc = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))
     (reference,) = (part for part in toc["parts"] if part["caption"] == "Reference")
     files = [chapter["file"] for chapter in reference["chapters"]]
-    assert [file for file in files if "api" in file] == [f"book/api/{part}" for part in PARTS]
+    pages = [f"book/api/{part}" for part in (*PARTS, "checks")]
+    assert [file for file in files if "api" in file] == pages
+
+
+def test_the_page_of_the_checks_has_every_check_below_its_chapter():
+    page = with_reference((ROOT / "book/api/checks.md").read_text("utf8"))
+    shown = [
+        f"{module.partition('checks.')[2]}.{name}"
+        for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)```", page, re.S)
+        for name in re.findall(r"^\.\. autofunction:: (\w+)$", names, re.M)
+    ]
+    chapters = [name for name in checks.__all__ if inspect.ismodule(getattr(checks, name))]
+    assert shown == [
+        f"{chapter}.{name}"
+        for chapter in chapters
+        for name, thing in vars(getattr(checks, chapter)).items()
+        if hasattr(thing, "__wrapped__") and thing.__module__.endswith(f"checks.{chapter}")
+    ]
+    assert "embeddings.look_up" in shown and ".. autoclass:: Verdict" in page
 
 
 def test_names_stand_under_the_module_that_defines_them():
