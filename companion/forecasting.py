@@ -10,6 +10,8 @@ from itertools import combinations_with_replacement
 import torch
 from torch import Tensor
 
+__all__ = ["NVAR", "forecast_loss", "roll_out", "valid_steps"]
+
 Forecast = Callable[[Tensor], Tensor]
 
 

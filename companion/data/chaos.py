@@ -15,7 +15,7 @@ METHODS = ("rk4", "euler")
 def lorenz_derivative(
     state: Tensor, *, sigma: float = 10.0, rho: float = 28.0, beta: float = 8 / 3
 ) -> Tensor:
-    """The rate of change of x, y and z: (..., 3) -> (..., 3).
+    """The rate of change of x, y and z at a state: (..., 3) -> (..., 3).
 
     dx/dt = sigma (y - x), dy/dt = x (rho - z) - y, dz/dt = x y - beta z.
 

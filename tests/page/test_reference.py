@@ -10,7 +10,17 @@ from companion import checks
 from companion.page.reference import escape_docstring, public_names, with_reference
 
 ROOT = Path(__file__).parents[2]
-PARTS = ("nn", "kernels", "models", "training", "generation", "pretrained", "data", "page")
+PARTS = (
+    "nn",
+    "kernels",
+    "models",
+    "training",
+    "generation",
+    "forecasting",
+    "pretrained",
+    "data",
+    "page",
+)
 
 
 def functions_and_classes():
