@@ -240,6 +240,8 @@ def show(named: dict) -> str:
 def _text(x) -> str:
     if isinstance(x, torch.nn.Module):
         return "".join([str(x), *(f", {name} {_text(p)}" for name, p in x.named_parameters())])
+    if inspect.isfunction(x):
+        return "a function"  # its own text holds an address
     if not isinstance(x, np.ndarray | torch.Tensor):
         return str(x)
     if x.ndim and _numpy(x).size > 16:

@@ -129,6 +129,12 @@ def test_the_answer_may_be_one_number():
         compare(lambda n: n / 1, given, lambda n: (n,), {}, kind=int, numbers=np.integer)
 
 
+def test_a_function_is_shown_without_its_address():
+    with pytest.raises(Mistake) as caught:
+        call(lambda layer: None, layer=lambda x: x)
+    assert caught.value.example == "layer = a function"
+
+
 def test_what_the_answer_raises_is_shown_with_its_line():
     def broken(x):
         return x / undefined  # noqa: F821
