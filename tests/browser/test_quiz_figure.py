@@ -81,7 +81,7 @@ def test_a_question_is_answered_with_the_keyboard_alone(show):
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_every_question_can_be_reached_and_has_one_right_answer(show, chapter):
     questions = read_quiz(QUIZZES / f"{chapter}.toml")
-    page = show(quiz(chapter))
+    page = show(quiz(chapter), viewport={"width": 360, "height": 740})
     status, check = page.get_by_role("status"), page.get_by_role("button", name="Check")
     for number, question in enumerate(questions, 1):
         group = page.get_by_role("group", name=plain(question["text"]))
@@ -94,6 +94,8 @@ def test_every_question_can_be_reached_and_has_one_right_answer(show, chapter):
             expect(status).to_have_text(f"{verdict} {plain(option['why'])}")
         group.get_by_role("radio").nth(number_of(question, right=True)).check()
         check.press("Enter")
+        page.get_by_text("Why not the others").click()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
         if number < len(questions):
             page.get_by_role("button", name="Next").press("Enter")
             first = questions[number]["options"][0]
