@@ -30,11 +30,11 @@ def block_of(base, places, length, width: tl.constexpr, WIDTH: tl.constexpr, MAS
 
 
 @triton.jit
-def product(a, b, c, PRECISION: tl.constexpr):
-    """a b + c in float32."""
+def product(a, b, c):
+    """a b + c, summed in float32; float32 in three parts, which keeps its precision."""
     if INTERPRETED:  # whose tl.dot takes the bits of a bfloat16 for a whole number
         a, b = a.to(tl.float32), b.to(tl.float32)
-    return tl.dot(a, b, c, input_precision=PRECISION)
+    return tl.dot(a, b, c, input_precision="tf32x3")
 
 
 @triton.jit
@@ -43,14 +43,13 @@ def attend(
     q, query_at, key_base, value_base, first, last, S,
     scale,  # log2(e) / sqrt(d_k)
     d_k: tl.constexpr, d_v: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
-    BLOCK_T: tl.constexpr, BLOCK_S: tl.constexpr,
-    CAUSAL: tl.constexpr, MASKED: tl.constexpr, PRECISION: tl.constexpr,
+    BLOCK_T: tl.constexpr, BLOCK_S: tl.constexpr, CAUSAL: tl.constexpr, MASKED: tl.constexpr,
 ):  # fmt: skip
     """Go on over the blocks of keys from `first` to `last`; only if MASKED may one be cut off."""
     for start in tl.range(first, last, BLOCK_S):
         key_at = start + tl.arange(0, BLOCK_S)
         k = block_of(key_base, key_at, S, d_k, D_K, MASKED)
-        scores = product(q, tl.trans(k), tl.zeros([BLOCK_T, BLOCK_S], tl.float32), PRECISION)
+        scores = product(q, tl.trans(k), tl.zeros([BLOCK_T, BLOCK_S], tl.float32))
         if MASKED:
             sees = key_at[None, :] < S
             if CAUSAL:
@@ -62,7 +61,7 @@ def attend(
         rescale = tl.exp2(previous - largest)
         total = total * rescale + tl.sum(weights, 1)
         v = block_of(value_base, key_at, S, d_v, D_V, MASKED)
-        blend = product(weights.to(v.dtype), v, blend * rescale[:, None], PRECISION)
+        blend = product(weights.to(v.dtype), v, blend * rescale[:, None])
     return largest, total, blend
 
 
@@ -71,7 +70,7 @@ def forward_kernel(
     query, key, value, output, log_sum_exp,  # contiguous (heads, T or S, width)
     T, S, scale,
     d_k: tl.constexpr, d_v: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
-    BLOCK_T: tl.constexpr, BLOCK_S: tl.constexpr, CAUSAL: tl.constexpr, PRECISION: tl.constexpr,
+    BLOCK_T: tl.constexpr, BLOCK_S: tl.constexpr, CAUSAL: tl.constexpr,
 ):  # fmt: skip
     """Output and the log of the softmax's denominator for one block of queries of one head."""
     blocks = tl.cdiv(T, BLOCK_T)
@@ -94,11 +93,11 @@ def forward_kernel(
     blend = tl.zeros([BLOCK_T, D_V], tl.float32)
     largest, total, blend = attend(
         largest, total, blend, q, query_at, key_base, value_base, 0, whole, S,
-        scale, d_k, d_v, D_K, D_V, BLOCK_T, BLOCK_S, CAUSAL, False, PRECISION,
+        scale, d_k, d_v, D_K, D_V, BLOCK_T, BLOCK_S, CAUSAL, False,
     )  # fmt: skip
     largest, total, blend = attend(
         largest, total, blend, q, query_at, key_base, value_base, whole, seen_by_any, S,
-        scale, d_k, d_v, D_K, D_V, BLOCK_T, BLOCK_S, CAUSAL, True, PRECISION,
+        scale, d_k, d_v, D_K, D_V, BLOCK_T, BLOCK_S, CAUSAL, True,
     )  # fmt: skip
 
     empty = total == 0.0  # a query before the first key
@@ -116,7 +115,7 @@ def forward_kernel(
 def launch_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
     """How many keys in a tile, warps in a program and blocks of keys on their way from memory."""
     if dtype == torch.float32:
-        return {"BLOCK_S": 32, "num_warps": 8, "num_stages": 2}
+        return {"BLOCK_S": 32, "num_warps": 8, "num_stages": 2 if width <= 64 else 1}
     return {"BLOCK_S": 128 if width <= 64 else 64, "num_warps": 8, "num_stages": 3}
 
 
@@ -149,7 +148,6 @@ def launch(query, key, value, is_causal: bool, block_size: int, **settings: int)
             **width,
             BLOCK_T=block_size,
             CAUSAL=is_causal,
-            PRECISION="ieee",
             **launch_settings(query.dtype, max(width.values())) | settings,
         )
     return output, log_sum_exp
