@@ -245,11 +245,17 @@ def write_scores(course: Course, names: list[str]) -> Path:
 
 
 def _done_apart(work: Callable, *arguments) -> bool:
-    """Whether the work went well, in a process of its own: what one submission does to the grader,
-    were it to crash it, does not reach the next."""
+    """Whether the work went well, in a process of its own.
+
+    If a submission were to crash the reader of its messages, it would be this process.
+    """
     process = multiprocessing.get_context("fork").Process(target=work, args=arguments)
     process.start()
-    process.join()
+    try:
+        process.join()
+    except KeyboardInterrupt:  # the process has had it, too, and leaves nothing half done
+        process.join()
+        raise NotGraded("interrupted; the same command goes on from here") from None
     return process.exitcode == 0
 
 

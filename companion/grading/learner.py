@@ -82,7 +82,19 @@ class Learner(Peer):
         if isinstance(x, type) or hasattr(x, "__code__"):
             known["name"] = str(x.__name__)
         known["iterator"] = hasattr(x, "__next__")
-        return known | _module(x) if isinstance(x, nn.Module) else known
+        return known | self._module(x) if isinstance(x, nn.Module) else known
+
+    def _module(self, module: nn.Module) -> dict:
+        """A module's form: its tensors by name, its parts, and how it prints."""
+        parameters = [(name, x.detach(), x.requires_grad) for name, x in module.named_parameters()]
+        parts = [(name, self.number(x), *_part(x)) for name, x in module.named_modules() if name]
+        return {
+            "module": str(module)[:LONGEST],
+            "parameters": parameters,
+            "buffers": [(name, x.detach()) for name, x in module.named_buffers()],
+            "parts": parts,
+            "training": module.training,
+        }
 
     def describe_error(self, error: Exception):
         names = [kind.__name__ for kind in type(error).__mro__]
@@ -174,18 +186,6 @@ def _with_state(module: torch.nn.Module, method: str, state: dict) -> Callable:
     if module.training != state["training"]:
         module.train(state["training"])
     return lambda *args, **kwargs: functional_call(_Method(module, method), named, args, kwargs)
-
-
-def _module(module: nn.Module) -> dict:
-    """A module's form: its tensors by name, its parts, and how it prints."""
-    parameters = [(name, x.detach(), x.requires_grad) for name, x in module.named_parameters()]
-    return {
-        "module": str(module)[:LONGEST],
-        "parameters": parameters,
-        "buffers": [(name, x.detach()) for name, x in module.named_buffers()],
-        "parts": [(name, *_part(part)) for name, part in module.named_modules() if name],
-        "training": module.training,
-    }
 
 
 def _part(module: nn.Module) -> tuple[str, dict, list[str]]:
