@@ -31,12 +31,14 @@ def functions_and_classes():
                 yield f"{part}.{name}", getattr(module, name)
 
 
-def described(thing) -> str:
+def described(thing, known=()) -> str:
     """The docstring, with those of what it refers to: "Arguments are those of `EncoderBlock`"."""
-    text = thing.__doc__
+    text, known = thing.__doc__ or "", (*known, thing)
+    if not getattr(thing, "__module__", "").startswith("companion."):
+        return text
     public = vars(importlib.import_module(thing.__module__))
     referred = [public[name] for name in re.findall(r"`(\w+)`", text) if name in public]
-    return "\n".join([text, *(other.__doc__ or "" for other in referred if other is not thing)])
+    return "\n".join([text, *(described(other, known) for other in referred if other not in known)])
 
 
 @pytest.mark.parametrize(
