@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test browser serve claims assignment grade clean
+.PHONY: help book test browser pdf epub serve claims assignment grade clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -19,7 +19,7 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 SOURCES := _config.yml _toc.yml $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
 help: ## list the commands
-	@sed -n 's/^\([a-z]*\):.*## /make \1 — /p' Makefile
+	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
 
 $(READY): requirements.txt pyproject.toml
 	@version=$$($(or $(PYTHON),python3) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1); \
@@ -50,6 +50,9 @@ test: $(READY) ## run the unit tests, then every notebook, each alone in a folde
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
 	$(RUN) -m pytest tests/browser -m browser
+
+pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
+	$(RUN) -m companion.page.printed $@
 
 serve: $(SITE) ## open the built site over http
 	@$(RUN) -m webbrowser -t http://127.0.0.1:8000/ & $(RUN) -m http.server --bind 127.0.0.1 --directory _build/html 8000

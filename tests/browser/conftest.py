@@ -4,7 +4,6 @@ A test opens pages through `open_page`; when it ends, a request to anywhere else
 console or an uncaught exception fails it.
 """
 
-import shutil
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -12,21 +11,13 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route
 
 from companion.page.live import LiveFigure, bundle
+from companion.page.printed import chromium
 from tests.browser.reading import PAGE
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
-FLAGS = [
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-]
 
 # The page has loaded, and is not the one that only leads on to the first.
 LOADED = "document.readyState === 'complete' && !document.querySelector('[http-equiv=Refresh]')"
@@ -43,16 +34,11 @@ def site() -> Path:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium as the machine has it, with an empty profile."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    path = next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.exit("No Chromium found: install it, on Debian with `apt install chromium`.", 2)
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=path, args=FLAGS, chromium_sandbox=False
-        )
-        yield chromium
-        chromium.close()
+    try:
+        with chromium() as browser:
+            yield browser
+    except FileNotFoundError as error:
+        pytest.exit(str(error), returncode=2)
 
 
 @pytest.fixture(scope="session")
