@@ -51,7 +51,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
             except Mistake as found:
                 return Verdict("mistake", found.mistake, found.example)
 
-    judged.__signature__ = inspect.signature(check).replace(return_annotation=Verdict)
+    judged.__annotations__ = check.__annotations__ | {"return": Verdict}
     return judged
 
 
