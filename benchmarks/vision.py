@@ -24,7 +24,7 @@ from companion.training import class_loss, cosine_schedule, fit
 RATES = (1e-3, 2e-3)
 TUNING_SEED, TUNING_STEPS = 100, 400
 SEEDS = (101, 102, 103)
-NUM_TRAIN, NUM_TEST, BATCH = 50_000, 1_000, 64
+NUM_TRAIN, NUM_TEST, BATCH = 50_000, 1_000, 128
 
 
 def vit(image_size: int = 16, patch_size: int = 4, channels: int = 1) -> ViT:
