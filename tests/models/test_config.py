@@ -94,6 +94,7 @@ def test_values_out_of_range_are_refused(config_type, changes, error, parts):
         ({"rope_base": 0.0}, ValueError, ["rope_base", "0.0"]),
         ({"rope_base": math.nan}, ValueError, ["rope_base", "nan"]),
         ({"rope_base": "10000"}, TypeError, ["rope_base", "'10000'", "str"]),
+        ({"rope_scaling": 8.0}, TypeError, ["rope_scaling", "RotaryScaling", "float"]),
         ({"positions": "rotary", "d_k": 3}, ValueError, ["d_k", "even", "3"]),
     ],
 )
