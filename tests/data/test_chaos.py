@@ -82,6 +82,8 @@ def test_a_seed_decides_the_runs_and_they_lie_on_the_attractor():
     assert (runs - lorenz(83, seed=2, runs=5)).abs().amax(dim=(1, 2)).min() > 1
     assert (runs[1:] - runs[0]).abs().amax(dim=(1, 2)).min() > 1
     torch.testing.assert_close(runs[3, 1:], lorenz_path(runs[3, 0], 83)[1:])
+    whole = lorenz(100, seed=1, runs=5, warm_up=0)
+    torch.testing.assert_close(lorenz(83, seed=1, runs=5, warm_up=17), whole[:, 17:])
     x, _, z = lorenz(800, seed=3)[0].T
     assert x.min() < -10 < 10 < x.max() and x.abs().max() < 20.5
     assert 0 < z.min() and z.max() < 49 and z.mean() == pytest.approx(23.5, abs=1)
