@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -39,6 +40,7 @@ class Exercise(NamedTuple):
         return found.groupdict()
 
 
+@cache
 def exercises_of(chapter: str) -> list[Exercise]:
     """The exercises of a notebook of solutions: each begins with a heading of the second level."""
     cells = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4).cells
