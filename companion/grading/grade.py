@@ -17,19 +17,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import nbformat
-from bleach import ALLOWED_TAGS
-from nbconvert.preprocessors import CSSHTMLHeaderPreprocessor
-from nbconvert.preprocessors.sanitize import SanitizeHTML
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.converters import Autograde, GenerateFeedback
-from nbgrader.preprocessors import CheckCellMetadata, GetGrades, LimitOutput, SaveAutoGrades
+from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, SaveAutoGrades
 from nbgrader.preprocessors.base import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_locked, is_solution, temp_attrs
 from sqlalchemy.exc import SAWarning
 
-from companion.grading import assignment, sandbox
+from companion.grading import assignment, harmless, sandbox
 from companion.grading.judge import Notebook, imports_of
 from companion.grading.sandbox import Limits
 
@@ -40,11 +37,6 @@ class NotGraded(RuntimeError):
 
 STUDENT = re.compile(r"\w[\w.@-]*")
 EACH_MAY_TAKE = Limits()
-HARMLESS = {  # of the HTML that students may have written
-    "enabled": True,
-    "tags": [*ALLOWED_TAGS, "p", "div", "span", "pre", "br", "img", "details", "summary"],
-    "attributes": {"*": ["class", "role", "style"], "a": ["href"], "img": ["alt"]},
-}
 LARGEST = 20 * 2**20  # bytes of a notebook
 
 
@@ -70,7 +62,8 @@ def submissions(folder: Path, chapter: str) -> dict[str, Path]:
 def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
     """The submission as it should have come: answers and own cells the student's, all else ours.
 
-    A cell that nbgrader knows comes from the release; only the text of an answer is the student's.
+    A cell that nbgrader knows comes from the release; only the text of an answer is the student's,
+    without scripts.
     Whatever else the submission says of a cell (points, what is graded) is left behind.
     """
     ours = {cell.metadata.nbgrader.grade_id: cell for cell in release.cells if _named(cell)}
@@ -80,15 +73,16 @@ def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
         if name in ours and name not in seen:
             seen.add(name)
             cells.append(_answered(ours[name], cell))
-        elif cell.cell_type in ("code", "markdown"):
-            new = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
-            cells.append(new[cell.cell_type == "markdown"](source=cell.source))
+        elif cell.cell_type == "code":
+            cells.append(nbformat.v4.new_code_cell(cell.source))
+        elif cell.cell_type == "markdown":
+            cells.append(nbformat.v4.new_markdown_cell(harmless.markdown(cell.source)))
     place = 0  # of the next missing cell: behind the one that it follows in the release
     for name, cell in ours.items():
         if name in seen:
             place = 1 + next(i for i, present in enumerate(cells) if _named(present) == name)
         elif is_grade(cell) or is_locked(cell):
-            cells.insert(place, cell)
+            cells.insert(place, nbformat.from_dict(cell))
             place += 1
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
     for i, cell in enumerate(notebook.cells):
@@ -107,8 +101,9 @@ def _answered(ours: NotebookNode, theirs: NotebookNode) -> NotebookNode:
     cell = nbformat.from_dict(ours)
     if is_solution(cell):
         cell.source = theirs.source
-        if cell.cell_type == "markdown" and "attachments" in theirs:
-            cell.attachments = theirs.attachments
+        if cell.cell_type == "markdown":
+            cell.source = harmless.markdown(theirs.source)
+            cell.attachments = harmless.pictures(theirs.get("attachments", {}))
     return cell
 
 
@@ -185,7 +180,7 @@ class Course:
             notebook = restored(release, read(path))
         except ValueError as error:
             notebook = restored(release, nbformat.v4.new_notebook())
-            said = f"`{path.name}` could not be graded: {error}"
+            said = harmless.markdown(f"`{path.name}` could not be graded: {error}")
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell(said, id="unreadable"))
         submitted = self.folder / "submitted" / name / self.chapter / f"{self.chapter}.ipynb"
         submitted.parent.mkdir(parents=True, exist_ok=True)
@@ -200,9 +195,8 @@ class Course:
         new.replace(self.marks)
 
     def feedback(self, name: str) -> None:
-        """Write a student's page anew: with points that were given by hand, without scripts."""
-        steps = [GetGrades, SanitizeHTML(**HARMLESS), CSSHTMLHeaderPreprocessor]
-        self._convert(GenerateFeedback, name, preprocessors=steps)
+        """Write a student's page anew: points that were given by hand are on it."""
+        self._convert(GenerateFeedback, name)
 
     def _convert(self, converter: type, name: str, **settings) -> None:
         directory = self.api.coursedir

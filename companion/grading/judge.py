@@ -21,14 +21,13 @@ from nbformat import NotebookNode
 from torch import nn
 
 from companion.checks.exercise import repeatable
-from companion.grading.peer import Peer
+from companion.grading import harmless
+from companion.grading.peer import OtherSide, Peer
 from companion.grading.sandbox import LimitExceeded, Limits, Lost, Sandbox
 from companion.grading.wire import Garbled, from_data, to_pickle
 
-HERE = ("companion.checks", "tests")  # what is defined here is called, not copied
-
-
-SHOWN = {"text/plain", "text/html", "text/markdown", "text/latex", "image/png", "image/svg+xml"}
+HERE = "companion.checks"  # what is defined there is called, not copied
+MOST_OUTPUTS = 100  # of a cell
 
 
 class StandIn:
@@ -208,14 +207,14 @@ class Notebook:
             outputs = self._within_limits(lambda grader: grader.ask("run", source))
             self.done.append(source)
             return _checked(outputs)
-        except (Lost, Garbled) as error:
+        except (Lost, Garbled, OtherSide) as error:
             return [_error(error)]
 
     def grade(self, source: str) -> list[dict]:
         """Run a cell that is graded, and say by its outputs how that went."""
         try:
             return self._within_limits(lambda grader: self._judged(grader, source))
-        except (Lost, Garbled) as error:
+        except (Lost, Garbled, OtherSide) as error:
             return [_error(error)]
 
     def _within_limits(self, work: Callable):
@@ -321,7 +320,7 @@ def _display(value) -> NotebookNode:
 def _checked(outputs) -> list[NotebookNode]:
     """A cell's outputs, made anew from what the sandbox says they are."""
     try:
-        return [_output(str(x["output_type"]), x) for x in outputs]
+        return [_output(str(x["output_type"]), x) for x in outputs[:MOST_OUTPUTS]]
     except (KeyError, TypeError, AttributeError) as error:
         raise Garbled(f"these are no outputs: {error}") from error
 
@@ -329,14 +328,12 @@ def _checked(outputs) -> list[NotebookNode]:
 def _output(kind: str, x: dict) -> NotebookNode:
     if kind == "stream":
         name = "stderr" if x["name"] == "stderr" else "stdout"
-        return nbformat.v4.new_output(kind, name=name, text=str(x["text"]))
+        return nbformat.v4.new_output(kind, name=name, text=str(x["text"])[: harmless.LONGEST])
     if kind == "error":
-        lines = [str(line) for line in x["traceback"]]
-        return nbformat.v4.new_output(
-            kind, ename=str(x["ename"]), evalue=str(x["evalue"]), traceback=lines
-        )
-    data = {name: str(text) for name, text in x["data"].items() if name in SHOWN}
-    return nbformat.v4.new_output("display_data", data=data)
+        lines = "\n".join(map(str, x["traceback"]))[: harmless.LONGEST].split("\n")
+        name, text = str(x["ename"])[:100], str(x["evalue"])[: harmless.LONGEST]
+        return nbformat.v4.new_output(kind, ename=name, evalue=text, traceback=lines)
+    return nbformat.v4.new_output("display_data", data=harmless.output(x["data"]))
 
 
 def _error(error: Exception) -> NotebookNode:

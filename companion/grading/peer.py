@@ -19,6 +19,10 @@ REMEMBERED = 256  # calls whose gradient may still be asked for
 DEEPEST = 5000  # operations in a row that are counted
 
 
+class OtherSide(Exception):
+    """Raised over there; the class's name is the one that it has there."""
+
+
 class Peer:
     """One end. A subclass says how messages are written and read, and what else it serves.
 
@@ -110,7 +114,7 @@ class Peer:
 
     def serve(self, kind: str, content: list, marked: list[torch.Tensor]) -> bytes:
         """The answer to the other side's request, or what it raised."""
-        if kind not in self.serves:
+        if not isinstance(kind, str) or kind not in self.serves:
             raise Garbled(f"no request: {str(kind)[:100]!r}")
         try:
             return getattr(self, f"serve_{kind}")(marked, *content)
@@ -263,5 +267,5 @@ def _raised(names: list[str], text: str, where: str) -> Exception:
         Exception,
     )
     says = {"__str__": lambda self: str(text), "where": str(where)}
-    kind = type(str(next(iter(names), "Exception")), (base,), says)
+    kind = type(str(next(iter(names), "Exception")), (OtherSide, base), says)
     return kind.__new__(kind, str(text))

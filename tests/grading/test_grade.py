@@ -12,7 +12,14 @@ import pytest
 import companion
 from companion.grading import assignment, grade, sandbox, student
 from companion.grading.sandbox import Limits, NoIsolation
-from tests.grading.handed_in import ATTENTION, CHAPTER, SPLIT, handed_in, repository
+from tests.grading.handed_in import (
+    ATTENTION,
+    CHAPTER,
+    SPLIT,
+    handed_in,
+    repository,
+    solutions,
+)
 
 try:
     sandbox.require()
@@ -171,3 +178,35 @@ def test_the_release_is_the_students_copy(tmp_path):
     release = assignment.build(root, "self_attention", tmp_path)
     copy = root / student.STUDENTS / "self_attention.ipynb"
     assert release.read_bytes() == copy.read_bytes()
+
+
+def test_only_answers_and_own_cells_are_taken_from_a_submission():
+    release = student.student_copy(solutions())
+    theirs = handed_in(release, attention=ATTENTION, first="mine = 1")
+    by_id = {cell.id: cell for cell in theirs.cells}
+    by_id["attention-check"].source = "print('passed')"
+    by_id["attention-check"].metadata.nbgrader |= {"points": 100, "locked": False, "solution": True}
+    by_id["attention-answer"].metadata.nbgrader |= {"grade": True, "points": 50}
+    by_id["why-answer"].source = "a < b <script>alert(1)</script>"
+    by_id["why-answer"].attachments = {
+        "plot.png": {"image/png": "iVBORw0KGgo="},
+        "page.png": {"text/html": "<script>", "image/png": '"><script>'},
+    }
+    again = nbformat.from_dict(by_id["attention-check"])
+    theirs.cells = [x for x in theirs.cells if x.id != "split-check"] + [again]
+
+    found = grade.restored(release, theirs)
+    named = {x.metadata.nbgrader.grade_id: x for x in found.cells if "nbgrader" in x.metadata}
+    ours = {x.id: x for x in release.cells if "nbgrader" in x.metadata}
+    assert {name: x.metadata for name, x in named.items()} == {
+        name: x.metadata for name, x in ours.items()
+    }
+    for name in ("attention-check", "split-check"):
+        assert named[name].source == ours[name].source
+    assert named["attention-answer"].source == ATTENTION
+    assert [x.source for x in found.cells].count("mine = 1") == 1
+    order = [x.metadata.nbgrader.grade_id for x in found.cells if "nbgrader" in x.metadata]
+    assert order == list(ours)
+    assert "<script>" not in named["why-answer"].source
+    assert named["why-answer"].attachments == {"plot.png": {"image/png": "iVBORw0KGgo="}}
+    nbformat.validate(found)

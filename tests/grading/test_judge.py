@@ -105,6 +105,10 @@ def attention(query, key, value):
     "results that are not of the right form": f"""
 import {LEARNER} as learner
 learner.Learner.serve_call = lambda self, *_: self.encode((["result"], {{}}))[0]""",
+    "the grader is told of errors that it does not know": f"""
+import {LEARNER} as learner
+forged = ("raised", ["KeyboardInterrupt", "GeneratorExit", "object"], "stop", "")
+learner.Learner.serve_begin = lambda self, *_: self.encode(forged)[0]""",
     "an exception whose name is a check's own": """
 from companion.checks.exercise import NotAttempted
 class Passed(StopIteration, GeneratorExit): pass
@@ -148,6 +152,6 @@ def test_attacks_do_not_pass(notebook, attack):
     assert notebook.run(f"import torch\n{UNSCALED}") == []
     notebook.run(attack)
     outputs = notebook.grade("checks.self_attention.attention(attention).require()")
-    assert names(outputs)[-1:] and set(names(outputs)) <= {"AssertionError", "Lost", "NameError"}
+    assert names(outputs)[-1:] and "error" in {x.output_type for x in outputs}
     assert checks.self_attention.attention(four_steps).status == "passed"  # nothing changed here
     assert checks.self_attention.attention(no_scale).status == "mistake"
