@@ -227,14 +227,15 @@ def analogies(answer) -> str:
     """
     by_hand = torch.tensor([[2.0, 0.0], [1.0, 1.5], [0.0, 1.0], [-1.0, 1.0], [-0.5, 1.0]])
     a, b, c = (torch.tensor([word]) for word in (0, 1, 2))
-    cases = [{"vectors": by_hand, "a": a, "b": b, "c": c}]
+    behind = torch.tensor([[1.0, 0.0], [1.0, 0.2], [1.0, 0.1], [-1.0, -0.1], [-1.0, 0.5]])
+    cases = [{"vectors": rows, "a": a, "b": b, "c": c} for rows in (by_hand, behind)]
     for words, width in ((11, 3), (29, 5)):
         scales = 0.5 + 3 * torch.rand(words, 1)
         ids = torch.stack([torch.randperm(words)[:3] for _ in range(37)], dim=1)
         given = dict(zip("abc", ids, strict=True))
         cases.append({"vectors": torch.randn(words, width) * scales, **given})
     compare(answer, cases, _analogies, ANALOGIES_MISTAKES, numbers=np.integer)
-    return "75 questions about 5, 11 and 29 words"
+    return "76 questions about 5, 11 and 29 words, one with negative cosines only"
 
 
 def _unit(vectors):
@@ -242,14 +243,23 @@ def _unit(vectors):
 
 
 def _analogies(
-    vectors, a, b, c, *, prepare=_unit, answers=_unit, step=lambda a, b, c: b - a + c, given="abc"
+    vectors,
+    a,
+    b,
+    c,
+    *,
+    prepare=_unit,
+    answers=_unit,
+    step=lambda a, b, c: b - a + c,
+    given="abc",
+    fill=-torch.inf,
 ):
     """The best answers, or what they would be with one step done in another way."""
     rows = prepare(vectors)
     similarity = step(rows[a], rows[b], rows[c]) @ answers(vectors).T  # (n, V)
     ids = {"a": a, "b": b, "c": c}
     for name in given:
-        similarity = similarity.scatter(1, ids[name][:, None], -torch.inf)
+        similarity = similarity.scatter(1, ids[name][:, None], fill)
     return (similarity.argmax(1),)
 
 
@@ -262,6 +272,8 @@ ANALOGIES_MISTAKES = {
     "only the third word is excluded; a and b must not be the answer either": partial(
         _analogies, given="c"
     ),
+    "the cosines of the given words are set to 0, and 0 wins where all others are negative; "
+    "set them to -inf": partial(_analogies, fill=0.0),
     "the step goes the wrong way: a - b + c instead of b - a + c": partial(
         _analogies, step=lambda a, b, c: a - b + c
     ),

@@ -325,6 +325,13 @@ def only_the_third_excluded(vectors, a, b, c):
     return answer_of(unit, unit[b] - unit[a] + unit[c], c)
 
 
+@wrong(analogies, "0 wins where all others are negative")
+def zero_for_the_given(vectors, a, b, c):
+    unit = F.normalize(vectors, dim=1)
+    cosine = (unit[b] - unit[a] + unit[c]) @ unit.T
+    return cosine.scatter(1, torch.stack([a, b, c], dim=1), 0).argmax(1)
+
+
 @wrong(analogies, "a - b + c instead of b - a + c")
 def step_back(vectors, a, b, c):
     unit = F.normalize(vectors, dim=1)
