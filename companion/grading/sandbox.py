@@ -7,6 +7,7 @@ repository, nor another submission, nor a home. What is written goes into a smal
 
 import json
 import os
+import platform
 import select
 import shutil
 import subprocess
@@ -20,6 +21,7 @@ from typing import Self
 import psutil
 
 import companion
+from companion.grading import worker
 
 NOBODY = 65534
 DISK = 64 * 2**20  # bytes that may be written in all
@@ -112,6 +114,11 @@ def require() -> None:
     Raises:
         NoIsolation: they cannot; with the reason and what to do.
     """
+    if platform.machine() not in worker.MACHINES:
+        raise NoIsolation(
+            f"grading needs a processor of {' or '.join(worker.MACHINES)}, whose system calls it "
+            f"knows; this is {platform.machine()}. Use a virtual machine."
+        )
     tried = subprocess.run(bubblewrap("/bin/true"), capture_output=True, text=True, timeout=60)
     if tried.returncode:
         raise NoIsolation(
@@ -137,6 +144,7 @@ class Sandbox:
         self.limits = limits
         self.deadline = time.monotonic() + limits.start
         self.ended = ""
+        self.looked = time.monotonic()  # at its memory
         options = {
             "user": NOBODY,
             "memory": limits.memory,
@@ -151,6 +159,7 @@ class Sandbox:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
+            env={},  # a process in there may be able to read that of bubblewrap
         )
         for pipe in (self.process.stdin, self.process.stdout):
             os.set_blocking(pipe.fileno(), False)
@@ -195,13 +204,15 @@ class Sandbox:
             raise Lost(self.ended)
         streams = ([], [self.process.stdin]) if writing else ([self.process.stdout], [])
         while True:
-            left = self.deadline - time.monotonic()
-            if left <= 0:
+            now = time.monotonic()
+            if now >= self.deadline:
                 self.end("it took too long", LimitExceeded)
-            if any(select.select(*streams, [], min(left, LOOK_EVERY))):
+            if now >= self.looked + LOOK_EVERY:  # also while it keeps on sending
+                self.looked = now
+                if _memory_of(self.process.pid) > 2 * self.limits.memory:
+                    self.end("it took too much memory", LimitExceeded)
+            if any(select.select(*streams, [], min(self.deadline - now, LOOK_EVERY))):
                 return
-            if _memory_of(self.process.pid) > 2 * self.limits.memory:
-                self.end("it took too much memory", LimitExceeded)
 
     def end(self, why: str, kind: type[Lost] = Lost) -> None:
         """Kill the process and all that it has started.

@@ -1,12 +1,14 @@
 """The sandbox refuses where it cannot be had, and its limits hold."""
 
+import platform
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from companion.grading import sandbox
+from companion.grading import sandbox, worker
 from companion.grading.__main__ import main
 from companion.grading.sandbox import NoIsolation
 from tests.grading.test_grade import apart
@@ -90,3 +92,67 @@ def test_limits_hold_for_a_user_without_rights():
         "ValueError",  # and limits can only be made lower
         "BlockingIOError",
     ]
+
+
+KERNEL = """
+import ctypes, os, sys, threading
+from companion.grading.worker import refuse_calls, step_down
+
+step_down({user})
+refuse_calls()
+libc = ctypes.CDLL(None, use_errno=True)
+
+def outcome(result):
+    return "done" if result >= 0 else os.strerror(ctypes.get_errno())
+
+print("memory", outcome(libc.memfd_create(b"", 0)), outcome(libc.shmget(0, 4096, 0o1666)))
+print("namespace", outcome(libc.unshare(0x10020000)), outcome(libc.syscall({clone}, 0x10000000)))
+threads = [threading.Thread(target=print, args=["a thread"])]
+[thread.start() or thread.join() for thread in threads]
+print("a process", os.system("true"))
+"""
+
+
+@apart
+def test_memory_that_no_limit_counts_is_refused():
+    clone = worker.CLONE[worker.MACHINES[platform.machine()][0]]
+    script = KERNEL.format(user=sandbox.NOBODY, clone=clone)
+    command = sandbox.bubblewrap(sys.executable, "-c", script)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == [
+        "memory Operation not permitted Operation not permitted",
+        "namespace Operation not permitted Operation not permitted",
+        "a thread",
+        "a process 0",
+    ], done.stderr
+
+
+@apart
+def test_memory_is_looked_at_while_it_keeps_sending(monkeypatch):
+    script = """
+import os, sys, threading, time
+def drip():
+    while True:
+        os.write(1, b"x")
+        time.sleep(0.01)
+threading.Thread(target=drip, daemon=True).start()
+taken = bytearray(2**28)
+for i in range(0, 2**28, 4096): taken[i] = 1
+time.sleep(60)
+"""
+    sandbox.require()
+    command = sandbox.bubblewrap(sys.executable, "-c", script)
+    monkeypatch.setattr(sandbox, "bubblewrap", lambda *_: command)
+    with (
+        sandbox.Sandbox(sandbox.Limits(memory=2**26, start=30)) as process,
+        pytest.raises(sandbox.LimitExceeded, match="too much memory"),
+    ):
+        process.read(2**20)
+
+
+@apart
+def test_the_instructors_environment_stays_outside(monkeypatch):
+    monkeypatch.setenv("COMPANION_SECRET", "hidden")
+    with sandbox.Sandbox(sandbox.Limits()) as process:
+        seen = Path(f"/proc/{process.process.pid}/environ").read_bytes()
+    assert b"hidden" not in seen
