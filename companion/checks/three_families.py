@@ -150,6 +150,8 @@ def cut(answer) -> str:
         {"probabilities": four, "top_k": top_k, "top_p": top_p}
         for top_k, top_p in ((None, None), (2, None), (None, 0.8), (2, 0.6), (None, 0.3))
     ]
+    eighths = torch.tensor([[0.25, 0.5, 0.125, 0.125]])  # whose sums have no rounding
+    cases += [{"probabilities": eighths, "top_k": None, "top_p": 0.75}]
     for B, V in ((3, 7), (5, 11)):
         probabilities = (2 * torch.randn(B, V)).softmax(-1)
         for top_k, top_p in ((3, None), (None, 0.7), (4, 0.85), (3, 0.77), (1, 0.9), (99, 0.999)):
@@ -164,6 +166,7 @@ def _cut(
     top_p,
     *,
     crossing=lambda total, own: total - own,
+    reached=torch.ge,
     again=lambda kept: kept / kept.sum(-1, keepdim=True),
     between=lambda kept: kept / kept.sum(-1, keepdim=True),
     larger=True,
@@ -175,7 +178,7 @@ def _cut(
     if top_k is not None:
         ordered = between(ordered.masked_fill(torch.arange(ordered.shape[-1]) >= top_k + more, 0.0))
     if top_p is not None:
-        ordered = ordered.masked_fill(crossing(ordered.cumsum(-1), ordered) >= top_p, 0.0)
+        ordered = ordered.masked_fill(reached(crossing(ordered.cumsum(-1), ordered), top_p), 0.0)
     ordered = again(ordered)
     return (torch.zeros_like(ordered).scatter(-1, tokens, ordered) if scatter else ordered,)
 
@@ -199,6 +202,9 @@ def _as_it_is(kept):
 CUT_MISTAKES = {
     "top_p drops the word that crosses p; the words that are kept have to reach p": partial(
         _cut, crossing=lambda total, own: total
+    ),
+    "where words reach top_p exactly, one more is kept: to reach is enough": partial(
+        _cut, reached=torch.gt
     ),
     "what is left does not sum to 1: divide by its sum": partial(
         _cut, again=_as_it_is, between=_as_it_is

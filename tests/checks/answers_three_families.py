@@ -229,6 +229,18 @@ def crossing_word_dropped(probabilities, top_k, top_p):
     return sorted_cut(probabilities, top_k, top_p, before=False)
 
 
+@wrong(cut, "to reach is enough")
+def beyond_p(probabilities, top_k, top_p):
+    ordered, words = probabilities.sort(dim=-1, descending=True)
+    if top_k is not None:
+        ordered[:, top_k:] = 0
+        ordered = ordered / ordered.sum(-1, keepdim=True)
+    if top_p is not None:
+        ordered = torch.where(ordered.cumsum(-1) - ordered <= top_p, ordered, 0.0)
+    ordered = ordered / ordered.sum(-1, keepdim=True)
+    return torch.zeros_like(ordered).scatter(-1, words, ordered)
+
+
 @wrong(cut, "does not sum to 1")
 def not_divided(probabilities, top_k, top_p):
     return sorted_cut(probabilities, top_k, top_p, between=False, at_end=False)
