@@ -127,7 +127,8 @@ def other_environment(tmp_path):
     """An environment whose torch and numpy are of other releases than ours, on paper."""
     python, packages = environment(tmp_path / "other")
     for name, installed in ELSEWHERE.items():
-        (info := packages / f"{name}-{installed}.dist-info").mkdir()
+        folder = f"{name.replace('-', '_')}-{installed}.dist-info"
+        (info := packages / folder).mkdir()
         (info / "METADATA").write_text(
             f"Metadata-Version: 2.1\nName: {name}\nVersion: {installed}\n"
         )
