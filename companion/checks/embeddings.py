@@ -161,7 +161,7 @@ def negative_sampling_loss(answer) -> str:
         "neighbour": torch.tensor([[-1.0]]),
         "made_up": torch.tensor([[[1.0]]]),
     }
-    compare(answer, [far], _sampled, OVERFLOW_MISTAKES)
+    compare(answer, [far], _sampled, OVERFLOW_MISTAKES, otherwise=CUT_OFF)
     return "1, 3 and 5 pairs with 2 and 7 made-up neighbours; dot products of 200"
 
 
@@ -206,6 +206,19 @@ SAMPLED_MISTAKES = {
     ),
     "the made-up neighbours are left out": _only("real"),
     "the real pair is left out": _only("made up"),
+    "each centre meets all neighbours of the batch; a dot product belongs to one pair, and there "
+    "are B of them": lambda centre, neighbour, made_up: (
+        _only("made up")(centre, neighbour, made_up)[0] - F.logsigmoid(centre @ neighbour.T).mean(),
+    ),
+    "the made-up neighbours are held against the real neighbour; they belong to the centre": (
+        lambda centre, neighbour, made_up: (
+            _only("real")(centre, neighbour, made_up)[0]
+            + _only("made up")(neighbour, centre, made_up)[0],
+        )
+    ),
+    "the made-up dot products are added before the sigmoid; the formula adds the logarithms": (
+        lambda centre, neighbour, made_up: _sampled(centre, neighbour, made_up.sum(1, keepdim=True))
+    ),
     "there is no logarithm: the probabilities themselves are added": partial(
         _sampled, of=torch.sigmoid
     ),
@@ -216,6 +229,10 @@ OVERFLOW_MISTAKES = {
     "it is infinite for a large dot product: the sigmoid was rounded to 0 before the logarithm; "
     "use F.logsigmoid": partial(_sampled, of=lambda x: x.sigmoid().log()),
 }
+CUT_OFF = (
+    "it is right for small dot products and wrong for a large one: a small number added inside the "
+    "logarithm, or a clamp, cuts the loss off; use F.logsigmoid"
+)
 
 
 @exercise
@@ -267,6 +284,16 @@ def _raw(vectors):
     return vectors
 
 
+def _columns(vectors):
+    return F.normalize(vectors, dim=0)
+
+
+def _all_excluded(vectors, a, b, c):
+    unit = _unit(vectors)
+    similarity = (unit[b] - unit[a] + unit[c]) @ unit.T
+    return similarity.index_fill(1, torch.cat([a, b, c]), -9).argmax(1)
+
+
 ANALOGIES_MISTAKES = {
     "the three given words are allowed as answers; exclude them": partial(_analogies, given=""),
     "only the third word is excluded; a and b must not be the answer either": partial(
@@ -274,6 +301,12 @@ ANALOGIES_MISTAKES = {
     ),
     "the cosines of the given words are set to 0, and 0 wins where all others are negative; "
     "set them to -inf": partial(_analogies, fill=0.0),
+    "every question excludes the words of all questions; it should exclude its own three": (
+        lambda vectors, a, b, c: (_all_excluded(vectors, a, b, c),)
+    ),
+    "the columns are scaled to length 1; a word is a row, dim=1": partial(
+        _analogies, prepare=_columns, answers=_columns
+    ),
     "the step goes the wrong way: a - b + c instead of b - a + c": partial(
         _analogies, step=lambda a, b, c: a - b + c
     ),
@@ -356,6 +389,17 @@ EXPECTED_MISTAKES = {
             _expected,
             made_up=lambda together, noise, k: k * together.sum(1, keepdim=True) * noise[:, None],
         )
+    ),
+    "only pairs that occur are made up here; a draw does not ask whether its pair occurs: take the "
+    "centre's count, the sum of its row": partial(
+        _expected, made_up=lambda together, noise, k: k * together * noise
+    ),
+    "every centre gets the made-up neighbours of all real pairs; it should get those of its own": (
+        partial(_expected, made_up=lambda together, noise, k: k * together.sum() * noise)
+    ),
+    "the counts of the centres lie along the columns: a sum of shape (V,) lines up with the last "
+    "axis; keepdim=True keeps it standing along the rows": partial(
+        _expected, made_up=lambda together, noise, k: k * together.sum(1) * noise
     ),
     "the noise is left out: all words are made up equally often": partial(
         _expected,

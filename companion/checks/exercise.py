@@ -202,7 +202,8 @@ def close(x, y) -> bool:
 def _plain(result: tuple, expected: tuple) -> str:
     """The mistake where it has no name."""
     if len(result) > len(expected):
-        return f"it returned {len(result)} arrays, expected at most {len(expected)}"
+        most = "a single one" if len(expected) == 1 else f"at most {len(expected)}"
+        return f"it returned {len(result)} arrays, expected {most}"
     for i, (x, y) in enumerate(zip(result, expected, strict=False), start=1):
         x, y = _numpy(x), _numpy(y)
         if x.shape != y.shape:

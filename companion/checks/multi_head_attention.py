@@ -160,6 +160,8 @@ def _by_hand(
     split: Callable = lambda x, num_heads: _split(x, num_heads)[0],
     scale: Callable = lambda d_model, d_k: d_k**-0.5,
     softmax_dim: int = -1,
+    forbidden: float = -math.inf,
+    keep: Callable = lambda weights: weights,
     merge: Callable = lambda heads: _merge(heads)[0],
     project: bool = True,
 ) -> tuple[torch.Tensor, torch.Tensor]:
@@ -168,8 +170,8 @@ def _by_hand(
     query, key, value = (split(proj(x), layer.num_heads) for proj in projections)
     scores = query @ key.mT * scale(layer.d_model, layer.d_k)
     if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    weights = scores.softmax(dim=softmax_dim)
+        scores = scores.masked_fill(~mask, forbidden)
+    weights = keep(scores.softmax(dim=softmax_dim))
     merged = merge(weights @ value)
     return (layer.out_proj(merged) if project else merged), weights
 
@@ -219,6 +221,13 @@ MULTI_HEAD_MISTAKES = {
     "the mask has no effect: forbidden positions are still looked at": (
         lambda layer, x, mask: _by_hand(layer, x, None)
     ),
+    "forbidden scores are set to 0, and the softmax makes exp(0) = 1 of them; fill in -torch.inf": (
+        partial(_by_hand, forbidden=0.0)
+    ),
+    "forbidden weights are set to 0 after the softmax: the rest of a row no longer sums to 1; mask "
+    "the scores": lambda layer, x, mask: _by_hand(
+        layer, x, None, keep=lambda weights: weights if mask is None else weights * mask
+    ),
     "the mask is always causal": lambda layer, x, mask: _by_hand(layer, x, causal_mask(x.shape[1])),
     "the mask is inverted: True means 'may attend'": (
         lambda layer, x, mask: _by_hand(layer, x, None if mask is None else ~mask)
@@ -254,7 +263,7 @@ def name_the_fault(answer) -> str:
             continue
         x, mask = torch.randn(1, 3, 12), causal_mask(3)
         weights = layer(x, mask)[1]
-        seen = show({"mask": mask.int(), "weights of head 1": weights[0, 0].detach()})
+        seen = show({"mask": mask.int(), "weights[0, 0]": weights[0, 0].detach()})
         if said not in FAULTS:
             raise Mistake(
                 f"it returned {said!r}, expected one of {', '.join(map(repr, FAULTS))}", seen

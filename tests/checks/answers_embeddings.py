@@ -243,6 +243,33 @@ def made_up_only(centre, neighbour, made_up):
     return -F.logsigmoid(-(made_up * centre[:, None]).sum(-1)).sum(-1).mean()
 
 
+@wrong(negative_sampling_loss, "all neighbours of the batch")
+def everybody_with_everybody(centre, neighbour, made_up):
+    real = F.logsigmoid(centre @ neighbour.T)
+    return -(real + F.logsigmoid(-(made_up @ centre[..., None])[..., 0]).sum(-1)).mean()
+
+
+@wrong(negative_sampling_loss, "they belong to the centre")
+def made_up_for_the_neighbour(centre, neighbour, made_up):
+    real = F.logsigmoid((centre * neighbour).sum(-1))
+    false = torch.einsum("bkd,bd->bk", made_up, neighbour)
+    return -(real + F.logsigmoid(-false).sum(1)).mean()
+
+
+@wrong(negative_sampling_loss, "added before the sigmoid")
+def sum_too_early(centre, neighbour, made_up):
+    real = F.logsigmoid((centre * neighbour).sum(-1))
+    false = torch.einsum("bkd,bd->b", made_up, centre)
+    return -(real + F.logsigmoid(-false)).mean()
+
+
+@wrong(negative_sampling_loss, "cuts the loss off")
+def a_small_number_inside(centre, neighbour, made_up):
+    real = torch.log(torch.sigmoid((centre * neighbour).sum(-1)) + 1e-9)
+    false = torch.log(torch.sigmoid(-(made_up * centre[:, None]).sum(-1)) + 1e-9).sum(-1)
+    return -(real + false).mean()
+
+
 @wrong(negative_sampling_loss, "there is no logarithm")
 def without_logarithm(centre, neighbour, made_up):
     real = (centre * neighbour).sum(-1).sigmoid()
@@ -330,6 +357,21 @@ def zero_for_the_given(vectors, a, b, c):
     unit = F.normalize(vectors, dim=1)
     cosine = (unit[b] - unit[a] + unit[c]) @ unit.T
     return cosine.scatter(1, torch.stack([a, b, c], dim=1), 0).argmax(1)
+
+
+@wrong(analogies, "excludes the words of all questions")
+def whole_columns_excluded(vectors, a, b, c):
+    unit = F.normalize(vectors, dim=1)
+    cosine = (unit[b] - unit[a] + unit[c]) @ unit.T
+    for ids in (a, b, c):
+        cosine[:, ids] = -torch.inf
+    return cosine.argmax(1)
+
+
+@wrong(analogies, "the columns are scaled")
+def normalised_along_the_words(vectors, a, b, c):
+    unit = vectors / vectors.norm(dim=0)
+    return answer_of(unit, unit[b] - unit[a] + unit[c], a, b, c)
 
 
 @wrong(analogies, "a - b + c instead of b - a + c")
@@ -422,6 +464,24 @@ def noise_down_the_rows(scores, together, noise, k):
     false = k * (together.sum(1) * noise)[:, None]
     total = together * F.logsigmoid(scores) + false * F.logsigmoid(-scores)
     return -total.sum() / together.sum()
+
+
+@wrong(expected_loss, "only pairs that occur")
+def noise_times_the_cells(scores, together, noise, k):
+    total = together * (F.logsigmoid(scores) + k * noise * F.logsigmoid(-scores))
+    return -total.sum() / together.sum()
+
+
+@wrong(expected_loss, "of all real pairs")
+def everything_for_each_centre(scores, together, noise, k):
+    total = together * F.logsigmoid(scores) + k * together.sum() * noise * F.logsigmoid(-scores)
+    return -total.sum() / together.sum()
+
+
+@wrong(expected_loss, "keepdim=True")
+def counts_along_the_columns(scores, together, noise, k):
+    false = k * together.sum(1) * noise
+    return -(together * F.logsigmoid(scores) + false * F.logsigmoid(-scores)).sum() / together.sum()
 
 
 @wrong(expected_loss, "the noise is left out")

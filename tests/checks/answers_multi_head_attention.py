@@ -298,6 +298,22 @@ class LeakOfTheFuture(Chunked):
         return scores
 
 
+@wrong(my_multi_head, "forbidden scores are set to 0")
+class ScoresTimesMask(Chunked):
+    def masked(self, scores, mask):
+        return scores if mask is None else scores * mask
+
+
+@wrong(my_multi_head, "set to 0 after the softmax")
+class WeightsTimesMask(Chunked):
+    def forward(self, x, mask=None):
+        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
+        weights = (query @ key.mT * self.scale(query)).softmax(dim=-1)
+        if mask is not None:
+            weights = weights * mask
+        return self.out(self.merge(weights @ value))
+
+
 @wrong(my_multi_head, "the mask is inverted")
 class TorchPolarity(Chunked):
     def masked(self, scores, mask):

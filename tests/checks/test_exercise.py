@@ -87,7 +87,7 @@ def test_a_mistake_without_a_name_can_be_given_one():
         (lambda x: (x / 2).long(), "it returned torch.int64, expected floating numbers"),
         (lambda x: (x / 2)[None], "it returned shape (1, 1), expected (1,)"),
         (lambda x: x / 0, "it returned NaN or infinity"),
-        (lambda x: (x / 2, x), "it returned 2 arrays, expected at most 1"),
+        (lambda x: (x / 2, x), "it returned 2 arrays, expected a single one"),
         (lambda x: x.div_(2), "it changes its input x"),
         (lambda x: x.unsqueeze_(0)[0] / 2, "it changes its input x"),
         (lambda: None, "it raised TypeError"),
