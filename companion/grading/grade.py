@@ -37,6 +37,7 @@ class NotGraded(RuntimeError):
 
 STUDENT = re.compile(r"\w[\w.@-]*")
 EACH_MAY_TAKE = Limits()
+TO_SHOW = 180.0  # seconds to read a notebook and to write its page
 LARGEST = 20 * 2**20  # bytes of a notebook
 
 
@@ -48,8 +49,12 @@ def submissions(folder: Path, chapter: str) -> dict[str, Path]:
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder; SUBMISSIONS=... names one")
+    folder = folder.resolve()
     found = {path.stem: path for path in folder.glob("*.ipynb")}
-    found |= {path.parent.name: path for path in folder.glob(f"*/{chapter}.ipynb")}
+    inner = {path.parent.name: path for path in folder.glob(f"*/{chapter}.ipynb")}
+    if twice := found.keys() & inner.keys():
+        raise ValueError(f"two submissions of {', '.join(sorted(twice))}: leave one of each")
+    found |= inner
     if not found:
         raise ValueError(
             f"no submission in {folder}: expected <student>.ipynb or <student>/{chapter}.ipynb"
@@ -76,7 +81,8 @@ def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
         elif cell.cell_type == "code":
             cells.append(nbformat.v4.new_code_cell(cell.source))
         elif cell.cell_type == "markdown":
-            cells.append(nbformat.v4.new_markdown_cell(harmless.markdown(cell.source)))
+            cells.append(nbformat.v4.new_markdown_cell())
+            _written(cells[-1], cell)
     place = 0  # of the next missing cell: behind the one that it follows in the release
     for name, cell in ours.items():
         if name in seen:
@@ -102,9 +108,26 @@ def _answered(ours: NotebookNode, theirs: NotebookNode) -> NotebookNode:
     if is_solution(cell):
         cell.source = theirs.source
         if cell.cell_type == "markdown":
-            cell.source = harmless.markdown(theirs.source)
-            cell.attachments = harmless.pictures(theirs.get("attachments", {}))
+            _written(cell, theirs)
     return cell
+
+
+def _written(cell: NotebookNode, theirs: NotebookNode) -> None:
+    cell.attachments = harmless.pictures(theirs.get("attachments", {}))
+    cell.source = harmless.markdown(theirs.source, cell.attachments)
+
+
+def content_of(path: Path) -> bytes:
+    """What is in a file that somebody has sent.
+
+    Raises:
+        ValueError: it is no file, a link to another one, or too large.
+    """
+    if path.resolve() != path.absolute() or not path.is_file():
+        raise ValueError("not a file of its own: a link, a folder or something else")
+    if (size := path.stat().st_size) > LARGEST:
+        raise ValueError(f"{size} bytes are too much; at most {LARGEST}")
+    return path.read_bytes()
 
 
 def read(path: Path) -> NotebookNode:
@@ -113,11 +136,11 @@ def read(path: Path) -> NotebookNode:
     Raises:
         ValueError: it is none.
     """
-    if path.stat().st_size > LARGEST:
-        raise ValueError(f"{path.stat().st_size} bytes are too much; at most {LARGEST}")
+    content = content_of(path)
     try:
-        notebook = nbformat.reads(path.read_text("utf8"), as_version=4)
+        notebook = nbformat.reads(content.decode("utf8"), as_version=4)
         nbformat.validate(notebook)
+        nbformat.writes(notebook).encode("utf8")  # halves of letters fit in no file
     except Exception as error:  # a file of any content may make the parser raise anything
         raise ValueError(f"not a notebook: {type(error).__name__}: {error}"[:300]) from error
     return notebook
@@ -171,7 +194,11 @@ class Course:
 
     def digest(self, path: Path) -> str:
         """Changes with the submission and with the assignment."""
-        return hashlib.sha256(self.source.read_bytes() + path.read_bytes()).hexdigest()
+        try:
+            content = content_of(path)
+        except ValueError as error:
+            content = str(error).encode()
+        return hashlib.sha256(self.source.read_bytes() + content).hexdigest()
 
     def grade(self, name: str, path: Path) -> None:
         """Grade one submission, and write its page of feedback."""
@@ -238,7 +265,7 @@ def write_scores(course: Course, names: list[str]) -> Path:
     return path
 
 
-def _done_apart(work: Callable, *arguments) -> bool:
+def _done_apart(seconds: float, work: Callable, *arguments) -> bool:
     """Whether the work went well, in a process of its own.
 
     If a submission were to crash the reader of its messages, it would be this process.
@@ -246,7 +273,11 @@ def _done_apart(work: Callable, *arguments) -> bool:
     process = multiprocessing.get_context("fork").Process(target=work, args=arguments)
     process.start()
     try:
-        process.join()
+        process.join(seconds)
+        if process.is_alive():  # the time for cells is over: what takes long is to read or to show
+            process.kill()
+            print("took too long to read or to show,", end=" ")
+            process.join()
     except KeyboardInterrupt:  # the process has had it, too, and leaves nothing half done
         process.join()
         raise NotGraded("interrupted; the same command goes on from here") from None
@@ -271,7 +302,8 @@ def main(
         began = time.monotonic()
         known = before.get(name) == course.digest(path)
         print(f"[{i}/{len(found)}] {name:20}", end=" ", flush=True)
-        if not _done_apart(*((course.feedback, name) if known else (course.grade, name, path))):
+        work = (course.feedback, name) if known else (course.grade, name, path)
+        if not _done_apart(limits.total + limits.start + TO_SHOW, *work):
             failed.append(name)
         print("graded before" if known else f"{time.monotonic() - began:.0f} s", flush=True)
     done = [name for name in found if name not in failed]

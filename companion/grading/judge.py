@@ -8,6 +8,7 @@ value, or a stand-in that passes calls on to the sandbox.
 import ast
 import builtins
 import io
+import json
 import resource
 import signal
 import time
@@ -28,6 +29,14 @@ from companion.grading.wire import Garbled, from_data, to_pickle
 
 HERE = "companion.checks"  # what is defined there is called, not copied
 MOST_OUTPUTS = 100  # of a cell
+MOST_SHOWN = 20_000_000  # letters, with pictures, of all outputs of a submission
+
+
+class TooMuch(Exception):
+    """What a cell shows is left out."""
+
+    def __str__(self) -> str:
+        return f"left out: all outputs together have more than {MOST_SHOWN} letters"
 
 
 class StandIn:
@@ -199,14 +208,16 @@ class Notebook:
         for statement in imports:
             exec(statement, self.trusted)
         self.done: list[str] = []
+        self.shown = 0  # letters of outputs so far
         self.sandbox = self.grader = None
 
     def run(self, source: str) -> list[dict]:
         """Run a cell of the learner's; its outputs in the notebook's format."""
         try:
-            outputs = self._within_limits(lambda grader: grader.ask("run", source))
+            outputs = self._within_limits(lambda grader: _checked(grader.ask("run", source)))
             self.done.append(source)
-            return _checked(outputs)
+            self.shown += len(json.dumps(outputs))
+            return outputs if self.shown < MOST_SHOWN else [_error(TooMuch())]
         except (Lost, Garbled, OtherSide) as error:
             return [_error(error)]
 
@@ -320,8 +331,9 @@ def _display(value) -> NotebookNode:
 def _checked(outputs) -> list[NotebookNode]:
     """A cell's outputs, made anew from what the sandbox says they are."""
     try:
-        return [_output(str(x["output_type"]), x) for x in outputs[:MOST_OUTPUTS]]
-    except (KeyError, TypeError, AttributeError) as error:
+        plain = json.loads(json.dumps(outputs[:MOST_OUTPUTS]))  # no stand-in, endless for one
+        return [_output(str(x["output_type"]), x) for x in plain]
+    except (KeyError, TypeError, ValueError, AttributeError, MemoryError) as error:
         raise Garbled(f"these are no outputs: {error}") from error
 
 

@@ -71,7 +71,11 @@ class Peer:
             if kind == "result" and content:
                 return content
             if kind == "raised" and len(content) == 3:
-                raise _raised(*content)
+                try:
+                    error = _raised(*content)
+                except (TypeError, ValueError) as why:
+                    raise Garbled(f"an error that cannot be: {why}") from why
+                raise error
             self.send(self.serve(kind, content, marked))
 
     def call(self, number: int, method: str, args: tuple, kwargs: dict, state: dict | None = None):

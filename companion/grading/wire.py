@@ -132,6 +132,10 @@ def _value(tree, arrays: dict, marked: list, stand_in: Callable):
     def branch(tree):
         return _value(tree, arrays, marked, stand_in)
 
+    if isinstance(tree, str):
+        return tree.encode("utf8", "replace").decode("utf8")  # halves of letters fit in no file
+    if isinstance(tree, dict):
+        raise Garbled("a dictionary comes as a list of pairs")
     if not isinstance(tree, list):
         return tree
     kind, content, *more = tree

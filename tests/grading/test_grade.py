@@ -1,9 +1,11 @@
 """A folder of submissions from beginning to end: everyone gets the points that they have earned."""
 
 import csv
+import os
 import shutil
 import socket
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -110,6 +112,8 @@ def course(tmp_path_factory):
             path.parent.mkdir(parents=True)
             nbformat.write(notebook, path)
         (folder / "in" / "torn.ipynb").write_text('{"cells": [')
+        (folder / "in" / "linked.ipynb").symlink_to(folder / "in" / "right" / f"{CHAPTER}.ipynb")
+        (folder / "in" / "folder.ipynb").mkdir()
         limits = Limits(cell=6, memory=2**29)
         grade.main(root, folder / "in", CHAPTER, folder / "course", limits)
     return folder
@@ -123,6 +127,8 @@ POINTS = {
     "hungry": (0, 3),
     "hostile": (0, 0),
     "torn": (0, 0),
+    "linked": (0, 0),
+    "folder": (0, 0),
 }
 
 
@@ -171,6 +177,47 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["right"]
     assert ["partial", "5", "6"] in lines
+
+
+def test_two_submissions_of_one_student_are_refused(tmp_path):
+    (tmp_path / "ada").mkdir()
+    for path in (tmp_path / "ada.ipynb", tmp_path / "ada" / f"{CHAPTER}.ipynb"):
+        path.write_text("{}")
+    with pytest.raises(ValueError, match="two submissions of ada"):
+        grade.submissions(tmp_path, CHAPTER)
+
+
+def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
+    (tmp_path / "real.ipynb").write_text("{}")
+    (tmp_path / "link.ipynb").symlink_to(tmp_path / "real.ipynb")
+    (tmp_path / "broken.ipynb").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "ada").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "pipe.ipynb")
+    assert grade.content_of(tmp_path / "real.ipynb") == b"{}"
+    for name in ("link.ipynb", "broken.ipynb", "ada/real.ipynb", "pipe.ipynb"):
+        with pytest.raises(ValueError, match="not a file of its own"):
+            grade.content_of(tmp_path / name)
+
+
+def test_half_a_letter_makes_no_notebook(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x = 1")])
+    path = tmp_path / "ada.ipynb"
+    path.write_text(nbformat.writes(notebook).replace("x = 1", r"x = '\ud800'"))
+    with pytest.raises(ValueError, match="not a notebook: UnicodeEncodeError"):
+        grade.read(path)
+
+
+def test_who_takes_too_long_to_read_or_show_is_left_behind():
+    assert grade._done_apart(30, time.sleep, 0)
+    assert not grade._done_apart(0.5, time.sleep, 30)
+
+
+def test_a_picture_in_an_own_cell_is_kept():
+    picture = {"a.png": {"image/png": "aGVsbG8="}, "b.svg": {"image/svg+xml": "<svg onload=a>"}}
+    own = nbformat.v4.new_markdown_cell("![a](attachment:a.png)", attachments=picture)
+    notebook = nbformat.v4.new_notebook(cells=[own])
+    (cell,) = grade.restored(nbformat.v4.new_notebook(), notebook).cells
+    assert cell.source == own.source and cell.attachments == {"a.png": picture["a.png"]}
 
 
 def test_the_release_is_the_students_copy(tmp_path):

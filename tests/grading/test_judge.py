@@ -5,9 +5,12 @@ from importlib import import_module
 from inspect import getsource
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from companion import checks
+from companion.grading import judge
 from companion.grading.judge import Notebook
 from companion.grading.sandbox import Limits
 from tests.checks import answers
@@ -155,3 +158,38 @@ def test_attacks_do_not_pass(notebook, attack):
     assert names(outputs)[-1:] and "error" in {x.output_type for x in outputs}
     assert checks.self_attention.attention(four_steps).status == "passed"  # nothing changed here
     assert checks.self_attention.attention(no_scale).status == "mistake"
+
+
+# What a process says that a cell has shown; nothing of it may stop or swamp the grader.
+SHOWN = {
+    "half of a letter": "print('\\ud800')",
+    "an error without an end": f"""
+import {LEARNER} as learner
+endless = {{"output_type": "error", "ename": "E", "evalue": "", "traceback": iter(int, 1)}}
+learner.Learner.serve_run = lambda self, *_: self.encode(("result", [endless]))[0]""",
+    "an error that cannot be": f"""
+import {LEARNER} as learner
+forged = ("raised", ["ExceptionGroup"], "", "")
+learner.Learner.serve_run = lambda self, *_: self.encode(forged)[0]""",
+    "an error without a name": f"""
+import {LEARNER} as learner
+learner.Learner.serve_run = lambda self, *_: self.encode(("raised", 5, "", ""))[0]""",
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN)
+def test_what_a_cell_shows_stops_nobody(notebook, shown):
+    notebook.close()
+    notebook.done.clear()
+    outputs = [*notebook.run(shown), *notebook.run("print('next')")]
+    nbformat.writes(new_notebook(cells=[new_code_cell(outputs=outputs)])).encode("utf8")
+    assert notebook.run("print('at last')")
+
+
+def test_too_much_to_show_is_left_out(notebook, monkeypatch):
+    monkeypatch.setattr(judge, "MOST_SHOWN", 1000)
+    notebook.close()  # the one before does not say what a cell has shown
+    notebook.done.clear()
+    notebook.shown = 0
+    assert names(notebook.run("print('a' * 500)")) == ["stream"]
+    assert names(notebook.run("print('a' * 500)")) == ["TooMuch"]
