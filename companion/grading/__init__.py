@@ -13,7 +13,9 @@ own functions return, and nothing else. A process that is lost costs the cell it
 
 What this stops: reading solutions, hidden tests, other submissions, the gradebook; writing
 anywhere; the network; changing points, checks, verdicts or another's grade; endless loops, hunger
-for memory, floods of processes; objects that equal everything; scripts in the page of feedback.
+for memory, floods of processes; objects that equal everything; scripts and links to scripts in the
+page of feedback; submissions that are links to other files; namespaces and memory that no limit
+counts, by a filter of system calls.
 
 What it does not stop:
 
@@ -24,5 +26,11 @@ What it does not stop:
   stand in a row, the names of its parameters) comes from the learner's process and can be made up.
 - A hole in the Linux kernel, in bubblewrap, or in the readers of JSON, safetensors and notebooks.
   Who must guard against these grades in a virtual machine.
-- Slowness: a submission may take all of its time, five minutes.
+- Slowness: a submission may take all of its time: five minutes for its cells, and at most ten in
+  all, after which it counts as not graded; the others go on.
+- Looking at the programs: the Python environment and `companion` can be read, the checks with their
+  right answers, too, and where both lie on the machine. A repository inside `/usr` or inside the
+  environment would be visible whole.
+- Pictures in written answers that lie elsewhere: who opens the page asks that address for them.
+- Some gigabytes, at the worst, of the kernel's own memory (sockets, pipes, empty files).
 """

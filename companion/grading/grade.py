@@ -310,7 +310,8 @@ def main(
     print(f"\n{'student':20} {'points':>7} {'of':>5}   still to be read")
     for name, points, most, waiting in course.points(done):
         print(f"{name:20} {sum(points.values()):7g} {most:5g}   {waiting or ''}".rstrip())
-    print(f"\nscores     {os.path.relpath(write_scores(course, done))}")
+    if done:
+        print(f"\nscores     {os.path.relpath(write_scores(course, done))}")
     print(f"feedback   {os.path.relpath(course.folder / 'feedback')}/<student>/{chapter}/")
     if failed:
         raise NotGraded(f"{', '.join(failed)}: not graded, for the reason that is printed above")

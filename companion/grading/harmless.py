@@ -44,10 +44,11 @@ def markdown(text: str, attached: dict | None = None) -> str:
     links = Links()
     try:
         renderer = IPythonRenderer(escape=False, attachments=attached or {})
-        links.feed(MarkdownWithMath(renderer=renderer).render(text))
+        page = MarkdownWithMath(renderer=renderer).render(text)
+        links.feed(page)
     except (InvalidNotebook, RecursionError):  # a picture that is not there, nesting too deep
-        links.harmful = True
-    if links.harmful or "\\href" in text or "```mermaid" in text:
+        page = None
+    if page is None or links.harmful or "\\href" in text or 'class="mermaid"' in page:
         return "As it was typed:\n\n" + indent(text, "    ", lambda line: True)
     return text
 

@@ -212,6 +212,15 @@ def test_who_takes_too_long_to_read_or_show_is_left_behind():
     assert not grade._done_apart(0.5, time.sleep, 30)
 
 
+@apart
+def test_where_nobody_could_be_graded_it_says_so(tmp_path, monkeypatch):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "ada.ipynb").write_text("{}")
+    monkeypatch.setattr(grade, "_done_apart", lambda *_: False)
+    with pytest.raises(grade.NotGraded, match="ada"):
+        grade.main(repository(tmp_path), tmp_path / "in", CHAPTER, tmp_path / "course")
+
+
 def test_a_picture_in_an_own_cell_is_kept():
     picture = {"a.png": {"image/png": "aGVsbG8="}, "b.svg": {"image/svg+xml": "<svg onload=a>"}}
     own = nbformat.v4.new_markdown_cell("![a](attachment:a.png)", attachments=picture)

@@ -25,7 +25,8 @@ def test_a_link_that_may_be_a_script_is_shown_as_it_was_typed(text):
 
 
 @pytest.mark.parametrize(
-    "text", [r"$\href{javascript:alert(1)}{x}$", "```mermaid\ngraph TD\n```", "![a](attachment:no)"]
+    "text",
+    [r"$\href{javascript:alert(1)}{x}$", "~~~ mermaid\ngraph TD\n~~~", "![a](attachment:no)"],
 )
 def test_what_a_page_would_run_or_not_find_is_shown_as_it_was_typed(text):
     assert harmless.markdown(text).startswith("As it was typed:\n\n    ")
@@ -39,7 +40,14 @@ def test_nothing_hides_in_front_of_a_tag(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["[a](https://example.org/x?y=z:1)", "[a](other.ipynb#b)", "[a](#b)", "$a < b: c$", "*a*: `b`"],
+    [
+        "[a](https://example.org/x?y=z:1)",
+        "[a](other.ipynb#b)",
+        "[a](#b)",
+        "$a < b: c$",
+        "*a*: `b`",
+        "",
+    ],
 )
 def test_other_markdown_stays_as_it_is(text):
     assert harmless.markdown(text) == text
