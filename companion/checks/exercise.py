@@ -116,12 +116,12 @@ def compare(
     kind: type = torch.Tensor,
     numbers: type = np.floating,
     otherwise: str = "",
+    optional: int = 0,
 ) -> None:
     """Hold the answer against the right one on every case, smallest first.
 
     Where it differs, the mistake is that of the first known wrong answer which gives the learner's
-    numbers on all cases. An answer may return one array, or a tuple of which the right answer has
-    the first entries.
+    numbers on all cases.
 
     Args:
         answer: the learner's function.
@@ -131,6 +131,7 @@ def compare(
         kind: the type of the arrays; int for one number.
         numbers: what is in the arrays: np.floating, np.integer or np.bool_.
         otherwise: what to say where no known wrong answer gives the learner's numbers.
+        optional: how many of the last arrays an answer may leave out.
 
     Raises:
         Mistake: the answer is wrong on a case.
@@ -142,6 +143,8 @@ def compare(
             raise Mistake(result.mistake, f"{result.example}{right_so_far}") from result
         expected = right(*map(_copy, case.values()))
         if _agree(result, expected):
+            if len(result) < len(expected) - optional:
+                raise Mistake(f"it returned {len(result)} of {len(expected)} results", show(case))
             right_so_far = f"\nit was right on {_shapes(case)}"
             continue
         example = f"{show(case)}\n{_difference(result, expected)}"

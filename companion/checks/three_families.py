@@ -206,6 +206,13 @@ CUT_MISTAKES = {
     "where words reach top_p exactly, one more is kept: to reach is enough": partial(
         _cut, reached=torch.gt
     ),
+    "gather with the sorted tokens sorts once more; scatter brings the numbers back": (
+        lambda probabilities, top_k, top_p: (
+            _cut(probabilities, top_k, top_p)[0]
+            .sort(-1, descending=True)
+            .values.gather(-1, probabilities.argsort(-1, descending=True)),
+        )
+    ),
     "what is left does not sum to 1: divide by its sum": partial(
         _cut, again=_as_it_is, between=_as_it_is
     ),

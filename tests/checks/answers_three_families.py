@@ -224,6 +224,18 @@ def sorted_cut(p, top_k, top_p, *, between=True, at_end=True, before=True, k=0, 
     return torch.zeros_like(p).scatter(-1, words, ordered) if back else ordered
 
 
+@wrong(cut, "gather with the sorted tokens sorts once more")
+def gathered_back(probabilities, top_k, top_p):
+    p, order = torch.sort(probabilities, dim=-1, descending=True)
+    if top_k is not None:
+        p = torch.where(torch.arange(p.shape[-1]) < top_k, p, 0)
+        p = p / p.sum(-1, keepdim=True)
+    if top_p is not None:
+        p = torch.where(p.cumsum(-1) - p < top_p, p, 0)
+        p = p / p.sum(-1, keepdim=True)
+    return p.gather(-1, order)
+
+
 @wrong(cut, "drops the word that crosses p")
 def crossing_word_dropped(probabilities, top_k, top_p):
     return sorted_cut(probabilities, top_k, top_p, before=False)
@@ -351,6 +363,12 @@ def word_by_word(ids, chosen, fate, others, mask_id, pad_id):
         elif fate[place] >= 0.9:
             hidden[place] = others[place]
     return hidden, targets
+
+
+@wrong(hide, "it returned 1 of 2 results")
+def without_targets(ids, chosen, fate, others, mask_id, pad_id):
+    hidden = torch.where(chosen & (fate < 0.8), mask_id, ids)
+    return torch.where(chosen & (fate >= 0.9), others, hidden)
 
 
 @wrong(hide, "all words are asked for")

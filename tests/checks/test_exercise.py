@@ -51,6 +51,15 @@ def test_what_was_right_is_said_of_a_mistake_without_a_name():
     assert verdict.example.endswith("x = [1., 3.]\nit was right on x (1,)")
 
 
+def test_results_may_be_left_out_only_where_they_are_optional():
+    def right(x):
+        return x / 2, x
+
+    compare(lambda x: x / 2, CASES, right, {}, optional=1)
+    with pytest.raises(Mistake, match="1 of 2 results"):
+        compare(lambda x: x / 2, CASES, right, {})
+
+
 def test_a_difference_too_small_or_too_far_inside_to_be_seen_is_pointed_at():
     verdict = halve(lambda x: x / 2 + 3e-4)
     assert verdict.example == "x = [4.]\nexpected at [0] = 2\nyours = 2.0003"
