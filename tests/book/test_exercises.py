@@ -97,6 +97,11 @@ def test_code_is_checked_and_words_are_read(exercise):
     assert all(nbgrader(cell)["points"] >= 1 for cell in graded)
 
 
+def imported(tree: ast.AST) -> set[str]:
+    imports = (n for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom))
+    return {name.asname or name.name for node in imports for name in node.names}
+
+
 @every_exercise
 def test_every_blank_is_inside_a_function(exercise):
     """So that an unedited copy runs: what is left out raises only when it is called."""
@@ -109,6 +114,20 @@ def test_every_blank_is_inside_a_function(exercise):
             functions = [n for n in ast.walk(ast.parse(stub)) if isinstance(n, ast.FunctionDef)]
             inside = {n for f in functions for n in ast.walk(f) if isinstance(n, ast.Raise)}
             assert len(inside) == stub.count("raise")
+
+
+@every_page
+def test_no_solution_needs_an_import_that_stays_behind(page):
+    """An import in a cell of the solutions only is missing in the students' copy."""
+    cells = [cell for exercise in exercises_of(page) for cell in exercise.cells]
+    code = [(cell, ast.parse(cell.source)) for cell in cells if cell.cell_type == "code"]
+    somewhere, travelled = set().union(*(imported(tree) for _, tree in code)), set()
+    for cell, tree in code:
+        if "solution" not in cell.metadata.get("tags", []):
+            travelled |= imported(tree)
+        if nbgrader(cell).get("solution"):
+            used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+            assert not used & somewhere - travelled
 
 
 @every_page
