@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Mistake, call, compare, exercise
+from companion.checks.exercise import Mistake, call, close, compare, exercise, show
 from companion.nn import EncoderBlock
 
 
@@ -137,6 +137,11 @@ def tap(answer) -> str:
         )
     number = _the_tap(module)
     inner = next(part for part in module.modules() if isinstance(part, nn.Linear))
+    if not close(inner(x), sub_layer(x)):
+        raise Mistake(
+            "the module has a sub-layer of its own; it should keep the one that it is given",
+            show({"given": sub_layer, "found in the module": inner}),
+        )
     cases = [{"x": x[:1, :1]}, {"x": x}]
     known = {text: partial(variant, inner) for text, variant in CLOSED_TAP_MISTAKES.items()}
     compare(module, cases, lambda x: (x,), known, otherwise=NOT_CLOSED)

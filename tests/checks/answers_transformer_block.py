@@ -183,6 +183,12 @@ class OpenTap(ReZero):
         nn.init.ones_(self.tap)
 
 
+@wrong(tap, "a sub-layer of its own")
+class OwnSubLayer(ReZero):
+    def __init__(self, sub_layer):
+        super().__init__(nn.Linear(3, 3))
+
+
 @wrong(tap, "nothing is left of x")
 class NothingAdded(ReZero):
     def forward(self, x):
