@@ -139,7 +139,8 @@ def good_for(answer) -> str:
     """
     zeros = torch.zeros(6, 1)
     in_space = [[0.0, 0.0], [0.4, 0.3], [0.5, 0.0], [0.4, 0.4], [0.9, 0.1], [0.0, 0.0]]
-    in_space = torch.tensor(in_space)
+    in_space, path = torch.tensor(in_space), torch.arange(12.0).view(6, 2) - 5
+    line = torch.tensor([[2.0], [-1], [0.5]])
     cases = [
         {"forecast": torch.tensor([[0.1], [0.5], [0.1]]), "truth": zeros[:3], "threshold": 0.4},
         {
@@ -149,7 +150,12 @@ def good_for(answer) -> str:
         },
         {"forecast": zeros + 0.1, "truth": zeros, "threshold": 0.4},
         {"forecast": zeros + 1, "truth": zeros, "threshold": 0.4},
-        {"forecast": in_space, "truth": torch.zeros(6, 2), "threshold": 0.45},
+        {"forecast": path + in_space, "truth": path, "threshold": 0.45},
+        {  # an error of the threshold itself, then two above it, in numbers without rounding
+            "forecast": line + torch.tensor([[0.25], [-0.3125], [0.375]]),
+            "truth": line,
+            "threshold": 0.25,
+        },
     ]
     compare(answer, cases, _good_for, GOOD_FOR_MISTAKES, kind=int, numbers=np.integer)
     return "forecasts that fail at once, later, for a moment, and never; one and two features"
@@ -193,6 +199,14 @@ GOOD_FOR_MISTAKES = {
         lambda forecast, truth, threshold: _good_for(
             forecast, truth, threshold, lambda f, t: (f - t).square().mean(-1)
         )
+    ),
+    "a point whose error is the threshold itself is good; a bad one's is above it": (
+        lambda forecast, truth, threshold: _first_bad(
+            _rms(forecast, truth) >= threshold, len(truth)
+        )
+    ),
+    "the truth is not looked at: the error is forecast - truth": (
+        lambda forecast, truth, threshold: _good_for(forecast, 0 * truth, threshold)
     ),
     "it takes the largest error of the features, not the root of the mean square": (
         lambda forecast, truth, threshold: _good_for(

@@ -212,6 +212,17 @@ def worst_feature(forecast, truth, threshold):
     return int(bad.int().argmax()) if bad.any() else len(truth)
 
 
+@wrong(good_for, "the threshold itself")
+def bad_from_the_threshold_on(forecast, truth, threshold):
+    bad = (forecast - truth).square().mean(1).sqrt() >= threshold
+    return int(bad.int().argmax()) if bad.any() else len(truth)
+
+
+@wrong(good_for, "the truth is not looked at")
+def without_the_truth(forecast, truth, threshold):
+    return a_loop(forecast, torch.zeros_like(truth), threshold)
+
+
 @wrong(good_for, "last good point")
 def from_the_end(forecast, truth, threshold):
     errors = (forecast - truth).square().mean(1).sqrt().tolist()
