@@ -22,9 +22,10 @@ def place(answer) -> str:
         {"data": save(small), "name": "a"},
         {"data": save(small), "name": "b"},
         {"data": save(mixed, {"format": "pt"}), "name": "one"},
+        {"data": save(small, {"note": "x" * 300}), "name": "b"},
     ]
     compare(answer, cases, _place, PLACE_MISTAKES, kind=int, numbers=np.integer)
-    return "files with one and two tensors, with and without metadata, two types of number"
+    return "one and two tensors, with and without metadata, two types of number, a long header"
 
 
 def _offsets(data: bytes, name: str) -> tuple[int, int, int]:
@@ -66,9 +67,9 @@ def three_out_of_one(answer) -> str:
 
     In the order query, key, value, each (d, d), as nn.Linear has them: (out, in).
     """
-    cases = [{"weight": _numbered(d, 3 * d)} for d in (1, 2, 3)]
+    cases = [{"weight": _numbered(d, 3 * d)} for d in (1, 2, 5)]
     compare(answer, cases, _thirds, THIRDS_MISTAKES)
-    return "matrices of width one, two and three"
+    return "matrices of width one, two and five"
 
 
 def _thirds(weight: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -68,6 +68,13 @@ def highest_byte_first(data, name):
     return json.loads(data[8 : 8 + length])[name]["data_offsets"]
 
 
+@wrong(place, "it raised JSONDecodeError")
+def one_byte_of_the_length(data, name):
+    start = 8 + data[0]
+    first, last = json.loads(data[8:start])[name]["data_offsets"]
+    return start + first, start + last
+
+
 # 2. Three out of one
 
 
@@ -125,6 +132,12 @@ def one_matrix(weight):
 def the_same_three_times(weight):
     d = len(weight)
     return tuple(weight.T[:d] for _ in range(3))
+
+
+@wrong(three_out_of_one, "it raised ValueError")
+def in_four(weight):
+    query, key, value = weight.T.chunk(4)  # three parts up to a width of 3
+    return query, key, value
 
 
 # 3. From halves to neighbours
