@@ -118,12 +118,13 @@ def tiled_row(answer) -> str:
         _row(*random, 3),  # the last block is shorter
     ]
     compare(answer, cases, _row_by_torch, ROW_MISTAKES)
+    compare(answer, [_row(query, key[:1], value[:1], 2)], _row_by_torch, {})
     compare(answer, [_row(*random, 10)], _row_by_torch, {})
     compare(answer, [_row(1000 * query, key, value, 2)], _row_by_torch, HIGH_SCORES_MISTAKES)
     low = torch.tensor([[-1000.0, 0], [-1001, 0], [-1001, 0]])
     compare(answer, [_row(query, low, value[:3], 2)], _row_by_torch, LOW_SCORES_MISTAKES)
     _check_tiles(answer)
-    return "blocks of 1, 2, 3 and 10, large and very negative scores, and what is in memory"
+    return "blocks of 1, 2, 3 and 10, one key, large and very negative scores, what is in memory"
 
 
 def _row(query, key, value, block: int) -> dict:

@@ -218,6 +218,21 @@ def from_zero(query, key, value, block):
     return blend / total
 
 
+@wrong(tiled_row, "it raised IndexError")
+def at_least_two_keys(query, key, value, block):
+    """Begins with the first and the second key; where a text begins there is one."""
+    first, second = ((key[i] @ query / len(query) ** 0.5) for i in (0, 1))
+    largest = torch.maximum(first, second)
+    weights = (first - largest).exp(), (second - largest).exp()
+    total, blend = sum(weights), weights[0] * value[0] + weights[1] * value[1]
+    for k, v in blocks(key[2:], value[2:], block):
+        scores = k @ query / len(query) ** 0.5
+        new = torch.maximum(largest, scores.max())
+        here, rescale = (scores - new).exp(), (largest - new).exp()
+        largest, total, blend = new, total * rescale + here.sum(), blend * rescale + here @ v
+    return blend / total
+
+
 # 3. Shared keys
 
 
