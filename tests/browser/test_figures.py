@@ -566,6 +566,8 @@ SAME_NUMBERS = {
     "writer": "[data-name=next] [data-word]",
     "translation": "[data-name=cross] td[data-value]",
     "forecast": "[data-name=points] td[data-value]",
+    "digit": "[data-name=answers] [data-value]",
+    "tiles": "[data-name=running] td[data-name=exact]",
 }
 
 
