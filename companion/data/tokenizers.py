@@ -109,10 +109,9 @@ class BPETokenizer:
             FileNotFoundError: there is no such file.
             ValueError: the file holds no tokenizer.
         """
+        text = Path(path).read_text("utf8")
         try:
-            return cls(Tokenizer.from_str(Path(path).read_text("utf8")))
-        except OSError:
-            raise
+            return cls(Tokenizer.from_str(text))
         except Exception as error:  # what the library raises is a bare one
             raise ValueError(
                 f"{path} holds no tokenizer ({error}); load what BPETokenizer.save wrote"

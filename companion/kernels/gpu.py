@@ -1,13 +1,12 @@
 """Attention by a kernel of its own, written in Triton: the tiles of `companion.kernels.tiled`."""
 
 import torch
-from torch.autograd.function import once_differentiable
 
-from companion.kernels.tiled import full_precision, tiled_backward
+from companion.kernels.tiled import TiledAttention
 from companion.kernels.validation import check_block_size, check_query_key_value
 
 
-class TritonAttention(torch.autograd.Function):
+class TritonAttention(TiledAttention):
     """The kernel forward; backward the tiles are made once more in plain PyTorch."""
 
     @staticmethod
@@ -18,12 +17,6 @@ class TritonAttention(torch.autograd.Function):
         ctx.save_for_backward(query, key, value, output, log_sum_exp)
         ctx.tiles = is_causal, block_size
         return output
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, grad_output):
-        with full_precision(grad_output.device.type):
-            return *tiled_backward(*ctx.saved_tensors, grad_output, *ctx.tiles), None, None
 
 
 def triton_attention(
