@@ -165,12 +165,10 @@ class GPT(nn.Module):
         """
         require_tokens("token_ids", token_ids)
         caches = one_per_block(caches, self.blocks, KVCache)
-        if positions is None:
-            positions = self._count_on(token_ids.shape[1], caches[0], token_ids.device)
-
         x = self.token_embedding(token_ids)
         if self.positions is not None:
-            x, positions = self.positions(x, positions), None
+            past = 0 if caches[0] is None else caches[0].length
+            x, positions = self.positions(x, positions, start=past), None
         x = self.dropout(x)
         weights = []
         for block, cache in zip(self.blocks, caches, strict=True):
@@ -182,15 +180,3 @@ class GPT(nn.Module):
                 weights.append(of_block)
         logits = self.head(self.final_norm(x))
         return (logits, weights) if need_weights else logits
-
-    def _count_on(self, T: int, cache: KVCache | None, device) -> torch.Tensor | None:
-        """Positions of T new tokens, (T,); None if they are the first."""
-        past = 0 if cache is None else cache.length
-        if self.positions is not None and past + T > self.config.max_len:
-            raise ValueError(
-                f"the sequence has {past + T} tokens, but only max_len = {self.config.max_len} "
-                "positions have been learned; shorten it or build the model with a larger max_len"
-            )
-        if past == 0:
-            return None
-        return torch.arange(past, past + T, device=device)

@@ -176,8 +176,7 @@ class Transformer(nn.Module):
                 f"the caches hold {past} tokens, but target_ids has {target_ids.shape[1]}; "
                 "give the whole target so far, not its last token alone"
             )
-        positions = torch.arange(past, target_ids.shape[1], device=target_ids.device)
-        x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), positions))
+        x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), start=past))
         weights = {"decoder": [], "cross": []}
         for block, cache, memory_cache in zip(
             self.decoder_blocks, caches, memory_caches, strict=True

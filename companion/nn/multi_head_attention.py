@@ -180,9 +180,8 @@ class MultiHeadAttention(nn.Module):
             k = self._split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, S, d_k)
             v = self._split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, S, d_v)
             if self.rope is not None and is_self_attention:
-                if positions is None and cache is not None:
-                    positions = torch.arange(query.shape[1], device=query.device) + cache.length
-                q, k = self.rope(q, positions), self.rope(k, positions)
+                past = 0 if cache is None else cache.length
+                q, k = self.rope(q, positions, start=past), self.rope(k, positions, start=past)
             if cache is not None:
                 k, v = cache.append(k, v)
 

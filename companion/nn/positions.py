@@ -59,11 +59,16 @@ class SinusoidalPositions(nn.Module):
         require_even(d_model=d_model)
         self.d_model = d_model
 
-    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Add to x (B, T, d_model) the waves at positions (T,) or (B, T), from 0 if left out."""
+    def forward(
+        self, x: torch.Tensor, positions: torch.Tensor | None = None, *, start: int = 0
+    ) -> torch.Tensor:
+        """Add to x (B, T, d_model) the waves at positions (T,) or (B, T).
+
+        Left out, positions are counted on from `start`.
+        """
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
-            positions = torch.arange(x.shape[1], device=x.device)
+            positions = torch.arange(start, start + x.shape[1], device=x.device)
         require_positions(positions, x.shape[0], x.shape[1])
         return x + _sinusoids(positions, self.d_model).to(x.dtype)
 
@@ -84,21 +89,27 @@ class LearnedPositions(nn.Module):
         self.max_len, self.d_model = max_len, d_model
         self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
-    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T), from 0 if left out.
+    def forward(
+        self, x: torch.Tensor, positions: torch.Tensor | None = None, *, start: int = 0
+    ) -> torch.Tensor:
+        """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T).
+
+        Left out, positions are counted on from `start`.
 
         Raises:
-            ValueError: a position is not in [0, max_len) (checked on the CPU only).
+            ValueError: a position is not in [0, max_len) (given ones are checked on the CPU only).
             TypeError: positions are not integers.
         """
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
-            if x.shape[1] > self.max_len:
+            stop = start + x.shape[1]
+            if start < 0 or stop > self.max_len:
                 raise ValueError(
-                    f"the sequence has {x.shape[1]} tokens, but only max_len = {self.max_len} "
-                    "positions have been learned; shorten it or build a layer with a larger max_len"
+                    f"positions {start} to {stop - 1} are needed, but only max_len = "
+                    f"{self.max_len} have been learned, from 0 on; shorten the sequence or build a "
+                    "layer with a larger max_len"
                 )
-            return x + self.weight[: x.shape[1]]
+            return x + self.weight[start:stop]
         require_positions(positions, x.shape[0], x.shape[1])
         remedy = "build a layer with a larger max_len"
         return x + look_up("positions", positions, self.weight, remedy)
@@ -185,11 +196,16 @@ class RotaryEmbedding(nn.Module):
             raise ValueError(f"base must be positive, got {base}")
         self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
-    def forward(self, x: torch.Tensor, positions: torch.Tensor | None = None) -> torch.Tensor:
-        """Return x (B, H, T, d_k) turned to its positions: (T,) or (B, T), from 0 if left out."""
+    def forward(
+        self, x: torch.Tensor, positions: torch.Tensor | None = None, *, start: int = 0
+    ) -> torch.Tensor:
+        """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T).
+
+        Left out, positions are counted on from `start`.
+        """
         require_features("x", x, "(B, H, T, d_k)", self.d_k)
         if positions is None:
-            positions = torch.arange(x.shape[2], device=x.device)
+            positions = torch.arange(start, start + x.shape[2], device=x.device)
         require_positions(positions, x.shape[0], x.shape[2])
         dtype = torch.promote_types(x.dtype, torch.float32)
         angle = _angles(positions, self.d_k, self.base, dtype, self.scaling)

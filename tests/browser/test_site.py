@@ -85,7 +85,7 @@ def test_no_formula_is_left_as_source_or_as_an_error(open_page, http_address, ar
 
 def test_search_finds_a_word(open_page, address):
     page = open_page(f"{address}/search.html?q=attention")
-    page.wait_for_selector("#search-results ul.search li a")
+    page.wait_for_selector("#search-results >> text=Search finished")
     links = page.locator("#search-results ul.search li a").evaluate_all(
         "links => links.map(a => a.href)"
     )

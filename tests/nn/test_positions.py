@@ -96,8 +96,13 @@ def test_learned_positions_add_their_vectors():
 
 def test_learned_positions_end_at_max_len():
     layer = LearnedPositions(7, 3)
-    with pytest.raises(ValueError, match=r"8 tokens, but only max_len = 7 .* larger max_len"):
+    too_many = r"positions {} to {} are needed, but only max_len = 7 .* larger max_len"
+    with pytest.raises(ValueError, match=too_many.format(0, 7)):
         layer(torch.randn(2, 8, 3))
+    with pytest.raises(ValueError, match=too_many.format(4, 8)):
+        layer(torch.randn(2, 5, 3), start=4)
+    with pytest.raises(ValueError, match=too_many.format(-1, 0)):
+        layer(torch.randn(2, 2, 3), start=-1)
     with pytest.raises(ValueError, match=r"positions must lie in \[0, 7\), got values from 3 to 7"):
         layer(torch.randn(2, 2, 3), torch.tensor([3, 7]))
     with pytest.raises(ValueError, match="from -1 to 0"):
@@ -323,6 +328,13 @@ def test_sequences_of_another_shape(layer, shape):
         layer([1.0])
     with pytest.raises(TypeError, match=r"floating tensor, got torch.int64; embed token ids first"):
         layer(torch.ones(shape, dtype=torch.int64))
+
+
+@layers
+def test_positions_are_counted_on_from_the_start(layer, shape):
+    x = torch.randn(shape)
+    torch.testing.assert_close(layer(x, start=2), layer(x, torch.arange(2, 7)))
+    assert not torch.equal(layer(x, start=2), layer(x))
 
 
 @layers
