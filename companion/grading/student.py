@@ -33,12 +33,14 @@ CONFIG = Config(
     },
 )
 
+# From a solution one goes back to the exercise, from the copy's exercise on to the solution.
+BACK = re.compile(r"^\[Back to the exercise\]\(\.\./", re.M)
 # ](target) of a Markdown link, up to its anchor, unless it has a scheme or is an anchor alone.
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)[^)#\s]+")
 
 
 class MoveUp(Preprocessor):
-    """The copy lies one folder above the solutions: its title and relative links say so."""
+    """The copy lies one folder above the solutions: its title and its links say so."""
 
     enabled = True
 
@@ -48,7 +50,8 @@ class MoveUp(Preprocessor):
         title.source = title.source.replace("# Solutions:", "# Exercises:", 1)
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
-                cell.source = LINK.sub(_one_folder_up, cell.source)
+                source = BACK.sub("[Solution](", cell.source)
+                cell.source = LINK.sub(_one_folder_up, source)
         return notebook, resources
 
 

@@ -71,11 +71,11 @@ def test_the_heading_is_numbered_and_has_no_formula(exercise):
 
 
 @every_exercise
-def test_a_card_two_hints_and_the_way_to_the_solution(exercise):
+def test_a_card_two_hints_and_the_way_back_to_the_exercise(exercise):
     assert exercise.card
     assert [found[0] for found in HINTS.findall(exercise.text)] == ["Hint", "Second hint"]
-    page = f"{exercise.chapter}.ipynb"
-    assert exercise.text.endswith(f"[Solution]({page}#{default_slugify(exercise.title)})")
+    place = f"{exercise.chapter}.ipynb#{default_slugify(exercise.title)}"
+    assert exercise.text.endswith(f"\n\n[Back to the exercise](../{place})")
 
 
 @every_exercise

@@ -10,7 +10,9 @@ from companion.grading.__main__ import main
 from companion.grading.student import SOLUTIONS, STUDENTS, chapters, student_copy
 from tests.book.conftest import ROOT
 
-TEXT = "Read [the chapter](../../one.ipynb#why), [this](one.ipynb#1-add), [that](https://a.b/../c)."
+TEXT = """Read [the chapter](../../one.ipynb#why), [this](one.ipynb#1-add), [that](https://a.b/../c).
+
+[Back to the exercise](../one.ipynb#1-add)"""
 
 
 def marked(name, *, grade, solution, **more):
@@ -55,7 +57,8 @@ def test_links_and_the_title_fit_the_copys_place(source):
     title, text, *_ = student_copy(source).cells
     assert title.source == "# Exercises: one"
     assert text.source == (
-        "Read [the chapter](../one.ipynb#why), [this](solutions/one.ipynb#1-add), [that](https://a.b/../c)."
+        "Read [the chapter](../one.ipynb#why), [this](solutions/one.ipynb#1-add), [that](https://a.b/../c).\n\n"
+        "[Solution](solutions/one.ipynb#1-add)"
     )
 
 
