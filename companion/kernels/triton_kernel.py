@@ -116,7 +116,8 @@ def launch_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
     """How many keys in a tile, warps in a program and blocks of keys on their way from memory."""
     if dtype == torch.float32:
         return {"BLOCK_S": 32, "num_warps": 8, "num_stages": 2 if width <= 64 else 1}
-    return {"BLOCK_S": 128 if width <= 64 else 64, "num_warps": 8, "num_stages": 3}
+    block_s = 128 if width <= 64 else 64 if width <= 128 else 32
+    return {"BLOCK_S": block_s, "num_warps": 8, "num_stages": 3}
 
 
 def launch(query, key, value, is_causal: bool, block_size: int, **settings: int):

@@ -21,6 +21,8 @@ def check_query_key_value(query, key, value) -> None:
         raise ValueError(
             f"query and key must have the same width d_k, got {query.shape[-1]} and {key.shape[-1]}"
         )
+    if query.shape[-1] == 0:
+        raise ValueError("the width d_k must be at least 1, got 0: there is nothing to compare")
     if key.shape[-2] != value.shape[-2]:
         raise ValueError(
             f"key and value must have the same length S, got {key.shape[-2]} and {value.shape[-2]}"
@@ -30,6 +32,11 @@ def check_query_key_value(query, key, value) -> None:
             "query, key and value must have the same leading (batch, head) dimensions, got "
             f"{tuple(query.shape[:-2])}, {tuple(key.shape[:-2])} and {tuple(value.shape[:-2])}; "
             "expand() the smaller ones first"
+        )
+    if not query.device == key.device == value.device:
+        raise ValueError(
+            "query, key and value must be on the same device, got "
+            f"{query.device}, {key.device} and {value.device}; move them with .to(device)"
         )
 
 

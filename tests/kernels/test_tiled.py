@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from companion.kernels import tiled_attention
+from companion.kernels import tiled_attention, triton_attention
 from companion.nn import scaled_dot_product_attention
 
 
@@ -241,11 +241,19 @@ def test_a_second_derivative_is_refused():
         (((2, 5, 7), (2, 11, 7), (2, 10, 3)), "length S, got 11 and 10"),
         (((2, 5, 7), (1, 11, 7), (1, 11, 3)), r"leading .* got \(2,\), \(1,\) and \(1,\)"),
         (((5,), (11, 7), (11, 3)), r"query must have shape \(\.\.\., length, width\), got \(5,\)"),
+        (((5, 0), (11, 0), (11, 3)), "width d_k must be at least 1, got 0"),
     ],
 )
 def test_shapes_that_do_not_fit(shapes, message):
     with pytest.raises(ValueError, match=message):
         tiled_attention(*(torch.randn(shape) for shape in shapes))
+
+
+@pytest.mark.parametrize("attend", [tiled_attention, explicit, triton_attention])
+def test_tensors_on_different_devices(attend):
+    x = torch.randn(5, 3)
+    with pytest.raises(ValueError, match="on the same device, got cpu, cpu and meta; move them"):
+        attend(x, x, x.to("meta"))
 
 
 def test_dtypes_and_types():

@@ -41,9 +41,10 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
 from companion.kernels.triton_kernel import forward_kernel, launch_settings
 
-settings = launch_settings(torch.bfloat16, 128)
-constants = dict(d_k=128, d_v=128, D_K=128, D_V=128, BLOCK_T=128, BLOCK_S=settings["BLOCK_S"])
-constants["CAUSAL"] = True
+width = int(sys.argv[2])
+settings = launch_settings(torch.bfloat16, width)
+constants = dict.fromkeys(("d_k", "d_v", "D_K", "D_V"), width)
+constants |= dict(BLOCK_T=128, BLOCK_S=settings["BLOCK_S"], CAUSAL=True)
 names = forward_kernel.arg_names
 types = {"T": "i32", "S": "i32", "scale": "fp32", "log_sum_exp": "*fp32"}
 types |= dict.fromkeys(constants, "constexpr")
@@ -64,10 +65,11 @@ print(subprocess.run(used, capture_output=True, text=True, check=True).stdout)
 
 
 @needs_triton
-def test_the_kernel_compiles_for_a_hopper_gpu(tmp_path):
+@pytest.mark.parametrize("width", [64, 128, 256])
+def test_the_kernel_compiles_for_a_hopper_gpu(tmp_path, width):
     """With the tensor cores' instruction and asynchronous copies, and nothing spilled."""
     environment = {"TRITON_CACHE_DIR": str(tmp_path / "cache"), "TRITON_INTERPRET": "0"}
-    done = run("-c", COMPILE, str(tmp_path / "kernel.cubin"), **environment)
+    done = run("-c", COMPILE, tmp_path / "kernel.cubin", str(width), **environment)
     assert done.returncode == 0, done.stderr
     instructions, shared, usage = done.stdout.split("\n", 2)
     assert instructions == "True True"
