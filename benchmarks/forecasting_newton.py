@@ -6,7 +6,7 @@ Some hundred steps of AdamW, then Gauss-Newton steps with damping: first on the 
 the point 20 steps ahead, with gradients through the roll-out. Each solves a least-squares problem
 for a random part of the windows, by its kernel matrix: there are more weights than windows.
 
-Source: Levenberg 1944; Marquardt 1963, section 3 (https://doi.org/10.1137/0111030).
+Source: Levenberg 1944; Marquardt 1963 (https://doi.org/10.1137/0111030).
 """
 
 import argparse

@@ -84,8 +84,8 @@ class NVAR:
         degree: largest number of factors in a product.
         ridge: penalty on the squared weights, for each window.
 
-    Source: Gauthier et al. 2021, equations 4 to 9 (https://arxiv.org/abs/2106.07688); there the
-    products are all of one degree.
+    Source: Gauthier et al. 2021 (https://arxiv.org/abs/2106.07688); there the products are all of
+    one degree.
     """
 
     def __init__(self, delays: int, *, spacing: int = 1, degree: int = 3, ridge: float = 1e-8):
