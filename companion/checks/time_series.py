@@ -32,10 +32,17 @@ def runge_kutta_step(answer) -> str:
 
 def _runge_kutta(f, state, h, *, half=0.5, whole=1.0, weights=(1, 2, 2, 1), by=6, last=None):
     """One step; what learners get wrong can be set."""
+    ahead = 1 if last == "looks without h" else h
     k1 = f(state)
-    k2 = f(state + half * h * k1)
-    k3 = f(state + half * h * (k1 if last == "k3 from k1" else k2))
-    k4 = f(state + whole * h * k3)
+    second = state + half * ahead * k1
+    k2 = f(second)
+    from_here = second if last == "from look to look" else state
+    third = from_here + half * ahead * (k1 if last == "k3 from k1" else k2)
+    k3 = f(third)
+    from_here = third if last == "from look to look" else state
+    k4 = f(from_here + whole * ahead * k3)
+    if last == "brackets":
+        return (state + h / 6 * k1 + 2 * k2 + 2 * k3 + k4,)
     mean = sum(w * k for w, k in zip(weights, (k1, k2, k3, k4), strict=True)) / by
     if last == "forgets h":
         return (state + mean,)
@@ -62,6 +69,15 @@ RUNGE_KUTTA_MISTAKES = {
     ),
     "the third look starts out along the first rate; it follows the second": (
         lambda f, state, h: _runge_kutta(f, state, h, last="k3 from k1")
+    ),
+    "every look starts from `state`, not from the look before; only its direction is from there": (
+        lambda f, state, h: _runge_kutta(f, state, h, last="from look to look")
+    ),
+    "the rates are not multiplied by h in the looks ahead: h/2, h/2 and h times the rate before": (
+        lambda f, state, h: _runge_kutta(f, state, h, last="looks without h")
+    ),
+    "h/6 multiplies the first rate alone; brackets belong round the sum": (
+        lambda f, state, h: _runge_kutta(f, state, h, last="brackets")
     ),
     "the mean rate is not multiplied by h": (
         lambda f, state, h: _runge_kutta(f, state, h, last="forgets h")
@@ -122,6 +138,18 @@ SPLIT_MISTAKES = {
             for part in (series[:size], series[size + gap :])
         )
     ),
+    "the spread divides by the number of points, as numpy does; torch.std divides by one less": (
+        lambda series, size, gap: tuple(
+            (part - series[:size].mean(0)) / series[:size].std(0, correction=0)
+            for part in (series[:size], series[size + gap :])
+        )
+    ),
+    "that is divided by the variance; the spread is its root": (
+        lambda series, size, gap: tuple(
+            (part - series[:size].mean(0)) / series[:size].var(0)
+            for part in (series[:size], series[size + gap :])
+        )
+    ),
     "the mean is subtracted, but nothing is divided by the spread": (
         lambda series, size, gap: tuple(
             part - series[:size].mean(0) for part in (series[:size], series[size + gap :])
@@ -138,7 +166,7 @@ def good_for(answer) -> str:
     A point is bad when its root mean square error over the features is above the threshold.
     """
     zeros = torch.zeros(6, 1)
-    in_space = [[0.0, 0.0], [0.4, 0.3], [0.5, 0.0], [0.4, 0.4], [0.9, 0.1], [0.0, 0.0]]
+    in_space = [[0.0, 0.0], [0.4, 0.3], [0.5, 0.0], [0.4, 0.4], [0.7, 0.1], [0.0, 0.0]]
     in_space, path = torch.tensor(in_space), torch.arange(12.0).view(6, 2) - 5
     line = torch.tensor([[2.0], [-1], [0.5]])
     cases = [
@@ -212,6 +240,14 @@ GOOD_FOR_MISTAKES = {
         lambda forecast, truth, threshold: _good_for(
             forecast, truth, threshold, lambda f, t: (f - t).abs().amax(-1)
         )
+    ),
+    "it takes the mean of the absolute errors; asked for is the root of the mean of the squares": (
+        lambda forecast, truth, threshold: _good_for(
+            forecast, truth, threshold, lambda f, t: (f - t).abs().mean(-1)
+        )
+    ),
+    "it holds the error against 0.4; the threshold is an argument": (
+        lambda forecast, truth, threshold: _good_for(forecast, truth, 0.4)
     ),
     "it counts up to the last good point; the first bad one ends it": (
         lambda forecast, truth, threshold: (_last_good(_rms(forecast, truth) <= threshold),)

@@ -28,6 +28,12 @@ def _patchify(images, P, order="row column channel top left"):
     return (cut.reshape(B, (height // P) * (width // P), C * P * P),)
 
 
+def _every_other_pixel(images, P):
+    B, C, height, width = images.shape
+    cut = images.reshape(B, C, P, height // P, P, width // P).permute(0, 3, 5, 1, 2, 4)
+    return (cut.flatten(3).flatten(1, 2),)
+
+
 PATCHIFY_MISTAKES = {
     "the image is cut into strips of its memory: split height and width into (which patch, where "
     "inside) and bring the two 'which' together before flattening": (
@@ -43,6 +49,8 @@ PATCHIFY_MISTAKES = {
     "the weights of a convolution": (
         lambda images, P: _patchify(images, P, "row column top left channel")
     ),
+    "a patch takes every so many pixels of the image; split height into (height // P, P), which "
+    "patch and where inside, in this order, and width likewise": _every_other_pixel,
     "the patches are right, but their pixels stand along the axis of the patches: "
     "(B, patches, C P P) is asked for": (
         lambda images, P: (_patchify(images, P)[0].transpose(1, 2),)
@@ -94,6 +102,11 @@ def _resized_without_permuting(positions, side):
     return (torch.cat([positions[:1], grid.reshape(side * side, -1)]),)
 
 
+def _resized_not_turned_back(positions, side):
+    grid = _resized(positions, side)[0][1:].T  # (d_model, places)
+    return (torch.cat([positions[:1], grid.reshape(side * side, -1)]),)
+
+
 RESIZE_MISTAKES = {
     "the class token's vector is missing: the first row stays as it is": (
         lambda positions, side: (_resized(positions, side)[0][1:],)
@@ -110,6 +123,11 @@ RESIZE_MISTAKES = {
     ),
     "the entries of the vectors are mixed with the places: F.interpolate wants (1, d_model, n, n), "
     "so move the last axis to the front instead of reshaping": _resized_without_permuting,
+    "the grid is right, but on the way back the entries of the vectors are mixed with the places: "
+    "move d_model from the front to the last axis": _resized_not_turned_back,
+    "that is bicubic; bilinear is asked for": (
+        lambda positions, side: _resized(positions, side, mode="bicubic")
+    ),
     "the corners of both grids are laid on each other (align_corners=True); the edges of the "
     "pictures are: align_corners=False": (
         lambda positions, side: _resized(positions, side, align_corners=True)
@@ -186,6 +204,16 @@ def _occluded_first_channel(model, images, labels, P):
     return _occlusion(lambda first: model(torch.cat([first, rest], 1)), images[:, :1], labels, P)
 
 
+def _occluded_pixel_by_pixel(model, images, labels, P):
+    before, drops = _probability(model(images), labels), []
+    for top in range(images.shape[2] // P):
+        for left in range(images.shape[3] // P):
+            other = images.clone()
+            other[:, :, top : top + P, left : left + P] = 0
+            drops.append(before - _probability(model(other), labels))
+    return (torch.stack(drops, dim=1),)
+
+
 OCCLUSION_MISTAKES = {
     "the sign is turned round: positive where blanking makes the label less probable": (
         lambda *inputs: (-_occlusion(*inputs)[0],)
@@ -206,6 +234,9 @@ OCCLUSION_MISTAKES = {
     ),
     "what was blanked stays blank: begin each patch with a fresh copy of the images": (
         lambda *inputs: _occlusion(*inputs, stays=True)
+    ),
+    "the patches overlap: each begins P pixels after the one before, not one pixel": (
+        _occluded_pixel_by_pixel
     ),
     "the patches come column by column; they come row by row, from the top left": (
         lambda *inputs: _occlusion(*inputs, by_columns=True)

@@ -92,6 +92,35 @@ def copied_line(derivative, state, h):
     return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
 
 
+@wrong(runge_kutta_step, "not from the look before")
+def from_look_to_look(derivative, state, h):
+    k1 = derivative(state)
+    second = state + h / 2 * k1
+    k2 = derivative(second)
+    third = second + h / 2 * k2
+    k3 = derivative(third)
+    k4 = derivative(third + h * k3)
+    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+@wrong(runge_kutta_step, "not multiplied by h in the looks ahead")
+def h_at_the_end_alone(derivative, state, h):
+    k1 = derivative(state)
+    k2 = derivative(state + k1 / 2)
+    k3 = derivative(state + k2 / 2)
+    k4 = derivative(state + k3)
+    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+@wrong(runge_kutta_step, "multiplies the first rate alone")
+def brackets_forgotten(derivative, state, h):
+    k1 = derivative(state)
+    k2 = derivative(state + h / 2 * k1)
+    k3 = derivative(state + h / 2 * k2)
+    k4 = derivative(state + h * k3)
+    return state + h / 6 * k1 + 2 * k2 + 2 * k3 + k4
+
+
 # 2. An honest split
 
 
@@ -154,6 +183,20 @@ def shorter_train(series, size, gap):
 def the_gap_itself(series, size, gap):
     mean, std = series[:size].mean(0), series[:size].std(0)
     return (series[:size] - mean) / std, (series[size : size + gap] - mean) / std
+
+
+@wrong(honest_split, "one less")
+def as_numpy_has_it(series, size, gap):
+    train = series[:size]
+    mean, std = train.mean(0), train.std(0, correction=0)
+    return (train - mean) / std, (series[size + gap :] - mean) / std
+
+
+@wrong(honest_split, "the variance")
+def divided_by_the_variance(series, size, gap):
+    train = series[:size]
+    mean, spread = train.mean(0), train.var(0)
+    return (train - mean) / spread, (series[size + gap :] - mean) / spread
 
 
 # 3. Good for how long?
@@ -229,3 +272,14 @@ def from_the_end(forecast, truth, threshold):
     while errors and errors[-1] > threshold:
         errors.pop()
     return len(errors)
+
+
+@wrong(good_for, "mean of the absolute errors")
+def mean_absolute(forecast, truth, threshold):
+    bad = (forecast - truth).abs().mean(1) > threshold
+    return int(bad.int().argmax()) if bad.any() else len(truth)
+
+
+@wrong(good_for, "the threshold is an argument")
+def threshold_of_the_chapter(forecast, truth, threshold):
+    return a_loop(forecast, truth, 0.4)

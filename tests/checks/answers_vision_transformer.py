@@ -59,6 +59,13 @@ def unfold_as_it_comes(images, patch_size):
     return F.unfold(images, patch_size, stride=patch_size)
 
 
+@wrong(patchify, "every so many pixels")
+def every_other_pixel(images, patch_size):
+    B, C, H, W = images.shape
+    x = images.reshape(B, C, patch_size, H // patch_size, patch_size, W // patch_size)
+    return x.permute(0, 3, 5, 1, 2, 4).flatten(3).flatten(1, 2)
+
+
 @wrong(patchify, "returned shape")
 def without_the_batch(images, patch_size):
     return torch_unfold(images, patch_size).flatten(0, 1)
@@ -141,6 +148,20 @@ def corners_on_corners(positions, side):
 def nearest(positions, side):
     n = round((len(positions) - 1) ** 0.5)
     grid = F.interpolate(positions[1:].T.reshape(1, -1, n, n), (side, side))
+    return torch.cat([positions[:1], grid.flatten(2)[0].T])
+
+
+@wrong(resized_positions, "on the way back")
+def not_turned_back(positions, side):
+    n = round((len(positions) - 1) ** 0.5)
+    grid = F.interpolate(positions[1:].T.reshape(1, -1, n, n), (side, side), mode="bilinear")
+    return torch.cat([positions[:1], grid.reshape(side * side, -1)])
+
+
+@wrong(resized_positions, "bicubic")
+def as_many_libraries_do(positions, side):
+    n = round((len(positions) - 1) ** 0.5)
+    grid = F.interpolate(positions[1:].T.reshape(1, -1, n, n), (side, side), mode="bicubic")
     return torch.cat([positions[:1], grid.flatten(2)[0].T])
 
 
@@ -263,3 +284,14 @@ def first_channel(model, images, labels, patch_size):
 @wrong(occlusion, "axes have changed places")
 def patches_first(*inputs):
     return patch_by_patch(*inputs).T
+
+
+@wrong(occlusion, "overlap")
+def a_pixel_further(model, images, labels, patch_size):
+    before, drops = of_label(model(images).softmax(1), labels), []
+    for top in range(images.shape[2] // patch_size):
+        for left in range(images.shape[3] // patch_size):
+            blanked = images.clone()
+            blanked[:, :, top : top + patch_size, left : left + patch_size] = 0
+            drops.append(before - of_label(model(blanked).softmax(1), labels))
+    return torch.stack(drops, dim=1)
