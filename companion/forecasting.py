@@ -10,6 +10,8 @@ from itertools import combinations_with_replacement
 import torch
 from torch import Tensor
 
+from companion.nn.validation import require_number, require_positive
+
 __all__ = ["NVAR", "forecast_loss", "roll_out", "valid_steps"]
 
 Forecast = Callable[[Tensor], Tensor]
@@ -37,7 +39,11 @@ def roll_out(forecaster: Forecast, window: Tensor, steps: int) -> Tensor:
     Returns:
         (B, steps, features): the forecast. What leaves [-1000, 1000] stays at its border, so that a
         forecast that explodes stays finite.
+
+    Raises:
+        ValueError: less than one step is asked for.
     """
+    require_positive(steps=steps)
     said = []
     while sum(points.shape[1] for points in said) < steps:
         points = forecaster(window).clamp(-1000, 1000)
@@ -61,9 +67,9 @@ def valid_steps(forecast: Tensor, truth: Tensor, *, threshold: float = 0.4) -> T
         Lyapunov time, this is the valid prediction time.
 
     Raises:
-        ValueError: the shapes differ.
+        ValueError: the shapes differ, or are others.
     """
-    if forecast.shape != truth.shape:
+    if forecast.shape != truth.shape or forecast.dim() != 3:
         raise ValueError(
             "forecast and truth must have the same shape (B, steps, features), "
             f"got {tuple(forecast.shape)} and {tuple(truth.shape)}"
@@ -84,16 +90,30 @@ class NVAR:
         degree: largest number of factors in a product.
         ridge: penalty on the squared weights, for each window.
 
+    Raises:
+        ValueError: a number is too small; in use: a window or the targets do not fit.
+        TypeError: a number is of another type.
+
     Source: Gauthier et al. 2021 (https://arxiv.org/abs/2106.07688); there the products are all of
     one degree.
     """
 
     def __init__(self, delays: int, *, spacing: int = 1, degree: int = 3, ridge: float = 1e-8):
+        require_positive(delays=delays, spacing=spacing, degree=degree)
+        require_number(ridge=ridge)
+        if not ridge >= 0:
+            raise ValueError(f"ridge must be at least 0, got {ridge}")
         self.delays, self.spacing, self.degree, self.ridge = delays, spacing, degree, ridge
         self.weight = None  # (products, features)
 
     def fit(self, windows: Tensor, targets: Tensor) -> "NVAR":
         """Learn from windows (N, T, features) and the point after each, (N, 1, features)."""
+        expected = (len(windows), 1, windows.shape[-1])
+        if targets.shape != expected:
+            raise ValueError(
+                f"targets must be the point after each window, {expected}, "
+                f"got {tuple(targets.shape)}"
+            )
         products, moves = self._products(windows), (targets - windows[:, -1:])[:, 0].double()
         gram = products.T @ products
         gram.diagonal().add_(self.ridge * len(windows))

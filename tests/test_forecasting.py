@@ -111,3 +111,16 @@ def test_what_is_refused():
         NVAR(2)(torch.randn(3, 5, 1))
     with pytest.raises(ValueError, match="reach back 7 points, but the window has 5"):
         NVAR(3, spacing=3).fit(torch.randn(3, 5, 1), torch.randn(3, 1, 1))
+    with pytest.raises(ValueError, match="delays must be at least 1, got 0"):
+        NVAR(0)
+    with pytest.raises(TypeError, match=r"degree must be an int, got 2\.0"):
+        NVAR(2, degree=2.0)
+    with pytest.raises(ValueError, match="ridge must be at least 0, got -1"):
+        NVAR(2, ridge=-1)
+    for shape in ((3, 2), (1, 1, 2), (3, 4, 2), (3, 1, 1)):
+        with pytest.raises(ValueError, match=r"targets .* \(3, 1, 2\), got \(" + str(shape)[1:-1]):
+            NVAR(2).fit(torch.randn(3, 5, 2), torch.randn(shape))
+    with pytest.raises(ValueError, match="steps must be at least 1, got 0"):
+        roll_out(sum_of_window, ones(1, 1), 0)
+    with pytest.raises(ValueError, match=r"\(B, steps, features\), got \(4, 5\)"):
+        valid_steps(torch.zeros(4, 5), torch.zeros(4, 5))

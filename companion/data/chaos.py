@@ -22,6 +22,8 @@ def lorenz_derivative(
     Source: Lorenz 1963, equations 25 to 27
     (https://doi.org/10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2).
     """
+    if state.shape[-1:] != (3,):
+        raise ValueError(f"state must have shape (..., 3): x, y, z; got {tuple(state.shape)}")
     x, y, z = state.unbind(-1)
     return torch.stack([sigma * (y - x), x * (rho - z) - y, x * y - beta * z], dim=-1)
 
@@ -78,11 +80,14 @@ def lorenz(
         warm_up: points to throw away, so that every run has reached the attractor.
 
     Raises:
-        ValueError: a number is not positive.
+        ValueError: a number is not positive (warm_up may be 0).
         TypeError: the seed is not a whole number.
     """
-    if runs < 1 or warm_up < 0:
-        raise ValueError(f"runs must be at least 1 and warm_up at least 0, got {runs}, {warm_up}")
+    if length < 1 or runs < 1 or warm_up < 0:
+        raise ValueError(
+            "length and runs must be at least 1 and warm_up at least 0, "
+            f"got length {length}, runs {runs}, warm_up {warm_up}"
+        )
     generator = torch.Generator().manual_seed(seeded("lorenz", seed).getrandbits(63))
     starts = torch.randn(runs, 3, generator=generator, dtype=torch.float64) * 5
     starts = starts + torch.tensor([0.0, 0.0, 25.0])

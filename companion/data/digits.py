@@ -87,13 +87,18 @@ def same_different(
         Images, float32 (N, 1, image_size, image_size), and labels, int64 (N,): 1 for the same.
 
     Raises:
-        ValueError: another split, or two marks do not fit.
+        ValueError: another split, a number that is too small, or two marks do not fit.
         TypeError: the seed is not a whole number.
 
     Source: after problem 1 of Fleuret et al. 2011 (https://doi.org/10.1073/pnas.1109168108).
     """
     check_choice("split", split, SPLITS)
-    places = torch.arange(0, image_size - GLYPH_SIZE + 1, grid)
+    if num_images < 0 or grid < 1:
+        raise ValueError(
+            "num_images must be at least 0 and grid must be at least 1, "
+            f"got {num_images} and {grid}"
+        )
+    places = torch.arange(0, max(0, image_size - GLYPH_SIZE + 1), grid)
     if len(places) == 0 or places[-1] <= GLYPH_SIZE:
         raise ValueError(
             f"two marks of {GLYPH_SIZE} pixels do not fit into an image of {image_size} on a grid "

@@ -47,14 +47,17 @@ def split_series(
 
     Raises:
         ValueError: the series is not (length, F), a fraction is not positive or they do not add up
-            to 1, the gap is negative, or a part would be empty.
+            to 1, the gap is negative, a part would be empty, or a feature has no spread in `train`.
+        TypeError: the series is not floating.
     """
     if series.dim() != 2:
         raise ValueError(
             f"series must have shape (length, F), got {tuple(series.shape)}; "
             "a series of one feature is series[:, None]"
         )
-    if min(fractions) <= 0 or abs(sum(fractions) - 1) > 1e-9 or len(fractions) != 3:
+    if not series.is_floating_point():
+        raise TypeError(f"series must be floating, got {series.dtype}; convert with .float()")
+    if len(fractions) != 3 or min(fractions) <= 0 or abs(sum(fractions) - 1) > 1e-9:
         raise ValueError(f"fractions must be three positive numbers of sum 1, got {fractions}")
     kept = len(series) - 2 * gap
     sizes = [int(fractions[0] * kept), int(fractions[1] * kept)]
@@ -66,6 +69,11 @@ def split_series(
         )
     first, second = sizes[0] + gap, sizes[0] + sizes[1] + 2 * gap
     train, validation = series[: sizes[0]], series[first : first + sizes[1]]
+    if flat := (train == train[0]).all(0).nonzero().flatten().tolist():
+        raise ValueError(
+            f"feature(s) {', '.join(map(str, flat))} never change in the {len(train)} points of "
+            "train, so that there is no spread to measure them by; leave them out"
+        )
     mean, std = train.mean(0), train.std(0)
     parts = ((part - mean) / std for part in (train, validation, series[second:]))
     return SeriesSplit(*parts, mean, std)

@@ -97,9 +97,13 @@ def test_equal_seeds_give_equal_images():
 
 
 def test_what_cannot_be_drawn_is_refused():
-    for size, grid in ((8, 1), (8, 4), (3, 1), (15, 13)):
+    for size, grid in ((8, 1), (8, 4), (3, 1), (2, 1), (15, 13)):
         with pytest.raises(ValueError, match="do not fit"):
             same_different(3, 0, image_size=size, grid=grid)
     assert same_different(3, 0, image_size=9)[0].shape == (3, 1, 9, 9)
     with pytest.raises(ValueError, match="choose one of"):
         same_different(3, 0, split="all")
+    with pytest.raises(ValueError, match="grid must be at least 1, got 3 and 0"):
+        same_different(3, 0, grid=0)
+    with pytest.raises(ValueError, match="got -3 and 1"):
+        same_different(-3, 0)

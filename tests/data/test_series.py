@@ -70,6 +70,12 @@ def test_mean_and_spread_are_those_of_the_training_part_alone():
         (lambda: split_series(counting(31), gap=15), "31 points with two gaps of 15"),
         (lambda: split_series(counting(31), gap=1, fractions=(0.5, 0.5, 0.5)), "sum 1"),
         (lambda: split_series(counting(31), gap=1, fractions=(1.1, -0.2, 0.1)), "positive"),
+        (lambda: split_series(counting(31), gap=1, fractions=()), "three"),
+        (
+            lambda: split_series(counting(31) * torch.tensor([1, 0, 1]), gap=1),
+            r"feature\(s\) 1 never",
+        ),
+        (lambda: split_series(counting(3), gap=0, fractions=(0.4, 0.4, 0.2)), "in the 1 points"),
         (lambda: series_windows(torch.randn(31), 3), r"\(31,\)"),
         (lambda: series_windows(counting(31), 0), "window of 0"),
         (lambda: series_windows(counting(31), 3, 0), "followed by 0"),
@@ -79,3 +85,8 @@ def test_mean_and_spread_are_those_of_the_training_part_alone():
 def test_what_is_refused(call, part):
     with pytest.raises(ValueError, match=part):
         call()
+
+
+def test_whole_numbers_are_refused():
+    with pytest.raises(TypeError, match=r"floating, got torch.int64; convert with .float\(\)"):
+        split_series(counting(31).long(), gap=1)
