@@ -2,10 +2,12 @@
 
 It downloads BERT and GPT-2 (about a gigabyte) and writes real_weights.json beside this file, which
 the chapter on pretrained models shows. Nothing else reads the network, so until somebody has run it
-the page says so.
+the page says so. Without a network, give it two folders with config.json, model.safetensors and
+tokenizer.json: python -m companion.page.real_weights BERT GPT2
 """
 
 import json
+import sys
 from itertools import permutations
 from pathlib import Path
 
@@ -105,6 +107,14 @@ def analogies(vectors: torch.Tensor, ids: list[tuple[int, int]]) -> dict[str, fl
     return {"right": sum(right) / len(right), "without": sum(without) / len(without)}
 
 
+def one_token(tokenizer: Tokenizer, word: str) -> int:
+    """The id of a word that is one token; raise ValueError if it is none or several."""
+    ids = tokenizer.encode(word, add_special_tokens=False).ids
+    if len(ids) != 1 or tokenizer.decode(ids).strip() != word.strip():
+        raise ValueError(f"{word!r} must be one token of this model, got {len(ids)}: {ids}")
+    return ids[0]
+
+
 @torch.no_grad()
 def bert_experiments(bert: BERT, tokenizer: Tokenizer) -> dict:
     """bank, king and queen, and "it" on a BERT with an MLM head."""
@@ -116,7 +126,7 @@ def bert_experiments(bert: BERT, tokenizer: Tokenizer) -> dict:
         banks.append(hidden[0, encoded.tokens.index("bank")])
         senses.append(sense)
     found = {"bank": same_sense(torch.stack(banks), senses)}
-    ids = [tuple(map(tokenizer.token_to_id, pair)) for pair in PAIRS]
+    ids = [tuple(one_token(tokenizer, word) for word in pair) for pair in PAIRS]
     found["analogies"] = analogies(bert.token_embedding.weight, ids)
 
     answers, looks = [], []
@@ -128,7 +138,7 @@ def bert_experiments(bert: BERT, tokenizer: Tokenizer) -> dict:
         looks.append((at_right > at_wrong).flatten())
         asked = tokenizer.encode(sentence.format("the [MASK]", adjective))
         logits = bert(torch.tensor([asked.ids]))[0, asked.tokens.index("[MASK]")]
-        right, wrong = map(tokenizer.token_to_id, (right, wrong))
+        right, wrong = (one_token(tokenizer, noun) for noun in (right, wrong))
         answers.append((logits[right] > logits[wrong]).item())
     looks = torch.stack(looks).double()  # (sentences, heads of all layers)
     half = len(looks) // 2
@@ -144,7 +154,7 @@ def bert_experiments(bert: BERT, tokenizer: Tokenizer) -> dict:
 @torch.no_grad()
 def gpt_experiments(gpt: GPT, tokenizer: Tokenizer) -> dict:
     """king and queen, and "it", on a GPT whose words begin with a space."""
-    ids = [tuple(tokenizer.encode(f" {word}").ids[0] for word in pair) for pair in PAIRS]
+    ids = [tuple(one_token(tokenizer, f" {word}") for word in pair) for pair in PAIRS]
     answers = []
     for sentence, adjective, right, wrong in pronouns():
         scores = []
@@ -165,21 +175,32 @@ def recorded() -> dict | None:
 
 
 def tokenizer_of(name: str) -> Tokenizer:
-    """The tokenizer of a model on the hub."""
+    """The tokenizer of a folder, or of a model on the hub."""
+    if Path(name).is_dir():
+        return Tokenizer.from_str((Path(name) / "tokenizer.json").read_text("utf8"))
     from huggingface_hub import hf_hub_download
 
     return Tokenizer.from_file(hf_hub_download(name, "tokenizer.json"))
 
 
-def main() -> None:
-    """Run the experiments on published weights and record what comes out."""
+def main(bert: str = BERT_NAME, gpt2: str = GPT2_NAME) -> None:
+    """Run the experiments on published weights and record what comes out.
+
+    Args:
+        bert, gpt2: names on the hub, or folders.
+    """
     found = {
-        BERT_NAME: bert_experiments(load(BERT_NAME), tokenizer_of(BERT_NAME)),
-        GPT2_NAME: gpt_experiments(load(GPT2_NAME), tokenizer_of(GPT2_NAME)),
+        BERT_NAME: bert_experiments(load(bert), tokenizer_of(bert)),
+        GPT2_NAME: gpt_experiments(load(gpt2), tokenizer_of(gpt2)),
     }
     RECORD.write_text(json.dumps(found, indent=1) + "\n", "utf8")
     print(RECORD.read_text("utf8"))
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) not in (1, 3):
+        sys.exit("give nothing, or two folders: python -m companion.page.real_weights BERT GPT2")
+    try:
+        main(*sys.argv[1:])
+    except OSError as error:  # of the network, or of a folder that lacks a file
+        sys.exit(f"{error}\nNothing was recorded. Folders are given as two arguments: BERT GPT2")

@@ -1,10 +1,15 @@
 """The experiments on published weights, tried on models whose answers are known."""
 
 import math
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertForMaskedLM, GPT2Config, GPT2LMHeadModel
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig
 from companion.page import real_weights
@@ -126,3 +131,49 @@ def test_the_page_shows_a_record_only_if_there_is_one(tmp_path, monkeypatch, cap
     assert record[real_weights.BERT_NAME]["it"]["answers"] == 1.0
     assert record[real_weights.GPT2_NAME] == {"it": {"answers": 0.5}}
     assert "best head" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("word", ["nowhere", "the animal"])
+def test_a_word_that_is_not_one_token_is_refused(word):
+    assert real_weights.one_token(word_tokenizer(), " animal") == VOCABULARY["animal"]
+    with pytest.raises(ValueError, match=f"'{word}' must be one token of this model"):
+        real_weights.one_token(word_tokenizer(), word)
+
+
+def test_folders_are_measured_without_a_network(tmp_path, monkeypatch):
+    sizes = {"vocab_size": len(VOCABULARY), "bos_token_id": 1, "eos_token_id": 2}
+    stack = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3}
+    bert = BertConfig(**sizes, **stack, intermediate_size=13)
+    gpt2 = GPT2Config(**sizes, n_embd=12, n_head=3, n_layer=1)
+    for name, model in {"bert": BertForMaskedLM(bert), "gpt2": GPT2LMHeadModel(gpt2)}.items():
+        model.save_pretrained(tmp_path / name)
+        word_tokenizer().save(str(tmp_path / name / "tokenizer.json"))
+    monkeypatch.setattr(real_weights, "RECORD", tmp_path / "record.json")
+    real_weights.main(str(tmp_path / "bert"), str(tmp_path / "gpt2"))
+    record = real_weights.recorded()
+    assert list(record[real_weights.BERT_NAME]) == ["bank", "analogies", "it"]
+    assert list(record[real_weights.GPT2_NAME]) == ["analogies", "it"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ([], "could not be had from the hub"),
+        (["one"], "give nothing, or two folders"),
+        ([".", "."], "there is no config.json in ."),
+    ],
+)
+def test_without_a_network_the_command_says_what_to_do(tmp_path, arguments, told):
+    command = [sys.executable, "-m", "companion.page.real_weights", *arguments]
+    environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path)}
+    path = str(Path(real_weights.__file__).parents[2])
+    run = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env=environment | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 1 and told in run.stderr and "BERT GPT2" in run.stderr
+    assert "Traceback" not in run.stderr and not run.stdout
