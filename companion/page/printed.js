@@ -3,15 +3,22 @@
   const article = document.querySelector("article.bd-article");
   const anchor = (page) => page.replaceAll("/", "-");
   const onPaper = form === "pdf";
+  const paragraph = (text) => Object.assign(document.createElement("p"), { textContent: text });
 
   article.querySelectorAll(".headerlink, .copybtn, button").forEach((part) => part.remove());
   article.querySelectorAll("details").forEach((part) => (part.open = true));
   for (const figure of article.querySelectorAll(".companion-live")) {
+    const isQuiz = figure.dataset.figure === "quiz";
     // Nobody answers a quiz on paper: its questions and answers are in the table behind it.
-    if (!onPaper || figure.dataset.figure === "quiz") {
+    if (!onPaper || isQuiz) {
       figure.querySelectorAll("script").forEach((part) => part.remove());
       figure.removeAttribute("data-figure");
     }
+    if (isQuiz) continue;
+    const shown = onPaper ? "it stands as it begins" : "are the numbers with which it begins";
+    const note = paragraph(`This figure is live on the web page. Here ${shown}.`);
+    note.className = "live-elsewhere";
+    figure.after(note);
   }
   if (!onPaper) article.querySelectorAll("script").forEach((part) => part.remove());
 
@@ -30,7 +37,41 @@
     else link.setAttribute("href", found);
   }
 
-  const title = article.querySelector("h1").textContent.trim();
+  // A formula does not part from the bracket before it, nor from the full stop behind it.
+  for (const formula of article.querySelectorAll("span.math")) {
+    const [before, after] = [formula.previousSibling, formula.nextSibling];
+    const opening = before?.nodeName === "#text" ? before.data.match(/[(\[“]*$/)[0] : "";
+    const closing = after?.nodeName === "#text" ? after.data.match(/^[)\]”’.,;:?]*/)[0] : "";
+    if (!opening && !closing) continue;
+    if (opening) before.data = before.data.slice(0, -opening.length);
+    if (closing) after.data = after.data.slice(closing.length);
+    const whole = document.createElement("span");
+    whole.className = "unbroken";
+    formula.replaceWith(whole);
+    whole.append(opening, formula, closing);
+  }
+
+  // Nor does a line that announces what follows: the kind of an exercise, and its solution.
+  for (const line of article.querySelectorAll("p")) {
+    const isKind = /^(Coding|Reasoning|Open problem) · /.test(line.textContent);
+    if (isKind || line.textContent.trim() === "Solution") line.classList.add("with-next");
+  }
+
+  const heading = article.querySelector("h1");
+  const title = heading.textContent.trim();
+  if (name === names[0]) {
+    const [book, shown] = onPaper
+      ? ["on paper", "as they begin"]
+      : ["for an e-reader", "by the numbers with which they begin"];
+    const note = paragraph(
+      `You have the book ${book}. Its live figures stand here ${shown}; hints are open, and a ` +
+        "quiz has its answers below each question. The figures follow your hand on the web " +
+        "pages, which are built by ",
+    );
+    const command = Object.assign(document.createElement("code"), { textContent: "make book" });
+    note.append(command, ".");
+    heading.after(note);
+  }
   if (onPaper) {
     for (const part of article.querySelectorAll("[id]"))
       if (!part.closest("svg")) part.id = `${anchor(name)}--${part.id}`;
@@ -39,11 +80,38 @@
     return [title, article.outerHTML];
   }
 
+  // A small page has no room for formulas side by side: each gets a line of its own.
+  const lines = (formula) => {
+    const parts = [formula.cloneNode(false)];
+    for (const piece of formula.childNodes) {
+      const space = piece.localName === "mstyle" && piece.querySelector("mspace");
+      if (space && parseFloat(space.getAttribute("width")) >= 1) parts.push(formula.cloneNode(false));
+      else parts.at(-1).append(piece.cloneNode(true));
+    }
+    return parts.filter((part) => part.childNodes.length > 0);
+  };
   for (const formula of window.MathJax?.startup?.document?.math ?? []) {
     const mathml = MathJax.tex2mml(formula.math, { display: formula.display });
     const parsed = new DOMParser().parseFromString(mathml, "application/xml").documentElement;
-    formula.typesetRoot.replaceWith(document.importNode(parsed, true));
+    formula.typesetRoot.replaceWith(...lines(document.importNode(parsed, true)));
   }
   for (const part of article.querySelectorAll("mjx-assistive-mml, style")) part.remove();
+  for (const table of article.querySelectorAll("table"))
+    if (table.rows[0].cells.length > 3) table.classList.add("wide");
+  // A long name in a table may be broken where its words meet.
+  for (const code of article.querySelectorAll("td code"))
+    code.innerHTML = code.innerHTML.replace(/([_.,(=])(?=\w)/g, "$1<wbr>");
+  // Sphinx lists arguments as definitions of nothing, which an EPUB may not hold.
+  for (const list of article.querySelectorAll("dt > dl")) {
+    const lines = [...list.children].map((line) => {
+      const block = document.createElement("div");
+      block.append(...line.childNodes);
+      return block;
+    });
+    const block = document.createElement("div");
+    block.className = "arguments";
+    block.append(...lines);
+    list.replaceWith(block);
+  }
   return [title, new XMLSerializer().serializeToString(article)];
 };

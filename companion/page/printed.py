@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import escape
+from html import escape, unescape
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import yaml
 from playwright.sync_api import Browser, sync_playwright
@@ -64,11 +64,33 @@ MEDIA = {
 STYLE = """\
 body { line-height: 1.45; margin: 0 4%; }
 img, svg { height: auto; max-width: 100%; }
+img { background: #fff; } /* the plots' letters are dark, and the page may be */
 pre { font-size: .8em; overflow-wrap: anywhere; white-space: pre-wrap; }
 div.cell_input pre { border-left: 3px solid #bbb; padding-left: .6em; }
 table { border-collapse: collapse; font-size: .85em; }
 th, td { border: 1px solid #bbb; padding: .15em .4em; }
-math[display="block"] { margin: .8em 0; }
+th p, td p, li > p { margin: .3em 0; }
+ol, ul { padding-left: 1.5em; }
+dd { margin-left: 1.2em; }
+dt.sig { font-family: monospace; margin-top: 1.2em; }
+dt, a, h1, h2, h3 { overflow-wrap: anywhere; }
+.arguments { margin-left: 1.5em; }
+.companion-live table, table.wide { font-size: .65em; }
+.companion-live th, .companion-live td { overflow-wrap: anywhere; }
+.wide th, .wide td { padding: .1em .2em; }
+.live-elsewhere { font-size: .85em; font-style: italic; }
+.unbroken { white-space: nowrap; }
+math[display="block"] { font-size: .95em; margin: .8em 0; overflow-x: auto; }
+"""
+
+
+# A formula wider than the page is set smaller, since paper does not scroll.
+FIT = """\
+for (const formula of document.querySelectorAll('mjx-container[display="true"]')) {
+  const share = formula.clientWidth / formula.scrollWidth;
+  const size = parseFloat(getComputedStyle(formula).fontSize);
+  if (share < 1) formula.style.fontSize = `${size * share * 0.99}px`;
+}
 """
 
 
@@ -136,9 +158,12 @@ def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> N
         "utf8",
     )
     try:
-        page = browser.new_page(color_scheme="light")
+        # As wide as the print, and in its styles, so that what is measured holds there.
+        page = browser.new_page(color_scheme="light", viewport={"width": 657, "height": 980})
+        page.emulate_media(media="print")
         page.goto(whole.as_uri())
         page.evaluate("window.MathJax?.startup?.promise.then(() => null)")
+        page.evaluate(FIT)
         page.pdf(path=target, **SHEET)
     finally:
         whole.unlink()
@@ -181,13 +206,24 @@ def _with_pictures(text: str, site: Path, page: Path) -> tuple[str, dict[str, by
     """The text with its pictures under names of their own, and their bytes by these names."""
     pictures = {}
 
+    def named(path: Path) -> str:
+        return anchor(path.resolve().relative_to(site.resolve()).as_posix())
+
     def renamed(found: re.Match) -> str:
-        path = page.parent / unquote(urlsplit(found[2]).path)
-        name = anchor(path.resolve().relative_to(site.resolve()).as_posix())
-        pictures[name] = path.read_bytes()
+        # An SVG within the page has characters in its address that an EPUB forbids there.
+        kind, _, content = unescape(found[2]).partition(",")
+        if kind == "data:image/svg+xml":
+            name = f"{named(page.with_suffix(''))}-{len(pictures) + 1}.svg"
+            pictures[name] = unquote_to_bytes(content)
+        elif kind.startswith("data:"):
+            return found[0]
+        else:
+            path = page.parent / unquote(urlsplit(found[2]).path)
+            name = named(path)
+            pictures[name] = path.read_bytes()
         return f'{found[1]}"{name}"'
 
-    return re.sub(r'(<img [^>]*?src=)"(?!data:)([^"]+)"', renamed, text), pictures
+    return re.sub(r'(<img [^>]*?src=)"([^"]+)"', renamed, text), pictures
 
 
 def _document(title: str, body: str) -> str:

@@ -1,4 +1,4 @@
-"""The book as PDF and as EPUB, of three of its pages."""
+"""The book as PDF and as EPUB, of some of its pages."""
 
 import re
 import zipfile
@@ -6,11 +6,18 @@ from xml.dom import minidom
 
 import pytest
 
-from companion.page.printed import write_epub, write_pdf
+from companion.page.printed import FIT, articles, write_epub, write_pdf
 
 pytestmark = pytest.mark.browser
 
-PAGES = ["book/index", "book/notation", "book/glossary"]
+PAGES = [
+    "book/index",
+    "book/self_attention",
+    "book/exercises/self_attention",
+    "book/notation",
+    "book/glossary",
+    "book/api/kernels",
+]
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +74,67 @@ def test_formulas_in_the_epub_are_mathml_and_nothing_runs(epub):
     assert r"\(" not in text and r"\[" not in text
     for name in epub:
         assert b"<script" not in epub[name] and b"<button" not in epub[name]
+
+
+def test_formulas_that_stand_side_by_side_get_a_line_each(epub):
+    text = epub["book/book-self_attention.xhtml"].decode()
+    shown = [m for m in elements(text, "math") if m.getAttribute("display") == "block"]
+    letters = ["".join(i.firstChild.data for i in m.getElementsByTagName("mi")) for m in shown]
+    assert letters.count("QXWQ") == letters.count("KXWK") == letters.count("VXWV") == 1
+
+
+def test_pictures_of_the_epub_are_files(epub):
+    text = epub["book/book-self_attention.xhtml"].decode()
+    plots = [picture.getAttribute("src") for picture in elements(text, "img")]
+    assert len(plots) > 3 and len(set(plots)) == len(plots)
+    for plot in plots:
+        assert plot.endswith(".svg")
+        assert elements(epub[f"book/{plot}"], "svg")
+
+
+def test_every_definition_in_the_epub_has_a_term_before_it(epub):
+    lists = elements(epub["book/book-api-kernels.xhtml"], "dl")
+    assert lists
+    for each in lists:
+        first = next(node for node in each.childNodes if node.nodeType == node.ELEMENT_NODE)
+        assert first.tagName == "dt"
+
+
+def test_a_live_figure_says_that_it_is_live_elsewhere(epub, browser, site):
+    live, quizzes = 2, 1
+    text = epub["book/book-self_attention.xhtml"].decode()
+    assert text.count("companion-live") == live + quizzes
+    assert text.count("the numbers with which it begins") == live
+    [paper] = articles(browser, site, ["book/self_attention"], "pdf")
+    assert paper.text.count("Here it stands as it begins") == live
+    assert paper.text.count("data-figure=") == live
+
+
+def test_what_announces_the_next_part_stays_with_it(browser, site):
+    [page] = articles(browser, site, ["book/exercises/self_attention"], "pdf")
+    exercises = len(re.findall(r"<h2>\d+\. ", page.text))
+    kept = re.findall(r'<p class="with-next">(?:<[^>]*>)*(\w+)', page.text)
+    assert kept.count("Solution") == exercises > 3
+    assert kept.count("Coding") + kept.count("Reasoning") + kept.count("Open") == exercises
+
+
+def test_a_formula_keeps_its_full_stop(browser, site):
+    [page] = articles(browser, site, ["book/notation"], "pdf")
+    parted = re.findall(r"\)</span>[.,;:?)]", page.text)
+    kept = re.findall(r"\)</span>[.,;:?)]+</span>", page.text)
+    assert kept and len(parted) == len(kept)
+
+
+def test_no_formula_is_wider_than_the_paper(browser, site):
+    page = browser.new_page(viewport={"width": 420, "height": 800})
+    page.goto((site / "book" / "multi_head_attention.html").as_uri())
+    page.evaluate("window.MathJax.startup.promise.then(() => null)")
+    too_wide = """[...document.querySelectorAll('mjx-container[display="true"]')].filter(
+        (formula) => formula.scrollWidth > formula.clientWidth).length"""
+    assert page.evaluate(too_wide) > 0
+    page.evaluate(FIT)
+    assert page.evaluate(too_wide) == 0
+    page.close()
 
 
 def test_the_pdf_is_one_tagged_document_with_an_outline(browser, site, tmp_path):
