@@ -93,8 +93,19 @@ function drawSpace(svg, width, value, { backdrop, result }) {
   const { place } = projection(width, value);
   const line = (points, attributes) =>
     drawing("path", { d: track(points.map(place)), fill: "none", ...attributes });
-  const label = ([x, y], text, dy = 4) =>
-    drawing("text", { x: x + 9, y: y + dy, "paint-order": "stroke", stroke: "var(--ground)", "stroke-width": 4 }, text);
+  const label = ([x, y], text, dx, dy) =>
+    drawing(
+      "text",
+      {
+        x: x + dx,
+        y: y + dy,
+        "text-anchor": dx < 0 ? "end" : "start",
+        "paint-order": "stroke",
+        stroke: "var(--ground)",
+        "stroke-width": 4,
+      },
+      text,
+    );
   const axes = [
     ["x", [20, 0, 0]],
     ["y", [0, 24, 0]],
@@ -133,9 +144,9 @@ function drawSpace(svg, width, value, { backdrop, result }) {
       "stroke-width": 2,
       style: "cursor: move",
     }),
-    label(start, "start", -8),
-    label(place(truth), "truth", 14),
-    label(place(said), "forecast", -6),
+    label(start, "start", -11, 4),
+    label(place(truth), "truth", 9, 14),
+    label(place(said), "forecast", 9, -6),
   ];
   paint(svg, width, HEIGHT, "Truth and forecast in space, from the start", parts);
 }
@@ -283,7 +294,8 @@ function render({ model, el }) {
       "p",
       {},
       "Drag the circle “start”, or drag elsewhere to turn the view. Solid line and disc: truth. ",
-      "Dashed line and square: forecast. Below: x over time, in Lyapunov times.",
+      "Dashed line and square: forecast. Below: x over time, in Lyapunov times; dotted upright: the ",
+      "forecast stops being good; grey upright: the time chosen.",
     ),
     element("div", { class: "cl-controls" }, axis("x"), axis("y"), axis("z")),
     element("div", { class: "cl-controls" }, degrees("turn", "turn", 180), degrees("tilt", "tilt", 80)),
