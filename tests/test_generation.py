@@ -27,11 +27,6 @@ GPTS = {
 gpts = pytest.mark.parametrize("changes", GPTS.values(), ids=GPTS)
 
 
-@pytest.fixture(autouse=True)
-def seeded():
-    torch.manual_seed(0)
-
-
 def ready(model, embedding, block):
     """In float64, with large weights and a head of its own: a tied one repeats the last token."""
     model.head.weight = torch.nn.Parameter(model.head.weight.clone())
