@@ -8,7 +8,9 @@ import gzip
 import hashlib
 import os
 import urllib.request
+from http.client import HTTPException
 from pathlib import Path
+from uuid import uuid4
 
 import torch
 from torch import Tensor
@@ -79,11 +81,11 @@ def _fetched(name: str, folder: Path) -> bytes:
                 found = _checked(
                     name, response.read(), "something between here and there alters it"
                 )
-        except (OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:  # IncompleteRead is no OSError
             failures.append(f"{source}: {error}")
             continue
         folder.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
+        part = folder / f"{uuid4()}.part"  # its own, since several processes may fetch at once
         part.write_bytes(found)
         part.replace(path)
         return found

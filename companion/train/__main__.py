@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from companion.nn.validation import require_probability
-from companion.train.folder import Metrics, start
+from companion.train.folder import METRICS, Metrics, start
 from companion.train.recipes import RECIPES, STEPS
 from companion.training import History, fit
 
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
     ) as error:  # ConnectionError, if data must be fetched, is an OSError
         parser.error(str(error))
 
-    metrics = Metrics(options.out / "metrics.jsonl", history) if is_main else None
+    metrics = Metrics(options.out / METRICS, history) if is_main else None
     try:
         fit(
             recipe.model.to(options.device),

@@ -5,30 +5,44 @@ from pathlib import Path
 
 from tqdm.auto import tqdm
 
-from companion.training import History, load_checkpoint
+from companion.training import History
+from companion.training.loop import load_history
+
+METRICS = "metrics.jsonl"
 
 
 def start(out: Path, checkpoint: Path, run: Path, asked: dict, resume: bool) -> History:
     """Make or check the folder of a run; return what has happened in it so far.
 
     Raises:
-        ValueError: without `resume` the folder is not empty, or with it the run was another one.
+        ValueError: without `resume` the folder holds steps of a run or other things; with it the
+            run was another one, or a file is damaged.
         FileNotFoundError: there is nothing to resume.
     """
     if not resume:
-        if out.exists() and any(out.iterdir()):
+        if out.exists() and not all(_is_empty(path) or path == run for path in out.iterdir()):
             go_on = "add --resume to go on, or " if checkpoint.exists() else ""
             raise ValueError(f"{out} is not empty; {go_on}choose another --out")
         out.mkdir(parents=True, exist_ok=True)
         run.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
         return History()
-    history = History(**load_checkpoint(checkpoint)["history"])
-    begun = json.loads(run.read_text("utf8"))
+    history = load_history(checkpoint)
+    try:
+        begun = json.loads(run.read_text("utf8"))
+    except ValueError as error:
+        raise ValueError(
+            f"{run} is damaged ({error}): it must say what was asked for, {asked}"
+        ) from error
     if begun != asked:
         raise ValueError(
             f"{out} has the run {begun}, not {asked}; ask for the same, or another --out"
         )
     return history
+
+
+def _is_empty(path: Path) -> bool:
+    """Whether these are the metrics of a run that came to no step: it may be begun again."""
+    return path.name == METRICS and path.stat().st_size == 0
 
 
 class Metrics:

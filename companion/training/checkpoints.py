@@ -36,7 +36,8 @@ def save_checkpoint(
             lists, dictionaries with strings as keys.
 
     Raises:
-        TypeError: `state` holds something that JSON does not have.
+        TypeError: `state` or a parameter group of the optimizer holds something that JSON does not
+            have, or model or optimizer keep something else than tensors.
     """
     path = Path(path)
     tensors, tied = _named_once(model)
@@ -49,12 +50,16 @@ def save_checkpoint(
         plain["optimizer"] = optimizer.state_dict()["param_groups"]
         for index, entries in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{index}.{name}": entry for name, entry in entries.items()}
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     try:
         text = json.dumps(plain)
     except TypeError as error:
         raise TypeError(
-            f"the state must be numbers, strings, None, lists and dictionaries, but {error}"
+            "the state must be numbers, strings, None, lists and dictionaries, and so must the "
+            f"optimizer's parameter groups, but {error}"
         ) from error
 
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from numbers import Real
 from pathlib import Path
 
 import torch
@@ -100,7 +101,7 @@ def fit(
 
     Raises:
         ValueError: an argument makes no sense, a batch has too few rows or no real token, or the
-            checkpoint is there already (without `resume`) or fits another model.
+            checkpoint is there already (without `resume`), or is of another model or a longer run.
         TypeError: an argument is of another type, or `loss` does not return a sum and a number.
         FileNotFoundError: there is no checkpoint to resume from.
         FloatingPointError: loss or gradient is no longer finite; the weights are those before it.
@@ -120,13 +121,19 @@ def fit(
 
     with accelerated(model, mixed_precision) as (accelerator, replica), held_interrupt() as pressed:
         if resume:
-            history = History(**load_checkpoint(checkpoint, model, optimizer)["history"])
+            history = load_history(checkpoint, model, optimizer)
         draw_apart(accelerator)
         done, hidden = len(history.loss), not (progress and accelerator.is_main_process)
+        if done > steps:
+            raise ValueError(
+                f"{checkpoint} has {done} steps already, more than steps = {steps}; "
+                f"ask for {done} or more, or begin again with another file"
+            )
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         model.train()
         for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
+            _check_rate(rate)
             for group in optimizer.param_groups:
                 group["lr"] = rate
 
@@ -137,8 +144,9 @@ def fit(
                 with accelerator.no_sync(replica) if part < accumulate else nullcontext():
                     total, count = _sum_and_count(loss(replica, share))
                     accelerator.backward(total)
+                exact = torch.promote_types(total.dtype, torch.float32)  # bfloat16 has no 257
                 count = torch.as_tensor(count, device=total.device)
-                sums = sums + torch.stack([total.detach(), count])
+                sums = sums + torch.stack([total.detach().to(exact), count.to(exact)])
             total, count = accelerator.reduce(sums).tolist()
             for parameter in parameters:
                 if parameter.grad is not None:
@@ -172,24 +180,46 @@ def fit(
     return history
 
 
+def load_history(
+    checkpoint: str | os.PathLike,
+    model: nn.Module | None = None,
+    optimizer: torch.optim.Optimizer | None = None,
+) -> History:
+    """What `load_checkpoint` does to model and optimizer, and the history that `fit` saved.
+
+    Raises:
+        ValueError: as `load_checkpoint`, or the checkpoint is not of `fit`.
+        FileNotFoundError: there is no such file.
+    """
+    history = load_checkpoint(checkpoint, model, optimizer).get("history")
+    if not isinstance(history, dict):
+        raise ValueError(
+            f"{checkpoint} has no history of a run of fit, so there is none to resume; read it "
+            "with load_checkpoint, and train from there with another file"
+        )
+    return History(**history)
+
+
 def _saved(checkpoint) -> str:
     return "" if checkpoint is None else f"; saved to {checkpoint}: call with resume=True to go on"
 
 
 def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
     """What `loss` returned, once seen to be a sum and a number of tokens."""
-    is_pair = isinstance(lost, tuple) and len(lost) == 2
-    if not is_pair or not isinstance(lost[0], torch.Tensor):
+    parts = lost if isinstance(lost, tuple) else (lost,)
+    is_pair = len(parts) == 2 and isinstance(parts[0], torch.Tensor)
+    if not is_pair or not isinstance(parts[1], torch.Tensor | Real):
         raise TypeError(
             "loss must return the sum of the losses of the real tokens, a tensor, and their "
-            f"number, as next_token_loss does; got {type(lost).__name__}"
+            "number, as next_token_loss does; got "
+            + " and ".join(type(part).__name__ for part in parts)
         )
     return lost
 
 
 def _check_step(step, total, count, grad_norm) -> None:
     """Raise unless the step has real tokens, and a finite loss and gradient."""
-    if count == 0:
+    if not count > 0:
         raise ValueError(f"the batch of step {step} has no real token: nothing to learn from")
     if not (math.isfinite(total) and math.isfinite(grad_norm)):
         raise FloatingPointError(
@@ -224,9 +254,13 @@ def _check_training(model, batches, learning_rate, max_grad_norm) -> None:
             f"max_grad_norm must be positive, got {max_grad_norm}; math.inf never shortens"
         )
     if not callable(learning_rate):
-        require_number(learning_rate=learning_rate)
-        if not 0 <= learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be at least 0 and finite, got {learning_rate}")
+        _check_rate(learning_rate)
+
+
+def _check_rate(rate) -> None:
+    require_number(learning_rate=rate)
+    if not 0 <= rate < math.inf:
+        raise ValueError(f"learning_rate must be at least 0 and finite, got {rate}")
 
 
 def _check_saving(checkpoint, checkpoint_every, resume) -> None:

@@ -2,7 +2,11 @@
 
 import gzip
 import hashlib
+import http.client
+import io
 import re
+import urllib.request
+from pathlib import Path
 
 import pytest
 import torch
@@ -56,6 +60,35 @@ def test_without_a_network_it_says_what_to_do(published, tmp_path, monkeypatch):
         fashion_mnist("train", tmp_path / "cache")
     assert str(tmp_path / "cache") in str(raised.value)
     assert not (tmp_path / "cache").exists()
+
+
+def test_a_connection_that_breaks_off_is_answered_from_the_next_source(
+    published, tmp_path, monkeypatch
+):
+    def opened(address, **_):
+        if "nowhere" not in address:
+            return original(address)
+        body = io.BytesIO()
+        body.read = lambda: (_ for _ in ()).throw(http.client.IncompleteRead(b"half"))
+        return body
+
+    original = urllib.request.urlopen
+    monkeypatch.setattr(urllib.request, "urlopen", opened)
+    assert len(fashion_mnist("test", tmp_path / "cache")[1]) == 3
+
+
+def test_several_processes_may_fetch_at_once(published, tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    write = Path.write_bytes
+
+    def interleaved(path, contents):  # before the file is in its place, another brings them all
+        write(path, contents)
+        monkeypatch.setattr(Path, "write_bytes", write)
+        fashion_mnist("test", folder)
+
+    monkeypatch.setattr(Path, "write_bytes", interleaved)
+    assert len(fashion_mnist("test", folder)[1]) == 3
+    assert {path.name for path in folder.iterdir()} == {n for n in fashion.FILES if "t10k" in n}
 
 
 def test_another_file_than_the_published_one_is_not_kept(published, tmp_path):

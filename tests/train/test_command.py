@@ -1,6 +1,7 @@
 """The command: what it writes, that it goes on after a kill, that two processes do as one."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -140,6 +141,21 @@ def test_a_folder_in_use_is_refused(capsys, tmp_path, whole):
     (tmp_path / "note").touch()
     said = refused(capsys, *SMALL, "--out", tmp_path)
     assert "is not empty; choose another --out" in said  # there is nothing to resume
+
+
+def test_a_run_that_came_to_no_step_can_be_begun_again(tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(ValueError, match="64 rows cannot be split into 65 parts"):
+        main([*SMALL, "--accumulate", "65", "--out", str(folder)])
+    main([*SMALL, "--steps", "1", "--out", str(folder)])
+    assert [line["step"] for line in metrics(folder)] == [1]
+
+
+def test_a_damaged_note_of_what_was_asked_for_is_named(capsys, tmp_path, whole):
+    shutil.copytree(whole, tmp_path / "run")
+    (tmp_path / "run" / "run.json").write_text("")
+    said = refused(capsys, *SMALL, "--resume", "--out", tmp_path / "run")
+    assert "run/run.json is damaged" in said
 
 
 def test_nothing_to_resume_is_refused(capsys, tmp_path, whole):

@@ -195,6 +195,25 @@ def test_another_optimizer_is_refused(tmp_path):
         load_checkpoint(path, model, torch.optim.SGD(model.parameters(), lr=0.1))
 
 
+def test_an_optimizer_that_keeps_more_than_tensors_is_refused(tmp_path):
+    path = tmp_path / "model.safetensors"
+    model = nn.Linear(3, 5)
+    optimizer = torch.optim.LBFGS(model.parameters())
+
+    def closure():
+        loss = model(torch.ones(2, 3)).square().sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+    with pytest.raises(TypeError, match=r"optimizer\.0\.func_evals must be a tensor, got int"):
+        save_checkpoint(path, model, optimizer)
+    adam = torch.optim.AdamW(model.parameters(), lr=torch.tensor(0.1), capturable=True)
+    with pytest.raises(TypeError, match="Tensor is not JSON"):
+        save_checkpoint(path, model, adam)
+    assert not path.exists()
+
+
 def test_a_state_that_json_does_not_have_leaves_the_last_checkpoint(tmp_path):
     path = tmp_path / "model.safetensors"
     save_checkpoint(path, Tied(), step=1)

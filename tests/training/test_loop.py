@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.training import fit, load_checkpoint, next_token_loss
+from companion.training import fit, load_checkpoint, next_token_loss, save_checkpoint
 
 PAD, VOCAB = 0, 23
 
@@ -148,6 +148,14 @@ def test_a_parameter_that_is_frozen_or_not_used_stays_as_it_is():
     assert still == {"embedding.weight", "spare.weight", "spare.bias"}
 
 
+def test_a_loss_in_half_precision_is_divided_by_the_whole_number():
+    def loss(model, batch):  # 257 and 70,000 are no numbers of bfloat16 and float16
+        return 0 * model(batch).sum() + 256, count
+
+    for dtype, count in ((torch.bfloat16, 257), (torch.float16, 70_000)):
+        assert run(bigram().to(dtype), steps=1, loss=loss).loss == [pytest.approx(256 / count)]
+
+
 def test_gradients_from_before_do_not_count():
     clean, littered = bigram(), bigram()
     littered(sentences(99)).sum().backward()
@@ -244,6 +252,23 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     assert torch.equal(again.head.weight, model.head.weight)
 
 
+def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):
+    path = tmp_path / "run.safetensors"
+    run(bigram(), steps=4, checkpoint=path)
+    with pytest.raises(ValueError, match="4 steps already, more than steps = 3; ask for 4 or more"):
+        run(bigram(), steps=3, checkpoint=path, resume=True)
+
+
+@pytest.mark.parametrize("state", [{}, {"history": [1, 2]}])
+def test_only_a_checkpoint_of_fit_is_resumed(tmp_path, state):
+    path = tmp_path / "other.safetensors"
+    model = bigram()
+    groups = [{"params": [p for p in model.parameters() if p.dim() == dims]} for dims in (2, 1)]
+    save_checkpoint(path, model, torch.optim.AdamW(groups), **state)
+    with pytest.raises(ValueError, match=r"other\.safetensors has no history .* of fit"):
+        run(bigram(), checkpoint=path, resume=True)
+
+
 def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
     path = tmp_path / "run.safetensors"
     run(bigram(), checkpoint=path)
@@ -266,11 +291,19 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
         ({"resume": True, "checkpoint": "none"}, FileNotFoundError, "there is no checkpoint none"),
         ({"batches": lambda step: torch.zeros(3, 5).long()}, ValueError, "step 1 has no real"),
         ({"batches": [torch.ones(3, 5).long()]}, TypeError, "function of the step, got list"),
-        ({"loss": lambda model, ids: model(ids).mean()}, TypeError, "loss must return .* Tensor"),
+        (
+            {"loss": lambda model, ids: model(ids).mean()},
+            TypeError,
+            "loss must return .* got Tensor",
+        ),
         ({"max_grad_norm": -1.0}, ValueError, "max_grad_norm must be positive, got -1.0"),
         ({"max_grad_norm": None}, TypeError, "max_grad_norm must be a number"),
         ({"learning_rate": -0.1}, ValueError, "learning_rate must be at least 0 .* got -0.1"),
         ({"learning_rate": "0.1"}, TypeError, "learning_rate must be a number, got '0.1'"),
+        ({"learning_rate": lambda step: None}, TypeError, "learning_rate must be a number, got N"),
+        ({"learning_rate": lambda step: math.nan}, ValueError, "learning_rate must be .* got nan"),
+        ({"loss": lambda model, ids: (model(ids).sum(), None)}, TypeError, "Tensor and NoneType"),
+        ({"loss": lambda model, ids: (model(ids).sum(), -3)}, ValueError, "step 1 has no real"),
     ],
 )
 def test_it_refuses(changes, error, message):
