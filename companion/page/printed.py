@@ -39,6 +39,8 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
+PATIENCE = 600_000  # milliseconds for one page to load: the whole book is one, on a busy machine
+
 SHEET = {
     "format": "A4",
     "margin": {"top": "18mm", "bottom": "20mm", "left": "18mm", "right": "18mm"},
@@ -131,7 +133,7 @@ def articles(browser: Browser, site: Path, names: list[str], form: str) -> list[
     page.route("**/companion-figures.js", lambda route: route.abort())
     prepared = []
     for name in tqdm(names, desc="preparing", file=sys.stderr):
-        page.goto((site / f"{name}.html").as_uri())
+        page.goto((site / f"{name}.html").as_uri(), timeout=PATIENCE)
         if form == "epub":
             page.evaluate("window.MathJax?.startup?.promise.then(() => null)")
         options = {"form": form, "site": site.as_uri() + "/", "names": names, "name": name}
@@ -161,7 +163,7 @@ def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> N
         # As wide as the print, and in its styles, so that what is measured holds there.
         page = browser.new_page(color_scheme="light", viewport={"width": 657, "height": 980})
         page.emulate_media(media="print")
-        page.goto(whole.as_uri())
+        page.goto(whole.as_uri(), timeout=PATIENCE)
         page.evaluate("window.MathJax?.startup?.promise.then(() => null)")
         page.evaluate(FIT)
         page.pdf(path=target, **SHEET)
