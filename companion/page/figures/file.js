@@ -65,7 +65,7 @@ function render({ model, el }) {
       present < file.size
         ? box(present, file.size, { fill: "var(--ground)", "fill-opacity": 0.8, stroke: "var(--ink)", "stroke-dasharray": "2 3" })
         : null,
-      label(0, "start", `header, ${file.start} bytes`, 14),
+      label(0, "start", `length and header, ${file.start} bytes`, 14),
       label(file.size, "end", "tensors", 14),
       drawing(
         "text",
@@ -125,20 +125,20 @@ function render({ model, el }) {
       ),
     );
     ours.replaceChildren(
-      ...places[value.tensor].map(({ name, shape: sizes, words, entries }) =>
+      ...places[value.tensor].flatMap(({ name, shape: sizes, words, entries }) => [
         element(
           "tr",
           {},
           element(
             "th",
-            { scope: "row", style: "overflow-wrap: anywhere; white-space: normal; text-align: left" },
+            { scope: "colgroup", colspan: 4, style: "overflow-wrap: anywhere; white-space: normal; text-align: left" },
             name.split(/(?<=[._])/).flatMap((part) => [part, element("wbr")]),
             element("br"),
             element("span", { class: "cl-quiet", style: "font-weight: 400" }, `${shape(sizes)}, ${words}`),
           ),
-          entries.map((i) => cell(value, i)),
         ),
-      ),
+        element("tr", {}, entries.map((i) => cell(value, i))),
+      ]),
     );
   });
   const head = (...texts) =>
@@ -153,9 +153,8 @@ function render({ model, el }) {
     ),
     element(
       "table",
-      { style: "width: 100%; margin-top: 0.6rem" },
-      element("caption", {}, "In companion, the first numbers"),
-      element("thead", {}, element("tr", {}, element("th", { scope: "col" }, "parameter"), element("th", { scope: "colgroup", colspan: 4 }, "numbers"))),
+      { style: "margin-top: 0.6rem" },
+      element("caption", {}, "In companion: the parameters, and the first numbers of each"),
       ours,
     ),
   ];
@@ -170,6 +169,7 @@ function render({ model, el }) {
       (into.length ? `It becomes ${into.join(", ")}.` : "No parameter of companion's model needs it.")
     );
   });
+  say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
   frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say);
   return () => {
     stop();
