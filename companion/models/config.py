@@ -57,6 +57,8 @@ class StackConfig:
     @classmethod
     def preset(cls, name: str, **changes) -> Self:
         """A published configuration by its name, with `changes` to any of its fields."""
+        if not cls.PRESETS:
+            raise ValueError(f"{cls.__name__} has no presets, got {name!r}; give its fields")
         require_choice("preset", name, cls.PRESETS)
         return cls(**cls.PRESETS[name] | changes)
 

@@ -3,6 +3,7 @@
 Shapes: B batch, T points of a window, H heads, P patches of a window.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -46,8 +47,8 @@ class ForecasterConfig(StackConfig):
                 f"{self.patch_size}; choose a multiple"
             )
         require_number(step_scale=self.step_scale)
-        if not self.step_scale > 0:
-            raise ValueError(f"step_scale must be positive, got {self.step_scale}")
+        if not 0 < self.step_scale < math.inf:
+            raise ValueError(f"step_scale must be positive and finite, got {self.step_scale}")
 
     @property
     def num_patches(self) -> int:

@@ -34,6 +34,8 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
 def padding_token(settings: Settings, vocab_size: int) -> int | None:
     """The padding token, None if there is none: older folders then name one outside of [0, V)."""
     pad_id = settings.get("pad_token_id", -1)
+    if not isinstance(pad_id, int):
+        raise ValueError(f"pad_token_id must be an int, got {pad_id!r}")
     return pad_id if 0 <= pad_id < vocab_size else None
 
 

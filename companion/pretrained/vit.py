@@ -10,6 +10,8 @@ def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
     """The model that a config.json of ViT describes; a classifier if the file has one."""
     settings.require(qkv_bias=True)
     labels = settings.get("id2label", {"0": "LABEL_0", "1": "LABEL_1"})
+    if not isinstance(labels, dict):
+        raise ValueError(f"id2label must be an object, got {labels!r}")
     return ViTConfig(
         image_size=settings.get("image_size", 224),
         patch_size=settings.get("patch_size", 16),

@@ -1,6 +1,7 @@
 """The Forecaster: what it starts as, what it sees, its weights, and what it refuses."""
 
 import dataclasses
+import math
 
 import pytest
 import torch
@@ -119,6 +120,7 @@ def test_choices_reach_the_blocks():
         ({"horizon": -1}, ValueError, "horizon.*-1"),
         ({"patch_size": 2.5}, TypeError, "patch_size.*2.5"),
         ({"step_scale": 0.0}, ValueError, "step_scale.*0.0"),
+        ({"step_scale": math.inf}, ValueError, "step_scale.*inf"),
         ({"step_scale": "1"}, TypeError, "step_scale.*'1'"),
         ({"d_model": 13}, ValueError, "13.*num_heads = 6"),
         ({"dropout": 1.0}, ValueError, "dropout"),
@@ -127,6 +129,11 @@ def test_choices_reach_the_blocks():
 def test_a_config_refuses(changes, error, part):
     with pytest.raises(error, match=part):
         ForecasterConfig(**SIZES | changes)
+
+
+def test_there_are_no_presets():
+    with pytest.raises(ValueError, match=r"ForecasterConfig has no presets, got 'base'; give"):
+        ForecasterConfig.preset("base")
 
 
 def test_a_config_is_frozen_and_a_model_takes_no_other():

@@ -323,7 +323,8 @@ def test_what_companion_does_not_have_is_refused_by_name(name, changes, saved):
         ("gpt2", {"n_embd": "22"}, "must be an int"),
         ("llama", {"num_hidden_layers": -1}, "num_layers must be at least 1"),
         ("llama", {"num_key_value_heads": 3}, "must be a multiple of num_kv_heads"),
-        ("llama", {"pad_token_id": "none"}, "not supported between"),
+        ("llama", {"pad_token_id": "none"}, "pad_token_id must be an int, got 'none'"),
+        ("vit", {"id2label": 3}, "id2label must be an object, got 3"),
         ("vit", {"image_size": [15, 15]}, "image_size must be an int"),
     ],
 )
