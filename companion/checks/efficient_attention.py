@@ -190,10 +190,15 @@ def _row_variant(
     return variant
 
 
-def _mean_of_blocks(query, key, value, block):
-    blocks = zip(key.split(block), value.split(block), strict=True)
-    outputs = [_row_by_torch(query, k, v, block)[0] for k, v in blocks]
-    return (torch.stack(outputs).mean(0),)
+def _of_blocks(together: Callable) -> Callable:
+    """Each block's own output, and what is made of all of them."""
+
+    def outputs(query, key, value, block):
+        blocks = zip(key.split(block), value.split(block), strict=True)
+        found = [_row_by_torch(query, k, v, block)[0] for k, v in blocks]
+        return (together(torch.stack(found)),)
+
+    return outputs
 
 
 ROW_MISTAKES = {
@@ -208,7 +213,10 @@ ROW_MISTAKES = {
         rescale_total=False
     ),
     "each block is divided by its own sum, and the results are averaged: blocks do not weigh the "
-    "same": _mean_of_blocks,
+    "same": _of_blocks(lambda outputs: outputs.mean(0)),
+    "each block is divided by its own sum, and the results are added: divide once, at the end": (
+        _of_blocks(lambda outputs: outputs.sum(0))
+    ),
     "the last, shorter block is left out": _row_variant(whole_blocks=True),
     "the blend is not divided by the sum at the end": _row_variant(divide=False),
 }
@@ -258,6 +266,21 @@ def _grouped(share: Callable) -> Callable:
     return attend
 
 
+def _scores_and_values(query, key, value):
+    key, value = (_consecutive(x, query.shape[1]) for x in (key, value))
+    return query @ key.transpose(-2, -1), value
+
+
+def _unscaled(query, key, value):
+    scores, value = _scores_and_values(query, key, value)
+    return (scores.softmax(-1) @ value,)
+
+
+def _softmax_over_queries(query, key, value):
+    scores, value = _scores_and_values(query, key, value)
+    return ((scores / query.shape[-1] ** 0.5).softmax(-2) @ value,)
+
+
 def _one_output_per_group(query, key, value):
     query = query.unflatten(1, (key.shape[1], -1)).mean(2)
     return (scaled_dot_product_attention(query, key, value)[0],)
@@ -273,5 +296,9 @@ GROUP_MISTAKES = {
     ),
     "the query heads of a group are averaged: they share keys and values, not the question": (
         _one_output_per_group
+    ),
+    "the scores are not scaled: divide them by the square root of d_k": _unscaled,
+    "the softmax runs over the queries; a query's weights over the keys sum to 1: dim=-1": (
+        _softmax_over_queries
     ),
 }

@@ -7,6 +7,7 @@ A check is a function marked `@exercise`. It takes the learner's object, calls i
 import functools
 import inspect
 import random
+import sysconfig
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -145,7 +146,7 @@ def compare(
         if _agree(result, expected):
             if len(result) < len(expected) - optional:
                 raise Mistake(f"it returned {len(result)} of {len(expected)} results", show(case))
-            right_so_far = f"\nit was right on {_shapes(case)}"
+            right_so_far = f"\nit was right on {_shapes(case)}" if _shapes(case) else ""
             continue
         example = f"{show(case)}\n{_difference(result, expected)}"
         for mistake, wrong in mistakes.items():
@@ -218,15 +219,16 @@ def _plain(result: tuple, expected: tuple) -> str:
 
 
 def _difference(result: tuple, expected: tuple) -> str:
-    for x, y in zip(result, expected, strict=False):
+    for i, (x, y) in enumerate(zip(result, expected, strict=False), start=1):
         if close(x, y):
             continue
-        both = {"expected": y, "yours": x}
+        which = "expected" if len(expected) == 1 else f"expected as result {i} of {len(expected)}"
+        both = {which: y, "yours": x}
         if _numpy(x).shape == _numpy(y).shape and (_numpy(x).size > 16 or _text(x) == _text(y)):
             x, y = (_numpy(z).astype(float) for z in (x, y))
             apart = np.abs(x - y) if np.isfinite(x).all() else ~np.isfinite(x)
             place = tuple(int(i) for i in np.unravel_index(apart.argmax(), x.shape))
-            both = {f"expected at {list(place)}": f"{y[place]:.6g}", "yours": f"{x[place]:.6g}"}
+            both = {f"{which} at {list(place)}": f"{y[place]:.6g}", "yours": f"{x[place]:.6g}"}
         return show(both)
     return ""
 
@@ -257,6 +259,7 @@ def _text(x) -> str:
 def where(error: Exception) -> str:
     """The last line in the traceback that is the learner's own."""
     libraries = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))
+    libraries += (sysconfig.get_path("stdlib"),)
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

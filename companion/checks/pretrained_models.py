@@ -48,6 +48,9 @@ PLACE_MISTAKES = {
     "the header's length is missing: the numbers begin at 8 + length": (
         lambda data, name: tuple(8 + x for x in _offsets(data, name)[1:])
     ),
+    "only the first number counts from the beginning of the file; the second has to, too": (
+        lambda data, name: (_place(data, name)[0], _offsets(data, name)[2])
+    ),
     "the second number is the length of the tensor; the byte after its last one is asked for": (
         lambda data, name: (_place(data, name)[0], _place(data, name)[1] - _place(data, name)[0])
     ),
@@ -118,6 +121,15 @@ def _to_neighbours(weight, num_heads):
     return (halves.transpose(1, 2).reshape(weight.shape),)
 
 
+def _overwritten(weight, num_heads):
+    """Written into the matrix that is still being read."""
+    for head in weight.chunk(num_heads):
+        half = len(head) // 2
+        head[0::2] = head[:half].clone()
+        head[1::2] = head[half:].clone()
+    return (weight,)
+
+
 NEIGHBOURS_MISTAKES = {
     "this is the way back: it takes neighbours apart into halves": (
         lambda weight, num_heads: (
@@ -135,6 +147,7 @@ NEIGHBOURS_MISTAKES = {
     "the whole matrix was taken for one head: each head has halves of its own": (
         lambda weight, num_heads: _to_neighbours(weight, 1)
     ),
+    "rows are overwritten before they are read: write into a new matrix": _overwritten,
     "nothing has changed": lambda weight, num_heads: (weight,),
     "the columns were exchanged; a head's entries are rows of the matrix": (
         lambda weight, num_heads: (_to_neighbours(weight.T, num_heads)[0].T,)
@@ -184,5 +197,11 @@ LLAMA_MISTAKES = {
     ),
     "RMSNorm has a weight only, no bias": _wrong(norms=4, last_norm=2),
     "Llama's projections have no bias": _wrong(biases=True),
+    "key and value heads are counted as if they were one entry wide; each is d_model / H wide": (
+        lambda v, d, n, h, k, f: (_llama(v, d, n, h, k, f)[0] - 2 * n * d * k * (d // h - 1),)
+    ),
+    "the output matrix of attention is missing: attention has four": (
+        lambda v, d, n, h, k, f: (_llama(v, d, n, h, k, f)[0] - n * d * d,)
+    ),
     "only one block was counted": lambda v, d, n, h, k, f: _llama(v, d, 1, h, k, f),
 }

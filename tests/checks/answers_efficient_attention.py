@@ -180,6 +180,14 @@ def mean_of_blocks(query, key, value, block):
     return sum(found) / len(found)
 
 
+@wrong(tiled_row, "the results are added")
+def sum_of_blocks(query, key, value, block):
+    output = 0.0
+    for k, v in blocks(key, value, block):
+        output = output + (k @ query / len(query) ** 0.5).softmax(0) @ v
+    return output
+
+
 @wrong(tiled_row, "the last, shorter block is left out")
 def whole_blocks_only(query, key, value, block):
     count = len(key) // block * block
@@ -281,6 +289,19 @@ def averaged(query, key, value):
 def averaged_queries(query, key, value):
     query = query.unflatten(1, (key.shape[1], -1)).mean(2)
     return scaled_dot_product_attention(query, key, value)[0]
+
+
+@wrong(grouped_attention, "not scaled")
+def without_the_root_of_d_k(query, key, value):
+    return repeated(query * query.shape[-1] ** 0.5, key, value)
+
+
+@wrong(grouped_attention, "over the queries")
+def softmax_over_queries(query, key, value):
+    group = query.shape[1] // key.shape[1]
+    key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+    scores = torch.einsum("bhtd,bhsd->bhts", query, key) / query.shape[-1] ** 0.5
+    return scores.softmax(dim=2) @ value
 
 
 @wrong(grouped_attention, "it raised RuntimeError")

@@ -50,6 +50,11 @@ def without_the_header(data, name):
     return 8 + first, 8 + last
 
 
+@wrong(place, "only the first number")
+def second_offset_as_it_stands(data, name):
+    return with_from_bytes(data, name)[0], offsets_as_they_stand(data, name)[1]
+
+
 @wrong(place, "the length of the tensor")
 def place_and_length(data, name):
     first, last = with_from_bytes(data, name)
@@ -200,6 +205,18 @@ def columns(weight, num_heads):
     return weight[:, order]
 
 
+@wrong(to_neighbours, "overwritten before they are read")
+def read_while_it_is_written(weight, num_heads):
+    result = weight.clone()
+    d_k = len(weight) // num_heads
+    for start in range(0, len(weight), d_k):
+        head = result[start : start + d_k]
+        first, second = head[: d_k // 2], head[d_k // 2 :]
+        result[start : start + d_k : 2] = first.clone()
+        result[start + 1 : start + d_k : 2] = second.clone()
+    return result
+
+
 @wrong(to_neighbours, "it changes its input weight")
 def in_place(weight, num_heads):
     weight[:] = by_reshape(weight.clone(), num_heads)
@@ -276,6 +293,19 @@ def with_biases(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     sizes = (vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
     key_width = num_kv_heads * (d_model // num_heads)
     return by_hand(*sizes) + num_layers * (3 * d_model + 2 * key_width + 2 * d_ff)
+
+
+@wrong(count_llama, "one entry wide")
+def heads_without_a_width(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    attention = 2 * d_model * d_model + 2 * d_model * num_kv_heads
+    block = attention + 3 * d_model * d_ff + 2 * d_model
+    return 2 * vocab_size * d_model + num_layers * block + d_model
+
+
+@wrong(count_llama, "attention has four")
+def no_output_matrix(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    sizes = (vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
+    return by_hand(*sizes) - num_layers * d_model**2
 
 
 @wrong(count_llama, "only one block")

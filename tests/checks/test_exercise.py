@@ -1,5 +1,6 @@
 """The mechanism, on an exercise of its own: halve(x), half of a tensor."""
 
+import json
 import random
 import warnings
 
@@ -67,6 +68,28 @@ def test_a_difference_too_small_or_too_far_inside_to_be_seen_is_pointed_at():
     with pytest.raises(Mistake) as caught:
         compare(lambda x: x.index_fill(1, torch.tensor(5), 1), [wide], lambda x: (x,), {})
     assert caught.value.example.endswith("expected at [0, 5] = 0\nyours = 1")
+
+
+def test_of_several_results_the_wrong_one_is_pointed_at():
+    def right(x):
+        return x / 2, x
+
+    with pytest.raises(Mistake) as caught:
+        compare(lambda x: (x / 2, x + 1), CASES, right, {})
+    assert caught.value.example == "x = [4.]\nexpected as result 2 of 2 = [4.]\nyours = [5.]"
+
+
+def test_nothing_is_said_of_inputs_without_a_shape():
+    given = [{"n": 1}, {"n": 2}]
+    with pytest.raises(Mistake) as caught:
+        compare(lambda n: n**2, given, lambda n: (n,), {}, kind=int, numbers=np.integer)
+    assert caught.value.example == "n = 2\nexpected = 2\nyours = 4"
+
+
+def test_the_line_that_is_shown_is_the_learners_own():
+    """Not the line of Python's own library in which the error came up."""
+    verdict = halve(lambda x: json.loads("{"))
+    assert "json.loads" in verdict.example and "decode" not in verdict.example
 
 
 def test_a_check_with_a_broken_reference_is_an_error():
