@@ -16,6 +16,7 @@ from companion.nn.validation import require_probability
 from companion.train.folder import METRICS, Metrics, start
 from companion.train.recipes import RECIPES, STEPS
 from companion.training import History, fit
+from companion.training.processes import PRECISIONS
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -71,19 +72,22 @@ def main(arguments: list[str] | None = None) -> None:
 def command_line() -> argparse.ArgumentParser:
     """The options of the command."""
     parser = argparse.ArgumentParser(prog="python -m companion.train", description=__doc__)
-    listed = "; ".join(f"{name}: {make.__doc__}" for name, make in RECIPES.items())
+    listed = "; ".join(f"{name}: {make.__doc__.rstrip('.')}" for name, make in RECIPES.items())
+    steps = ", ".join(f"{name} {number}" for name, number in STEPS.items())
+    default = "%(default)s if left out"
     parser.add_argument("recipe", choices=RECIPES, help=listed)
     parser.add_argument("--out", type=Path, help="folder for the run; runs/<recipe> if left out")
     parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
     best = "cuda" if torch.cuda.is_available() else "cpu"
-    parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best)
-    parser.add_argument("--steps", type=positive, help="updates of the weights")
-    parser.add_argument("--seed", type=seed, default=0)
-    parser.add_argument("--dropout", type=float, default=0.1)
-    parser.add_argument("--accumulate", type=positive, default=1, help="parts of a batch in turn")
-    parser.add_argument("--mixed-precision", choices=("no", "bf16"), default="no")
-    parser.add_argument("--evaluate-every", type=positive, default=200, metavar="STEPS")
-    parser.add_argument("--checkpoint-every", type=positive, default=200, metavar="STEPS")
+    parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best, help=default)
+    parser.add_argument("--steps", type=positive, help=f"of training; if left out, {steps}")
+    parser.add_argument("--seed", type=seed, default=0, help=default)
+    parser.add_argument("--dropout", type=float, default=0.1, help=default)
+    parts = f"parts of a batch, one after the other, to use less memory; {default}"
+    parser.add_argument("--accumulate", type=positive, default=1, metavar="PARTS", help=parts)
+    parser.add_argument("--mixed-precision", choices=PRECISIONS, default="no", help=default)
+    for name in ("--evaluate-every", "--checkpoint-every"):
+        parser.add_argument(name, type=positive, default=200, metavar="STEPS", help=default)
     return parser
 
 

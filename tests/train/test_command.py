@@ -113,6 +113,17 @@ def test_a_second_ctrl_c_promises_nothing(capsys, tmp_path, monkeypatch):
     assert "--resume" not in capsys.readouterr().err
 
 
+def test_the_help_tells_what_is_taken_if_an_option_is_left_out(capsys):
+    with pytest.raises(SystemExit) as exit:
+        main(["--help"])
+    assert exit.value.code == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "gpt: A GPT that learns to write sentences of the generated language; bert:" in told
+    assert "gpt 2000, bert 3000" in told
+    for option in ("--device", "--seed", "--dropout", "--mixed-precision", "--evaluate-every"):
+        assert "if left out" in told.rpartition(option)[2].partition(" --")[0], option
+
+
 def test_unknown_recipes_and_numbers_are_refused(capsys, tmp_path):
     assert "invalid choice: 'gtp' (choose from" in refused(capsys, "gtp", "--out", tmp_path)
     assert "--steps: invalid positive value: '0'" in refused(capsys, *SMALL, "--steps", "0")
