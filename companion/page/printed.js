@@ -57,6 +57,10 @@
     if (isKind || line.textContent.trim() === "Solution") line.classList.add("with-next");
   }
 
+  // A listing of more lines may be continued overleaf.
+  for (const listing of article.querySelectorAll("pre"))
+    if (listing.textContent.trim().split("\n").length > 20) listing.classList.add("long");
+
   const heading = article.querySelector("h1");
   const title = heading.textContent.trim();
   if (name === names[0]) {

@@ -118,6 +118,14 @@ def test_what_announces_the_next_part_stays_with_it(browser, site):
     assert kept.count("Coding") + kept.count("Reasoning") + kept.count("Open") == exercises
 
 
+def test_only_a_long_listing_may_be_parted(browser, site):
+    [page] = articles(browser, site, ["book/self_attention"], "pdf")
+    listings = re.findall(r'<pre( class="long")?>(.*?)</pre>', page.text, re.S)
+    assert {bool(long) for long, _ in listings} == {True, False}
+    for long, text in listings:
+        assert bool(long) == (text.strip().count("\n") >= 20)
+
+
 def test_a_formula_keeps_its_full_stop(browser, site):
     [page] = articles(browser, site, ["book/notation"], "pdf")
     parted = re.findall(r"\)</span>[.,;:?)]", page.text)
