@@ -20,7 +20,7 @@ def lorenz_derivative(
     dx/dt = sigma (y - x), dy/dt = x (rho - z) - y, dz/dt = x y - beta z.
 
     Source: Lorenz 1963, equations 25 to 27
-    (https://doi.org/10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2).
+    (https://doi.org/10.1175/1520-0469(1963)020%3C0130:DNF%3E2.0.CO;2).
     """
     if state.shape[-1:] != (3,):
         raise ValueError(f"state must have shape (..., 3): x, y, z; got {tuple(state.shape)}")

@@ -76,7 +76,7 @@ def same_different(
     split, so that those in the test have never been seen in training.
 
     Args:
-        num_images: N.
+        num_images: how many, N below.
         seed: decides the images.
         split: "train", "validation" or "test".
         image_size: height and width in pixels.

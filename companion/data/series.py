@@ -13,8 +13,11 @@ class SeriesSplit:
     """Three stretches of one series, in their order in time, in units of the first.
 
     Attributes:
-        train, validation, test: (length, F), standardised with the mean and spread of `train`.
-        mean, std: (F,), of `train`, in the units of the series.
+        train: (length, F). All three are standardised with the mean and spread of this one.
+        validation: (length, F).
+        test: (length, F).
+        mean: (F,), of `train`, in the units of the series.
+        std: (F,), likewise.
     """
 
     train: Tensor
