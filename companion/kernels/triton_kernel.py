@@ -13,7 +13,6 @@ import triton.language as tl
 
 # Where the running maximum starts: lower than every score and finite, to spare -inf - (-inf).
 LOWEST: tl.constexpr = tl.constexpr(-3.0e38)
-INTERPRETED: tl.constexpr = tl.constexpr(triton.knobs.runtime.interpret)
 
 
 @triton.jit
@@ -27,6 +26,9 @@ def block_of(base, places, length, width: tl.constexpr, WIDTH: tl.constexpr, MAS
     if width < WIDTH:
         return tl.load(pointers, mask=entries[None, :] < width, other=0.0)
     return tl.load(pointers)
+
+
+INTERPRETED: tl.constexpr = tl.constexpr(not isinstance(block_of, triton.JITFunction))
 
 
 @triton.jit

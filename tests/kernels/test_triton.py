@@ -77,6 +77,17 @@ def test_the_kernel_compiles_for_a_hopper_gpu(tmp_path, width):
     assert "STACK:0 " in usage, usage
 
 
+@needs_triton
+@pytest.mark.parametrize("interpreted", ["0", "1"])
+def test_it_is_known_whether_the_kernel_is_interpreted_in_older_triton_too(interpreted):
+    code = (  # triton.knobs came with 3.4; torch 2.5 brings 3.1
+        "import triton; del triton.knobs; "
+        "from companion.kernels import triton_kernel; print(triton_kernel.INTERPRETED.value)"
+    )
+    done = run("-c", code, TRITON_INTERPRET=interpreted)
+    assert done.stdout == f"{interpreted == '1'}\n", done.stderr
+
+
 def test_without_triton_there_is_a_clear_error_and_all_else_works():
     code = (
         "import sys; sys.modules['triton'] = None; import torch; "
