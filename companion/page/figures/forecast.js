@@ -49,7 +49,7 @@ function unfold(data, { x, y, z, rival }) {
   let said;
   if (rival === "twin") {
     const [first, ...others] = truth[0];
-    said = follow([first + 0.01, ...others], steps + 1, dt);
+    said = follow([first + 0.1, ...others], steps + 1, dt);
   } else {
     const seen = path.slice(0, window).map(scaled);
     for (let step = 0; step < steps; step++) {
@@ -285,7 +285,7 @@ function render({ model, el }) {
       choice(state, "rival", "forecast by", () => ({
         "": [
           ["model", "the trained Forecaster"],
-          ["twin", "the exact equations, x off by 0.01"],
+          ["twin", "the exact equations, x off by 0.1"],
         ],
       })),
     ),
