@@ -152,7 +152,10 @@ def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> N
     """Print the pages as one document, whose outline and links lead to places in it."""
     first = site / f"{names[0]}.html"
     head = re.search(r"<head>.*?</head>", first.read_text("utf8"), re.S)[0]
-    body = "\n".join(article.text for article in articles(browser, site, names, "pdf"))
+    pages = articles(browser, site, names, "pdf")
+    title = f"<title>{escape(pages[0].title)}</title>"
+    head = re.sub(r"<title>.*?</title>", lambda _: title, head, flags=re.S)
+    body = "\n".join(page.text for page in pages)
     whole = first.with_name("_whole.html")  # beside it, so that the head finds its styles
     whole.write_text(
         f'<!DOCTYPE html><html lang="en" data-theme="light">{head}'

@@ -151,6 +151,8 @@ def test_the_pdf_is_one_tagged_document_with_an_outline(browser, site, tmp_path)
     content = path.read_bytes()
     assert content.startswith(b"%PDF")
     assert b"/StructTreeRoot" in content and b"/Outlines" in content
+    assert b"/Title (Notation and conventions)" in content  # once: the heading begins a page
+    assert content.count(b"/Title (The Transformer, measured)") == 2  # document, page
     # A link from one page of the site to another is now one within the document.
     assert b"/book-notation" in content and b"file://" not in content
     assert not (site / "book" / "_whole.html").exists()
