@@ -68,6 +68,7 @@ body { line-height: 1.45; margin: 0 4%; }
 img, svg { height: auto; max-width: 100%; }
 img { background: #fff; } /* the plots' letters are dark, and the page may be */
 pre { font-size: .8em; overflow-wrap: anywhere; white-space: pre-wrap; }
+div.cell_output pre { font-size: .7em; }
 div.cell_input pre { border-left: 3px solid #bbb; padding-left: .6em; }
 table { border-collapse: collapse; font-size: .85em; }
 th, td { border: 1px solid #bbb; padding: .15em .4em; }
@@ -78,7 +79,7 @@ dt.sig { font-family: monospace; margin-top: 1.2em; }
 dt, a, h1, h2, h3 { overflow-wrap: anywhere; }
 .arguments { margin-left: 1.5em; }
 .companion-live table, table.wide { font-size: .65em; }
-.companion-live th, .companion-live td { overflow-wrap: anywhere; }
+.companion-live th[scope="row"] { overflow-wrap: anywhere; }
 .wide th, .wide td { padding: .1em .2em; }
 .live-elsewhere { font-size: .85em; font-style: italic; }
 .unbroken { white-space: nowrap; }
