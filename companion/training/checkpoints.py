@@ -48,6 +48,7 @@ def save_checkpoint(
     plain = {"state": state, "tied": tied, "optimizer": None}
     if optimizer is not None:
         plain["optimizer"] = optimizer.state_dict()["param_groups"]
+        plain["shapes"] = _shapes(optimizer)
         for index, entries in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{index}.{name}": entry for name, entry in entries.items()}
     for name, tensor in tensors.items():
@@ -104,18 +105,8 @@ def load_checkpoint(
     if optimizer is not None:
         if plain["optimizer"] is None:
             raise ValueError(f"{path} was saved without an optimizer; load it without one")
-        for group in plain["optimizer"]:
-            if missing := sorted(optimizer.defaults.keys() - group.keys()):
-                raise ValueError(
-                    f"{path} was saved with another optimizer: {type(optimizer).__name__} has "
-                    f"{', '.join(missing)}, which the saved one has not"
-                )
-        entries = {}
-        for full_name, tensor in parts["optimizer"].items():
-            index, name = full_name.split(".", 1)
-            entries.setdefault(int(index), {})[name] = tensor
         try:
-            optimizer.load_state_dict({"state": entries, "param_groups": plain["optimizer"]})
+            _load_optimizer(optimizer, parts["optimizer"], plain)
         except ValueError as error:
             raise ValueError(f"{path} was saved with another optimizer: {error}") from error
         torch.set_rng_state(parts["random"]["cpu"])
@@ -124,6 +115,29 @@ def load_checkpoint(
     if model is not None:
         model.load_state_dict(parts["model"], strict=False)
     return plain["state"]
+
+
+def _shapes(optimizer: torch.optim.Optimizer) -> list[list[int]]:
+    """The shapes of an optimizer's parameters, in its order."""
+    return [list(p.shape) for group in optimizer.param_groups for p in group["params"]]
+
+
+def _load_optimizer(optimizer, tensors, plain) -> None:
+    """Give an optimizer the saved state; raise unless it has such settings, groups and shapes."""
+    for group in plain["optimizer"]:
+        if missing := sorted(optimizer.defaults.keys() - group.keys()):
+            raise ValueError(
+                f"{type(optimizer).__name__} has {', '.join(missing)}, which the saved one has not"
+            )
+    entries = {}
+    for full_name, tensor in tensors.items():
+        index, name = full_name.split(".", 1)
+        entries.setdefault(int(index), {})[name] = tensor
+    shapes = zip(plain.get("shapes", []), _shapes(optimizer), strict=False)  # torch counts them
+    for number, (found, expected) in enumerate(shapes):
+        if found != expected:
+            raise ValueError(f"its parameter {number} has the shape {found}, here {expected}")
+    optimizer.load_state_dict({"state": entries, "param_groups": plain["optimizer"]})
 
 
 def _named_once(model: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, str]]:

@@ -193,6 +193,11 @@ def test_another_optimizer_is_refused(tmp_path):
         load_checkpoint(path, model, torch.optim.AdamW(groups))
     with pytest.raises(ValueError, match="SGD has dampening, momentum, nesterov"):
         load_checkpoint(path, model, torch.optim.SGD(model.parameters(), lr=0.1))
+    other = torch.optim.AdamW(reversed(list(model.parameters())))
+    before = other.state_dict()
+    with pytest.raises(ValueError, match=r"parameter 0 has the shape \[7, 5\], here \[5\]"):
+        load_checkpoint(path, model, other)
+    assert same(other.state_dict(), before)
 
 
 def test_an_optimizer_that_keeps_more_than_tensors_is_refused(tmp_path):
