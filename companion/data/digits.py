@@ -1,5 +1,7 @@
 """Images: small handwritten digits, and two marks of which one asks whether they are the same."""
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -53,11 +55,12 @@ def shifted(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
         columns: integers (N,), how far to the right.
     """
     height, width = images.shape[2:]
+    place = partial(torch.arange, device=images.device)
     reach = int(max(rows.abs().max(), columns.abs().max(), 0)) if len(images) else 0
     framed = F.pad(images, [reach] * 4)
-    down = torch.arange(height) + reach - rows[:, None]  # (N, height)
-    right = torch.arange(width) + reach - columns[:, None]
-    number = torch.arange(len(images))[:, None, None]
+    down = place(height) + reach - rows[:, None]  # (N, height)
+    right = place(width) + reach - columns[:, None]
+    number = place(len(images))[:, None, None]
     return framed[number, :, down[:, :, None], right[:, None]].permute(0, 3, 1, 2)
 
 
