@@ -69,7 +69,8 @@ def save_checkpoint(
     save_file(tensors, unfinished, metadata)
     _flush(unfinished)
     os.replace(unfinished, path)
-    _flush(path.parent)
+    if os.name != "nt":  # Windows opens no folder
+        _flush(path.parent)
 
 
 def load_checkpoint(
@@ -208,7 +209,7 @@ def _check_same_model(path, model, saved, saved_ties) -> None:
 
 def _flush(path: Path) -> None:
     """Wait until the disk has what was written to a file or done in a folder."""
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:
