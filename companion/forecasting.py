@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 import torch
 from torch import Tensor
 
-from companion.nn.validation import require_number, require_positive
+from companion.validation import require_number, require_positive
 
 __all__ = ["NVAR", "forecast_loss", "roll_out", "valid_steps"]
 

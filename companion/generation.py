@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from companion.nn import KVCache, MemoryCache
-from companion.nn.validation import (
+from companion.validation import (
     require_number,
     require_positive,
     require_tensor,

@@ -3,7 +3,7 @@
 import torch
 
 from companion.kernels.tiled import TiledAttention
-from companion.kernels.validation import check_block_size, check_query_key_value
+from companion.validation import check_block_size, check_query_key_value
 
 
 class TritonAttention(TiledAttention):

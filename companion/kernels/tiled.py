@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import torch
 from torch.autograd.function import once_differentiable
 
-from companion.kernels.validation import check_block_size, check_query_key_value
+from companion.validation import check_block_size, check_query_key_value
 
 
 def blocks(length: int, block_size: int) -> list[slice]:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from companion.nn.blocks import ACTIVATIONS
-from companion.nn.validation import (
+from companion.validation import (
     require_choice,
     require_heads,
     require_number,

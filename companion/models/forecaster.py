@@ -12,7 +12,7 @@ from torch import nn
 from companion.models.config import StackConfig, require_config
 from companion.nn import EncoderBlock, LearnedPositions
 from companion.nn.blocks import make_dropout, make_norm
-from companion.nn.validation import require_features, require_number, require_positive
+from companion.validation import require_features, require_number, require_positive
 
 
 @dataclass(frozen=True, kw_only=True)

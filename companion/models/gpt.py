@@ -20,7 +20,7 @@ from companion.nn import (
     TokenEmbedding,
 )
 from companion.nn.blocks import make_dropout, make_norm
-from companion.nn.validation import (
+from companion.validation import (
     require_choice,
     require_even,
     require_heads,

@@ -20,7 +20,7 @@ from companion.nn import (
     padding_mask,
 )
 from companion.nn.blocks import make_dropout, make_norm
-from companion.nn.validation import require_even, require_features, require_tokens
+from companion.validation import require_even, require_features, require_tokens
 
 # About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
 PAPER = {"vocab_size": 37000, "num_layers": 6, "max_len": 512}

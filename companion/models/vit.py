@@ -12,7 +12,7 @@ from torch import nn
 from companion.models.config import StackConfig, require_config
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
 from companion.nn.blocks import make_dropout, make_norm
-from companion.nn.validation import require_positive
+from companion.validation import require_positive
 
 IMAGENET = {"image_size": 224, "patch_size": 16, "channels": 3, "num_classes": 1000}
 

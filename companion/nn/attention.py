@@ -9,9 +9,9 @@ import math
 import torch
 import torch.nn.functional as F
 
-from companion.kernels.validation import check_query_key_value
 from companion.nn.masks import causal_mask
-from companion.nn.validation import (
+from companion.validation import (
+    check_query_key_value,
     require_probability,
     require_tensor,
 )

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from companion.nn.multi_head_attention import KVCache, MemoryCache, MultiHeadAttention
-from companion.nn.validation import (
+from companion.validation import (
     require_choice,
     require_features,
     require_positive,

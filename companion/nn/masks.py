@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.nn.validation import require_integers
+from companion.validation import require_integers
 
 
 def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:

@@ -12,7 +12,7 @@ from companion.nn.attention import (
     fused_attention,
     scaled_dot_product_attention,
 )
-from companion.nn.validation import require_features, require_heads, require_probability
+from companion.validation import require_features, require_heads, require_probability
 
 
 class KVCache:

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from companion.nn.embeddings import look_up
-from companion.nn.validation import (
+from companion.validation import (
     require_choice,
     require_even,
     require_features,

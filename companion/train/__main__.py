@@ -12,11 +12,11 @@ from pathlib import Path
 
 import torch
 
-from companion.nn.validation import require_probability
 from companion.train.folder import METRICS, Metrics, start
 from companion.train.recipes import RECIPES, STEPS
 from companion.training import History, fit
 from companion.training.processes import PRECISIONS
+from companion.validation import require_probability
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -12,10 +12,10 @@ import torch
 from torch import nn
 from tqdm.auto import tqdm
 
-from companion.nn.validation import require_choice, require_number, require_positive
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.losses import Loss
 from companion.training.processes import PRECISIONS, accelerated, draw_apart, held_interrupt, shares
+from companion.validation import require_choice, require_number, require_positive
 
 
 @dataclass

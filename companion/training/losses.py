@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.nn.validation import (
+from companion.validation import (
     require_in_range,
     require_integers,
     require_probability,

@@ -2,7 +2,7 @@
 
 import math
 
-from companion.nn.validation import require_positive
+from companion.validation import require_positive
 
 
 def warmup_schedule(step: int, *, d_model: int, warmup_steps: int) -> float:

@@ -502,10 +502,14 @@ def test_ids_of_another_shape_or_type_are_refused():
 def test_more_tokens_than_learned_positions_are_refused():
     for model in (gpt(), bert()):
         assert model(ids(1, 19)).shape[1] == 19
-        refused(ValueError, lambda m=model: m(ids(1, 20)), "positions 0 to 19", "max_len = 19", "larger")
+        refused(
+            ValueError, lambda m=model: m(ids(1, 20)), "positions 0 to 19", "max_len = 19", "larger"
+        )
     model, caches = gpt(), [KVCache(), KVCache()]
     model(ids(1, 19), caches=caches)
-    refused(ValueError, lambda: model(ids(1, 1), caches=caches), "positions 19 to 19", "max_len = 19")
+    refused(
+        ValueError, lambda: model(ids(1, 1), caches=caches), "positions 19 to 19", "max_len = 19"
+    )
 
 
 def test_rotary_and_sinusoidal_positions_have_no_limit():
