@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import nn
 
-from companion.nn import KVCache, MemoryCache
+from companion.nn import KVCache
 from companion.validation import (
     require_number,
     require_positive,
@@ -164,9 +164,9 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
     ended = torch.zeros(len(target), dtype=torch.bool, device=target.device)
     with evaluating(model):
         memory = model.encode(source_ids)
-        caches = decoder_caches(model)
+        caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
-            logits = model.decode(target[:, :length], memory, source_ids, **caches)[:, -1]
+            logits = model.decode(target[:, :length], memory, source_ids, caches=caches)[:, -1]
             written = logits.argmax(dim=-1).masked_fill(ended, config.pad_id)
             target[:, length] = written
             ended |= written == config.eos_id
@@ -226,16 +226,16 @@ def beam_search(
     with evaluating(model):
         memory = model.encode(source_ids).repeat_interleave(K, dim=0)  # (B * K, S, d_model)
         sources = source_ids.repeat_interleave(K, dim=0)
-        caches = decoder_caches(model)
+        caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
-            logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, **caches)
+            logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)
             log_probabilities = logits[:, -1].log_softmax(-1, dtype=wide(logits.dtype))
             candidates = scores[..., None] + log_probabilities.unflatten(0, (B, K))
             scores, index = candidates.flatten(1).topk(K)  # (B, K) of (B, K * vocab_size)
             origin, token = index // config.vocab_size, index % config.vocab_size
             beam = beam[row[:, None], origin]
             beam[..., length] = token
-            for cache in caches["caches"]:
+            for cache in caches:
                 cache.select((row[:, None] * K + origin).flatten())
 
             ended = token == config.eos_id
@@ -261,14 +261,6 @@ def penalty(length: int, alpha: float) -> float:
 def wide(dtype: torch.dtype) -> torch.dtype:
     """The dtype that probabilities are computed in: float32, or float64 for float64."""
     return torch.promote_types(dtype, torch.float32)
-
-
-def decoder_caches(model: nn.Module) -> dict[str, list[KVCache]]:
-    """Empty caches for `Transformer.decode`, by the names of its arguments."""
-    return {
-        "caches": [KVCache() for _ in model.decoder_blocks],
-        "memory_caches": [MemoryCache() for _ in model.decoder_blocks],
-    }
 
 
 @contextmanager

@@ -1,4 +1,7 @@
-"""What a constructor or a forward pass may be given, with both numbers in the message."""
+"""What the package may be given: every floor imports this leaf, and it imports none of them.
+
+Messages say what came, what was expected and what to do.
+"""
 
 from numbers import Real
 
@@ -167,11 +170,28 @@ def check_query_key_value(query, key, value) -> None:
         )
 
 
+def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
+    """Raise unless mask and bias, where given, broadcast to the scores without enlarging them."""
+    given = [(n, x) for n, x in (("mask", mask), ("score_bias", score_bias)) if x is not None]
+    for name, term in given:
+        require_tensor(name, term)
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
+            "write mask == 1 for a mask of ones and zeros, or pass additive terms as score_bias"
+        )
+    if score_bias is not None and not score_bias.is_floating_point():
+        raise TypeError(f"score_bias must be floating, got {score_bias.dtype}; is it a mask?")
+    for name, term in given:
+        padded = (1,) * (len(scores_shape) - term.dim()) + tuple(term.shape)
+        fits = all(size in (1, full) for size, full in zip(padded, scores_shape, strict=False))
+        if term.dim() > len(scores_shape) or not fits:
+            raise ValueError(
+                f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "
+                f"them, got shape {tuple(term.shape)}"
+            )
+
+
 def check_block_size(block_size: int) -> None:
     """Raise unless the side of a tile is an int of at least 1."""
-    if isinstance(block_size, bool) or not isinstance(block_size, int):
-        raise TypeError(
-            f"block_size must be an int, got {block_size!r} of type {type(block_size).__name__}"
-        )
-    if block_size < 1:
-        raise ValueError(f"block_size must be at least 1, got {block_size}")
+    require_positive(block_size=block_size)

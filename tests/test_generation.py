@@ -402,7 +402,7 @@ class Scripted(torch.nn.Module):
     def encode(self, source_ids):
         return torch.zeros(*source_ids.shape, 1)
 
-    def decode(self, target_ids, memory, source_ids, *, caches, memory_caches):
+    def decode(self, target_ids, memory, source_ids, *, caches):
         return self.table[target_ids]
 
 

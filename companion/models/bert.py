@@ -11,7 +11,7 @@ from torch import nn
 
 from companion.models.config import ModelConfig, require_config, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
-from companion.nn.blocks import ACTIVATIONS, make_dropout, make_norm
+from companion.nn.blocks import ACTIVATIONS, make_dropout, run_blocks
 from companion.validation import require_in_range, require_positive, require_tokens
 
 UNCASED = {"vocab_size": 30522, "max_len": 512}
@@ -60,13 +60,12 @@ class BERT(nn.Module):
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
         self.positions = LearnedPositions(config.max_len, config.d_model)
         self.type_embedding = nn.Embedding(config.type_vocab_size, config.d_model)
-        norm = (config.norm, config.d_model, config.norm_eps, config.bias)
-        self.embedding_norm = make_norm(*norm)
+        self.embedding_norm = config.norm_layer()
         self.dropout = make_dropout(config.dropout)
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )
-        self.final_norm = make_norm(*norm) if config.norm_first else nn.Identity()
+        self.final_norm = config.final_norm()
         self.head = MLMHead(config, self.token_embedding) if config.mlm_head else nn.Identity()
         start_normal(self)
 
@@ -113,12 +112,7 @@ class BERT(nn.Module):
         if mask is None:
             mask = padding_mask(token_ids, self.config.pad_id)
         x = self._embed(token_ids, token_types)
-        weights = []
-        for block in self.blocks:
-            x = block(x, mask, need_weights=need_weights)
-            if need_weights:
-                x, of_block = x
-                weights.append(of_block)
+        x, weights = run_blocks(self.blocks, x, mask, need_weights=need_weights)
         hidden = self.final_norm(x)
         return (hidden, weights) if need_weights else hidden
 
@@ -147,7 +141,7 @@ class MLMHead(nn.Module):
         super().__init__()
         self.dense = nn.Linear(config.d_model, config.d_model, bias=config.bias)
         self.activation = ACTIVATIONS[config.activation]
-        self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.norm = config.norm_layer()
         self.decoder = nn.Linear(config.d_model, config.vocab_size)
         self.decoder.weight = token_embedding.weight
 

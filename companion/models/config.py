@@ -1,4 +1,4 @@
-"""What the models share: their configurations, how their parameters start, caches by block."""
+"""What the models share: their configurations, how their parameters start, their caches."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -6,7 +6,8 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import nn
 
-from companion.nn.blocks import ACTIVATIONS
+from companion.nn import KVCache
+from companion.nn.blocks import ACTIVATIONS, make_norm
 from companion.validation import (
     require_choice,
     require_heads,
@@ -82,6 +83,14 @@ class StackConfig:
         """Width of a value per head."""
         return self.d_model // self.num_heads if self.d_v is None else self.d_v
 
+    def norm_layer(self) -> nn.Module:
+        """A norm as in the blocks."""
+        return make_norm(self.norm, self.d_model, self.norm_eps, self.bias)
+
+    def final_norm(self) -> nn.Module:
+        """What follows the last block: a norm after pre-norm blocks, whose sum none has normed."""
+        return self.norm_layer() if self.norm_first else nn.Identity()
+
     def block(self) -> dict[str, Any]:
         """The arguments of one `EncoderBlock` or `DecoderBlock`."""
         names = ["d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"]
@@ -140,23 +149,17 @@ def start_normal(model: nn.Module, std: float = 0.02) -> None:
             parameter.zero_()
 
 
-def one_per_block(caches: list | None, blocks: nn.ModuleList, cache_type: type) -> list:
-    """The caches, once checked to be one for each block; that many times None for None."""
+def require_caches(caches: list | None, blocks: nn.ModuleList) -> None:
+    """Raise unless there is one `KVCache` for each block, where they are given."""
     if caches is None:
-        return [None] * len(blocks)
-    if not isinstance(caches, list | tuple):
-        raise TypeError(
-            f"caches must be a list of {cache_type.__name__}(), got {type(caches).__name__}"
-        )
-    for cache in caches:
-        if not isinstance(cache, cache_type):
-            raise TypeError(
-                f"caches must be a list of {cache_type.__name__}(), got {type(cache).__name__}"
-            )
+        return
+    is_list = isinstance(caches, list | tuple)
+    for found in caches if is_list else [caches]:
+        if not (is_list and isinstance(found, KVCache)):
+            raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
     different = len(set(map(id, caches)))
     if not different == len(caches) == len(blocks):
         raise ValueError(
-            f"caches must hold one {cache_type.__name__}() for each of the {len(blocks)} blocks, "
+            f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
         )
-    return caches

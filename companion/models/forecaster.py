@@ -11,7 +11,7 @@ from torch import nn
 
 from companion.models.config import StackConfig, require_config
 from companion.nn import EncoderBlock, LearnedPositions
-from companion.nn.blocks import make_dropout, make_norm
+from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import require_features, require_number, require_positive
 
 
@@ -78,9 +78,7 @@ class Forecaster(nn.Module):
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )
-        self.final_norm = nn.Identity()
-        if config.norm_first:
-            self.final_norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.final_norm = config.final_norm()
         width = config.num_patches * config.d_model
         self.head = nn.Linear(width, config.horizon * config.features)
         nn.init.zeros_(self.head.weight)
@@ -105,12 +103,7 @@ class Forecaster(nn.Module):
                 f"got {window.shape[1]}; give the last {config.window}"
             )
         x = self.dropout(self.positions(self.patch_embedding(self._patches(window))))
-        weights = []
-        for block in self.blocks:
-            x = block(x, need_weights=need_weights)
-            if need_weights:
-                x, of_block = x
-                weights.append(of_block)
+        x, weights = run_blocks(self.blocks, x, need_weights=need_weights)
         moves = self.head(self.final_norm(x).flatten(1))
         moves = moves.unflatten(1, (config.horizon, config.features))
         forecast = window[:, -1:] + config.step_scale * moves

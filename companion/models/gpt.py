@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, one_per_block, require_config, start_normal
+from companion.models.config import ModelConfig, require_caches, require_config, start_normal
 from companion.nn import (
     EncoderBlock,
     KVCache,
@@ -19,7 +19,7 @@ from companion.nn import (
     RotaryScaling,
     TokenEmbedding,
 )
-from companion.nn.blocks import make_dropout, make_norm
+from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import (
     require_choice,
     require_even,
@@ -88,7 +88,7 @@ class GPTConfig(ModelConfig):
             super()._require_token(name)
 
     def block(self) -> dict[str, Any]:
-        """The arguments of one `EncoderBlock`."""
+        """The arguments of every `EncoderBlock`."""
         rope = None
         if self.positions == "rotary":
             rope = RotaryEmbedding(
@@ -116,16 +116,13 @@ class GPT(nn.Module):
         require_config(config, GPTConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
-        self.positions = None
-        if config.positions == "learned":
+        block = config.block()
+        self.rope, self.positions = block["rope"], None  # one rotation serves all blocks
+        if self.rope is None:
             self.positions = LearnedPositions(config.max_len, config.d_model)
         self.dropout = make_dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
-        self.final_norm = nn.Identity()
-        if config.norm_first:
-            self.final_norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.blocks = nn.ModuleList(EncoderBlock(**block) for _ in range(config.num_layers))
+        self.final_norm = config.final_norm()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tie_weights:
             self.head.weight = self.token_embedding.weight
@@ -150,6 +147,27 @@ class GPT(nn.Module):
     ):
         """Return logits (B, T, vocab_size); logits[:, t] predicts what follows token_ids[:, t].
 
+        Args and errors are those of `hidden_states`.
+        """
+        hidden = self.hidden_states(
+            token_ids, mask, positions=positions, caches=caches, need_weights=need_weights
+        )
+        if need_weights:
+            hidden, weights = hidden
+            return self.head(hidden), weights
+        return self.head(hidden)
+
+    def hidden_states(
+        self,
+        token_ids: torch.Tensor,
+        mask: torch.Tensor | None = None,
+        *,
+        positions: torch.Tensor | None = None,
+        caches: list[KVCache] | None = None,
+        need_weights: bool = False,
+    ):
+        """Return what the head reads, (B, T, d_model).
+
         Args:
             token_ids: integers (B, T); with caches, the new tokens only.
             mask: boolean (T, S), or four dimensions that broadcast to (B, H, T, S); True means "may
@@ -164,19 +182,19 @@ class GPT(nn.Module):
             TypeError: the ids are not integers, or the mask is not boolean.
         """
         require_tokens("token_ids", token_ids)
-        caches = one_per_block(caches, self.blocks, KVCache)
+        require_caches(caches, self.blocks)
+        start = caches[0].length if caches else 0
         x = self.token_embedding(token_ids)
-        if self.positions is not None:
-            past = 0 if caches[0] is None else caches[0].length
-            x, positions = self.positions(x, positions, start=past), None
-        x = self.dropout(x)
-        weights = []
-        for block, cache in zip(self.blocks, caches, strict=True):
-            x = block(
-                x, mask, is_causal=True, positions=positions, cache=cache, need_weights=need_weights
-            )
-            if need_weights:
-                x, of_block = x
-                weights.append(of_block)
-        logits = self.head(self.final_norm(x))
-        return (logits, weights) if need_weights else logits
+        if self.rope is None:
+            x = self.positions(x, positions, start=start)
+        x, weights = run_blocks(
+            self.blocks,
+            self.dropout(x),
+            mask,
+            is_causal=True,
+            positions=self.rope and self.rope.rotation(x, positions, start=start),
+            caches=caches,
+            need_weights=need_weights,
+        )
+        hidden = self.final_norm(x)
+        return (hidden, weights) if need_weights else hidden

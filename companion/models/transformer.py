@@ -9,17 +9,16 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, one_per_block, require_config
+from companion.models.config import ModelConfig, require_caches, require_config
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
     KVCache,
-    MemoryCache,
     SinusoidalPositions,
     TokenEmbedding,
     padding_mask,
 )
-from companion.nn.blocks import make_dropout, make_norm
+from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import require_even, require_features, require_tokens
 
 # About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
@@ -78,9 +77,7 @@ class Transformer(nn.Module):
         self.decoder_blocks = nn.ModuleList(
             DecoderBlock(**config.block()) for _ in range(config.num_layers)
         )
-        norm = (config.norm, config.d_model, config.norm_eps, config.bias)
-        self.encoder_norm = make_norm(*norm) if config.norm_first else nn.Identity()
-        self.decoder_norm = make_norm(*norm) if config.norm_first else nn.Identity()
+        self.encoder_norm, self.decoder_norm = config.final_norm(), config.final_norm()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.head.weight = self.token_embedding.weight
         self._initialise()
@@ -122,12 +119,7 @@ class Transformer(nn.Module):
         require_tokens("source_ids", source_ids)
         mask = padding_mask(source_ids, self.config.pad_id)
         x = self.dropout(self.positions(self.token_embedding(source_ids)))
-        weights = []
-        for block in self.encoder_blocks:
-            x = block(x, mask, need_weights=need_weights)
-            if need_weights:
-                x, of_block = x
-                weights.append(of_block)
+        x, weights = run_blocks(self.encoder_blocks, x, mask, need_weights=need_weights)
         memory = self.encoder_norm(x)
         return (memory, weights) if need_weights else memory
 
@@ -138,7 +130,6 @@ class Transformer(nn.Module):
         source_ids: torch.Tensor,
         *,
         caches: list[KVCache] | None = None,
-        memory_caches: list[MemoryCache] | None = None,
         need_weights: bool = False,
     ):
         """Return the logits of `forward`, given the encoder's memory (B, S, d_model).
@@ -149,7 +140,6 @@ class Transformer(nn.Module):
             source_ids: integers (B, S); they tell which of the memory is padding.
             caches: one `KVCache` for each block, filled in place; the tokens that they hold already
                 are not computed again, and the logits are those of the others only.
-            memory_caches: one `MemoryCache` for each block, filled in place at the first call.
             need_weights: also return a dict of lists over blocks, "decoder" and "cross".
 
         Raises:
@@ -168,31 +158,25 @@ class Transformer(nn.Module):
             )
         mask = padding_mask(target_ids, self.config.pad_id)
         memory_mask = padding_mask(source_ids, self.config.pad_id)
-        caches = one_per_block(caches, self.decoder_blocks, KVCache)
-        memory_caches = one_per_block(memory_caches, self.decoder_blocks, MemoryCache)
-        past = 0 if caches[0] is None else caches[0].length
+        require_caches(caches, self.decoder_blocks)
+        past = caches[0].length if caches else 0
         if past > target_ids.shape[1]:
             raise ValueError(
                 f"the caches hold {past} tokens, but target_ids has {target_ids.shape[1]}; "
                 "give the whole target so far, not its last token alone"
             )
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), start=past))
-        weights = {"decoder": [], "cross": []}
-        for block, cache, memory_cache in zip(
-            self.decoder_blocks, caches, memory_caches, strict=True
-        ):
-            x = block(
-                x,
-                memory,
-                mask,
-                memory_mask,
-                cache=cache,
-                memory_cache=memory_cache,
-                need_weights=need_weights,
-            )
-            if need_weights:
-                x, of_block, cross = x
-                weights["decoder"].append(of_block)
-                weights["cross"].append(cross)
+        x, weights = run_blocks(
+            self.decoder_blocks,
+            x,
+            memory,
+            mask,
+            memory_mask,
+            caches=caches,
+            need_weights=need_weights,
+        )
         logits = self.head(self.decoder_norm(x))
-        return (logits, weights) if need_weights else logits
+        if not need_weights:
+            return logits
+        decoder, cross = (list(kind) for kind in zip(*weights, strict=True))
+        return logits, {"decoder": decoder, "cross": cross}

@@ -11,7 +11,7 @@ from torch import nn
 
 from companion.models.config import StackConfig, require_config
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
-from companion.nn.blocks import make_dropout, make_norm
+from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import require_positive
 
 IMAGENET = {"image_size": 224, "patch_size": 16, "channels": 3, "num_classes": 1000}
@@ -81,9 +81,7 @@ class ViT(nn.Module):
         self.blocks = nn.ModuleList(
             EncoderBlock(**config.block()) for _ in range(config.num_layers)
         )
-        self.final_norm = nn.Identity()
-        if config.norm_first:
-            self.final_norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.final_norm = config.final_norm()
         self.head = nn.Identity()
         if config.num_classes is not None:
             self.head = nn.Linear(config.d_model, config.num_classes)
@@ -121,11 +119,6 @@ class ViT(nn.Module):
         patches = self.patch_embedding(images)  # (B, patches, d_model)
         cls = self.cls_token.expand(patches.shape[0], -1, -1)  # (B, 1, d_model)
         x = self.dropout(self.positions(torch.cat([cls, patches], dim=1)))
-        weights = []
-        for block in self.blocks:
-            x = block(x, need_weights=need_weights)
-            if need_weights:
-                x, of_block = x
-                weights.append(of_block)
+        x, weights = run_blocks(self.blocks, x, need_weights=need_weights)
         hidden = self.final_norm(x)
         return (hidden, weights) if need_weights else hidden

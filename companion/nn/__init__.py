@@ -6,13 +6,15 @@ always.
 
 from companion.nn.attention import scaled_dot_product_attention
 from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
+from companion.nn.cache import KVCache
 from companion.nn.embeddings import PatchEmbedding, TokenEmbedding
 from companion.nn.masks import causal_mask, padding_mask
-from companion.nn.multi_head_attention import KVCache, MemoryCache, MultiHeadAttention
+from companion.nn.multi_head_attention import MultiHeadAttention
 from companion.nn.positions import (
     LearnedPositions,
     RotaryEmbedding,
     RotaryScaling,
+    Rotation,
     SinusoidalPositions,
     alibi_bias,
     sinusoidal_encoding,
@@ -24,11 +26,11 @@ __all__ = [
     "FeedForward",
     "KVCache",
     "LearnedPositions",
-    "MemoryCache",
     "MultiHeadAttention",
     "PatchEmbedding",
     "RotaryEmbedding",
     "RotaryScaling",
+    "Rotation",
     "SinusoidalPositions",
     "TokenEmbedding",
     "alibi_bias",

@@ -9,11 +9,12 @@ import math
 import torch
 import torch.nn.functional as F
 
+from companion.kernels.tiled import full_precision
 from companion.nn.masks import causal_mask
 from companion.validation import (
+    check_mask_and_bias,
     check_query_key_value,
     require_probability,
-    require_tensor,
 )
 
 
@@ -30,8 +31,9 @@ def scaled_dot_product_attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """softmax(Q K^T / sqrt(d_k)) V, step by step, with the weights returned.
 
-    Half precision is computed in float32 and float64 stays float64; results come back in the dtype
-    of the query. A query that may attend to nothing gets zeros, as output and as weights.
+    Half precision is computed in float32, under autocast too, and float64 stays float64; results
+    come back in the dtype of the query. A query that may attend to nothing gets zeros, as output
+    and as weights.
 
     Args:
         query: (..., T, d_k).
@@ -41,7 +43,7 @@ def scaled_dot_product_attention(
         is_causal: no query sees a later key; the last query is aligned with the last key. Together
             with a mask it means both.
         score_bias: floating, broadcasts like the mask; added to the scaled scores, in the dtype of
-            the query (so what overflows there counts as -inf).
+            the query: what overflows there downwards is -inf, and upwards its largest number.
         scale: replaces 1 / sqrt(d_k).
         dropout_p: probability with which a weight is dropped.
 
@@ -62,19 +64,20 @@ def scaled_dot_product_attention(
 
     dtype = torch.promote_types(query.dtype, torch.float32)
     scale = 1 / math.sqrt(d_k) if scale is None else scale
-    scores = query.to(dtype) @ key.to(dtype).transpose(-2, -1) * scale  # (..., T, S)
-    if score_bias is not None:
-        scores = scores + score_bias.to(query.dtype)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    if is_causal:
-        scores = scores.masked_fill(~causal_mask(T, S, device=scores.device), -math.inf)
+    with full_precision(query.device.type):
+        scores = query.to(dtype) @ key.to(dtype).transpose(-2, -1) * scale  # (..., T, S)
+        if score_bias is not None:
+            scores = scores + _in_dtype(score_bias, query.dtype)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        if is_causal:
+            scores = scores.masked_fill(~causal_mask(T, S, device=scores.device), -math.inf)
 
-    # The softmax of a row of -inf would be NaN: such a row is levelled first, emptied afterwards.
-    empty = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
-    weights = scores.masked_fill(empty, 0.0).softmax(dim=-1, dtype=dtype).masked_fill(empty, 0.0)
-    weights = F.dropout(weights, dropout_p)
-    output = weights @ value.to(weights.dtype)  # (..., T, d_v)
+        # The softmax of a row of -inf would be NaN: such a row is levelled first, emptied after.
+        empty = (scores == -math.inf).all(dim=-1, keepdim=True)  # (..., T, 1)
+        weights = scores.masked_fill(empty, 0.0).softmax(dim=-1).masked_fill(empty, 0.0)
+        weights = F.dropout(weights, dropout_p)
+        output = weights @ value.to(dtype)  # (..., T, d_v)
     return output.to(query.dtype), weights.to(query.dtype)
 
 
@@ -98,8 +101,7 @@ def fused_attention(
         output (B, H, T, d_v).
     """
     T, S = query.shape[-2], key.shape[-2]
-    if T == 1:
-        is_causal = False  # the last query sees every key
+    is_causal = is_causal and T > 1  # a single query is the last one, which sees every key
     if is_causal and (T != S or mask is not None or score_bias is not None):
         # torch aligns the first query with the first key, and takes is_causal or a mask, not both
         causal = causal_mask(T, S, device=query.device)
@@ -109,7 +111,7 @@ def fused_attention(
     # The kernels do not agree on a query without a key, so none of them is given one.
     attn_mask, empty = mask, None
     if score_bias is not None:
-        attn_mask = score_bias.to(query.dtype)[(None,) * (4 - score_bias.dim())]
+        attn_mask = _in_dtype(score_bias, query.dtype)[(None,) * (4 - score_bias.dim())]
         if mask is not None:
             attn_mask = torch.where(mask, attn_mask, -math.inf)
         empty = (attn_mask == -math.inf).all(dim=-1, keepdim=True)
@@ -120,6 +122,14 @@ def fused_attention(
     if attn_mask is not None:
         attn_mask = attn_mask.expand(*attn_mask.shape[:-1], S)
 
+    # Only the flash kernel takes grouped heads; with float32 or a mask torch would turn to the one
+    # that stores (T, S) scores, so there every query head gets its own keys and values.
+    is_grouped, half = key.shape[1] != query.shape[1], (torch.float16, torch.bfloat16)
+    takes_groups = query.is_cuda and query.dtype in half and query.shape[-1] == value.shape[-1]
+    if is_grouped and not (takes_groups and attn_mask is None):
+        group = query.shape[1] // key.shape[1]
+        key, value = (x.repeat_interleave(group, dim=1) for x in (key, value))
+        is_grouped = False
     output = F.scaled_dot_product_attention(
         query,
         key,
@@ -127,30 +137,12 @@ def fused_attention(
         attn_mask=attn_mask,
         is_causal=is_causal,
         dropout_p=dropout_p,
-        enable_gqa=key.shape[1] != query.shape[1],
+        enable_gqa=is_grouped,
     )
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
-def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
-    """Raise unless mask and bias, where given, broadcast to the scores without enlarging them."""
-    for name, term in (("mask", mask), ("score_bias", score_bias)):
-        if term is not None:
-            require_tensor(name, term)
-    if mask is not None and mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
-            "write mask == 1 for a mask of ones and zeros, or pass additive terms as score_bias"
-        )
-    if score_bias is not None and not score_bias.is_floating_point():
-        raise TypeError(f"score_bias must be floating, got {score_bias.dtype}; is it a mask?")
-    for name, term in (("mask", mask), ("score_bias", score_bias)):
-        if term is None:
-            continue
-        padded = (1,) * (len(scores_shape) - term.dim()) + tuple(term.shape)
-        fits = all(size in (1, full) for size, full in zip(padded, scores_shape, strict=False))
-        if term.dim() > len(scores_shape) or not fits:
-            raise ValueError(
-                f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "
-                f"them, got shape {tuple(term.shape)}"
-            )
+def _in_dtype(bias: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """The bias in a dtype that may be narrower; +inf there would make the softmax NaN."""
+    largest = min(torch.finfo(dtype).max, torch.finfo(bias.dtype).max)
+    return bias.clamp(max=largest).to(dtype)

@@ -6,7 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.nn.multi_head_attention import KVCache, MemoryCache, MultiHeadAttention
+from companion.nn.cache import KVCache
+from companion.nn.multi_head_attention import MultiHeadAttention
+from companion.nn.positions import Rotation
 from companion.validation import (
     require_choice,
     require_features,
@@ -68,11 +70,12 @@ class FeedForward(nn.Module):
         return self.down_proj(self.dropout(hidden))
 
 
-class EncoderBlock(nn.Module):
-    """Self-attention and feed-forward network, each with a residual connection and a norm.
+class Block(nn.Module):
+    """What the encoder's block and the decoder's share: their parts, and where the norms act.
 
-    The norm comes after the addition (post-norm, the original) or before the sub-layer (pre-norm).
-    With `is_causal` this is the block of GPT.
+    Post-norm is the original: the sum of input and sub-layer is normed, and so is every path back
+    through the stack; training deep stacks that way needs a warm-up. Pre-norm leaves the sum alone
+    and norms what a sub-layer reads: from the loss to every block there is a path without a norm.
 
     Args:
         d_model: width of the sequence.
@@ -84,11 +87,14 @@ class EncoderBlock(nn.Module):
         activation: of the feed-forward network.
         bias: whether projections and layer norms add a bias.
         dropout: on attention weights, hidden layer and the output of each sub-layer.
-        num_kv_heads, rope, d_k, d_v: see `MultiHeadAttention`.
+        num_kv_heads, d_k, d_v: see `MultiHeadAttention`.
+        rope: a `RotaryEmbedding`; it acts in the self-attention only.
 
     Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et
     al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
     """
+
+    has_cross_attention = False
 
     def __init__(
         self,
@@ -109,22 +115,36 @@ class EncoderBlock(nn.Module):
     ) -> None:
         super().__init__()
         self.norm_first = norm_first
-        self.self_attention = MultiHeadAttention(
-            d_model,
-            num_heads,
-            num_kv_heads=num_kv_heads,
-            d_k=d_k,
-            d_v=d_v,
-            bias=bias,
-            dropout=dropout,
-            rope=rope,
+        sizes = {"num_kv_heads": num_kv_heads, "d_k": d_k, "d_v": d_v}
+        attention = partial(
+            MultiHeadAttention, d_model, num_heads, **sizes, bias=bias, dropout=dropout
         )
+        self.self_attention = attention(rope=rope)
+        if self.has_cross_attention:
+            self.cross_attention = attention()
         self.feed_forward = FeedForward(
             d_model, d_ff, activation=activation, bias=bias, dropout=dropout
         )
         self.norm1 = make_norm(norm, d_model, norm_eps, bias)
         self.norm2 = make_norm(norm, d_model, norm_eps, bias)
+        if self.has_cross_attention:
+            self.norm3 = make_norm(norm, d_model, norm_eps, bias)
         self.dropout = make_dropout(dropout)
+
+    def _pre_norm(self, norm: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        """What a sub-layer reads."""
+        return norm(x) if self.norm_first else x
+
+    def _post_norm(self, norm: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        """What becomes of the sum of a sub-layer's input and output."""
+        return x if self.norm_first else norm(x)
+
+
+class EncoderBlock(Block):
+    """Self-attention and a feed-forward network. With `is_causal` this is the block of GPT.
+
+    Args, and source: see `Block`.
+    """
 
     def forward(
         self,
@@ -133,7 +153,7 @@ class EncoderBlock(nn.Module):
         *,
         is_causal: bool = False,
         score_bias: torch.Tensor | None = None,
-        positions: torch.Tensor | None = None,
+        positions: torch.Tensor | Rotation | None = None,
         cache: KVCache | None = None,
         need_weights: bool = False,
     ):
@@ -141,68 +161,28 @@ class EncoderBlock(nn.Module):
 
         The other arguments are those of `MultiHeadAttention.forward`.
         """
-        attend = {
-            "mask": mask,
-            "is_causal": is_causal,
-            "score_bias": score_bias,
-            "positions": positions,
-            "cache": cache,
-            "need_weights": need_weights,
-        }
-        if self.norm_first:
-            attended, weights = self.self_attention(self.norm1(x), **attend)
-            x = x + self.dropout(attended)
-            x = x + self.dropout(self.feed_forward(self.norm2(x)))
-        else:
-            attended, weights = self.self_attention(x, **attend)
-            x = self.norm1(x + self.dropout(attended))
-            x = self.norm2(x + self.dropout(self.feed_forward(x)))
+        attended, weights = self.self_attention(
+            self._pre_norm(self.norm1, x),
+            mask=mask,
+            is_causal=is_causal,
+            score_bias=score_bias,
+            positions=positions,
+            cache=cache,
+            need_weights=need_weights,
+        )
+        x = self._post_norm(self.norm1, x + self.dropout(attended))
+        made = self.feed_forward(self._pre_norm(self.norm2, x))
+        x = self._post_norm(self.norm2, x + self.dropout(made))
         return (x, weights) if need_weights else x
 
 
-class DecoderBlock(nn.Module):
+class DecoderBlock(Block):
     """Causal self-attention, attention to an encoder's output, and a feed-forward network.
 
-    Arguments are those of `EncoderBlock`; a rotary embedding acts in the self-attention only.
-
-    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762).
+    Args, and source: see `Block`.
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        num_heads: int,
-        d_ff: int,
-        *,
-        norm_first: bool = False,
-        norm: str = "layer",
-        norm_eps: float = 1e-5,
-        activation: str = "relu",
-        bias: bool = True,
-        dropout: float = 0.0,
-        num_kv_heads: int | None = None,
-        d_k: int | None = None,
-        d_v: int | None = None,
-        rope: nn.Module | None = None,
-    ) -> None:
-        super().__init__()
-        self.norm_first = norm_first
-        heads = {
-            "num_kv_heads": num_kv_heads,
-            "d_k": d_k,
-            "d_v": d_v,
-            "bias": bias,
-            "dropout": dropout,
-        }
-        self.self_attention = MultiHeadAttention(d_model, num_heads, **heads, rope=rope)
-        self.cross_attention = MultiHeadAttention(d_model, num_heads, **heads)
-        self.feed_forward = FeedForward(
-            d_model, d_ff, activation=activation, bias=bias, dropout=dropout
-        )
-        self.norm1 = make_norm(norm, d_model, norm_eps, bias)
-        self.norm2 = make_norm(norm, d_model, norm_eps, bias)
-        self.norm3 = make_norm(norm, d_model, norm_eps, bias)
-        self.dropout = make_dropout(dropout)
+    has_cross_attention = True
 
     def forward(
         self,
@@ -213,42 +193,54 @@ class DecoderBlock(nn.Module):
         *,
         is_causal: bool = True,
         cache: KVCache | None = None,
-        memory_cache: MemoryCache | None = None,
         need_weights: bool = False,
     ):
         """Return x after the block; with `need_weights` (x, self weights, cross weights).
 
         Args:
-            x: (B, T, d_model), the target so far.
+            x: (B, T, d_model), the target so far; with a cache, its new tokens only.
             memory: (B, S, d_model), the encoder's output.
             mask: which target positions may be attended to, as in `MultiHeadAttention.forward`.
             memory_mask: which source positions may be attended to, likewise.
             is_causal: no target position sees a later one.
-            cache: filled in place with the keys and values of the self-attention.
-            memory_cache: filled by the first call with the keys and values of the cross-attention,
-                and read by all others.
+            cache: takes in keys and values of the self-attention, and `cache.memory` those of the
+                cross-attention, which are made by the first call only.
             need_weights: also return weights (B, H, T, T) and (B, H, T, S).
         """
-        attend = {
-            "mask": mask,
-            "is_causal": is_causal,
-            "cache": cache,
-            "need_weights": need_weights,
-        }
-        look_up = {"mask": memory_mask, "cache": memory_cache, "need_weights": need_weights}
-        if self.norm_first:
-            attended, weights = self.self_attention(self.norm1(x), **attend)
-            x = x + self.dropout(attended)
-            found, cross_weights = self.cross_attention(self.norm2(x), memory, **look_up)
-            x = x + self.dropout(found)
-            x = x + self.dropout(self.feed_forward(self.norm3(x)))
-        else:
-            attended, weights = self.self_attention(x, **attend)
-            x = self.norm1(x + self.dropout(attended))
-            found, cross_weights = self.cross_attention(x, memory, **look_up)
-            x = self.norm2(x + self.dropout(found))
-            x = self.norm3(x + self.dropout(self.feed_forward(x)))
+        attended, weights = self.self_attention(
+            self._pre_norm(self.norm1, x),
+            mask=mask,
+            is_causal=is_causal,
+            cache=cache,
+            need_weights=need_weights,
+        )
+        x = self._post_norm(self.norm1, x + self.dropout(attended))
+        attended, cross_weights = self.cross_attention(
+            self._pre_norm(self.norm2, x),
+            memory,
+            mask=memory_mask,
+            cache=None if cache is None else cache.memory,
+            need_weights=need_weights,
+        )
+        x = self._post_norm(self.norm2, x + self.dropout(attended))
+        made = self.feed_forward(self._pre_norm(self.norm3, x))
+        x = self._post_norm(self.norm3, x + self.dropout(made))
         return (x, weights, cross_weights) if need_weights else x
+
+
+def run_blocks(blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **options):
+    """Return x after all blocks, and a list of the weights that they gave, if these are asked for.
+
+    Every block gets the same arguments, and its own of `caches`.
+    """
+    weights = []
+    for i, block in enumerate(blocks):
+        cached = {} if caches is None else {"cache": caches[i]}
+        x = block(x, *arguments, **cached, **options)
+        if options.get("need_weights"):
+            x, *given = x
+            weights.append(given if len(given) > 1 else given[0])
+    return x, weights
 
 
 def make_norm(norm: str, d_model: int, eps: float, bias: bool) -> nn.Module:

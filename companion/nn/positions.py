@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import nn
@@ -28,7 +29,8 @@ def sinusoidal_encoding(
         length: number of positions, from 0.
         d_model: number of columns, even.
         device: where to make the table.
-        dtype: of the result; torch's default dtype when left out. Angles are computed in float64.
+        dtype: of the result; torch's default dtype when left out. Angles are computed in float64,
+            on MPS, which has none, in float32.
 
     Returns:
         (length, d_model).
@@ -60,15 +62,19 @@ class SinusoidalPositions(nn.Module):
         self.d_model = d_model
 
     def forward(
-        self, x: torch.Tensor, positions: torch.Tensor | None = None, *, start: int = 0
+        self,
+        x: torch.Tensor,
+        positions: torch.Tensor | None = None,
+        *,
+        start: int | torch.Tensor = 0,
     ) -> torch.Tensor:
         """Add to x (B, T, d_model) the waves at positions (T,) or (B, T).
 
-        Left out, positions are counted on from `start`.
+        Left out, positions are counted on from `start`, an int or an integer tensor ().
         """
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if positions is None:
-            positions = torch.arange(start, start + x.shape[1], device=x.device)
+            positions = start + torch.arange(x.shape[1], device=x.device)
         require_positions(positions, x.shape[0], x.shape[1])
         return x + _sinusoids(positions, self.d_model).to(x.dtype)
 
@@ -90,17 +96,23 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
     def forward(
-        self, x: torch.Tensor, positions: torch.Tensor | None = None, *, start: int = 0
+        self,
+        x: torch.Tensor,
+        positions: torch.Tensor | None = None,
+        *,
+        start: int | torch.Tensor = 0,
     ) -> torch.Tensor:
         """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T).
 
-        Left out, positions are counted on from `start`.
+        Left out, positions are counted on from `start`, an int or an integer tensor ().
 
         Raises:
-            ValueError: a position is not in [0, max_len) (given ones are checked on the CPU only).
+            ValueError: a position is not in [0, max_len) (tensors are checked on the CPU only).
             TypeError: positions are not integers.
         """
         require_features("x", x, "(B, T, d_model)", self.d_model)
+        if positions is None and isinstance(start, torch.Tensor):
+            positions = start + torch.arange(x.shape[1], device=x.device)
         if positions is None:
             stop = start + x.shape[1]
             if start < 0 or stop > self.max_len:
@@ -161,6 +173,13 @@ class RotaryScaling:
         return frequencies * (kept + (1 - kept) / self.factor)
 
 
+class Rotation(NamedTuple):
+    """Cosine and sine of the pairs' angles at each position, (T, d_k / 2) or (B, 1, T, d_k / 2)."""
+
+    cos: torch.Tensor
+    sin: torch.Tensor
+
+
 class RotaryEmbedding(nn.Module):
     """Turns pairs of entries of queries and keys by an angle that grows with the position.
 
@@ -196,26 +215,47 @@ class RotaryEmbedding(nn.Module):
             raise ValueError(f"base must be positive, got {base}")
         self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
-    def forward(
-        self, x: torch.Tensor, positions: torch.Tensor | None = None, *, start: int = 0
-    ) -> torch.Tensor:
-        """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T).
+    def rotation(
+        self,
+        x: torch.Tensor,
+        positions: torch.Tensor | Rotation | None = None,
+        *,
+        start: int | torch.Tensor = 0,
+    ) -> Rotation:
+        """The cosines and sines that turn an x (B, ..., T, width) to its positions, (T,) or (B, T).
 
-        Left out, positions are counted on from `start`.
+        All layers of a stack turn alike, so it is made once for them. Left out, positions are
+        counted on from `start`, an int or an integer tensor ().
         """
-        require_features("x", x, "(B, H, T, d_k)", self.d_k)
+        if isinstance(positions, Rotation):
+            return positions
+        B, T = x.shape[0], x.shape[-2]
         if positions is None:
-            positions = torch.arange(start, start + x.shape[2], device=x.device)
-        require_positions(positions, x.shape[0], x.shape[2])
+            positions = start + torch.arange(T, device=x.device)
+        require_positions(positions, B, T)
         dtype = torch.promote_types(x.dtype, torch.float32)
         angle = _angles(positions, self.d_k, self.base, dtype, self.scaling)
         if angle.dim() == 3:  # (B, T, d_k / 2) rather than (T, d_k / 2)
             angle = angle[:, None]  # (B, 1, T, d_k / 2): the same for every head
-        cos, sin = angle.cos(), angle.sin()
+        return Rotation(angle.cos(), angle.sin())
+
+    def forward(
+        self,
+        x: torch.Tensor,
+        positions: torch.Tensor | Rotation | None = None,
+        *,
+        start: int | torch.Tensor = 0,
+    ) -> torch.Tensor:
+        """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T), or by a `Rotation`.
+
+        Left out, positions are counted on from `start`.
+        """
+        require_features("x", x, "(B, H, T, d_k)", self.d_k)
+        cos, sin = self.rotation(x, positions, start=start)
         if self.pairing == "interleaved":
-            first, second = x.to(dtype).unflatten(-1, (-1, 2)).unbind(-1)
+            first, second = x.to(cos.dtype).unflatten(-1, (-1, 2)).unbind(-1)
         else:
-            first, second = x.to(dtype).chunk(2, dim=-1)
+            first, second = x.to(cos.dtype).chunk(2, dim=-1)
         turned = (first * cos - second * sin, first * sin + second * cos)
         if self.pairing == "interleaved":
             return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
@@ -265,6 +305,7 @@ def _angles(
 
 
 def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:
-    """(...) positions -> (..., d_model) waves in float64."""
-    angle = _angles(positions, d_model, 10000.0, torch.float64)
+    """(...) positions -> (..., d_model) waves in float64, or in float32 on MPS, which has none."""
+    dtype = torch.float32 if positions.device.type == "mps" else torch.float64
+    angle = _angles(positions, d_model, 10000.0, dtype)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)

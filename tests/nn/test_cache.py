@@ -9,7 +9,6 @@ from companion.nn import (
     DecoderBlock,
     EncoderBlock,
     KVCache,
-    MemoryCache,
     MultiHeadAttention,
     RotaryEmbedding,
     alibi_bias,
@@ -237,7 +236,7 @@ def test_a_memory_is_read_again_from_its_cache(num_kv_heads):
     layer = MultiHeadAttention(12, 6, num_kv_heads=num_kv_heads).double()
     x, memory, mask = random(2, 5, 12), random(2, 7, 12), torch.rand(2, 1, 1, 7) < 0.7
     expected, weights = layer(x, memory, mask=mask, need_weights=True)
-    cache = MemoryCache()
+    cache = KVCache()
     for start in (0, 2, 4):
         chunk = x[:, start : start + 2]
         output, found = layer(chunk, memory, mask=mask, cache=cache, need_weights=True)
@@ -249,25 +248,29 @@ def test_a_memory_is_read_again_from_its_cache(num_kv_heads):
 
 
 @pytest.mark.parametrize("norm_first", [True, False])
-def test_a_decoder_block_with_both_caches_equals_one_without(norm_first):
+def test_a_decoder_block_with_a_cache_equals_one_without(norm_first):
     block = DecoderBlock(12, 3, 11, norm_first=norm_first, d_k=2, d_v=5).double()
     x, memory = random(2, 6, 12), random(2, 7, 12)
-    expected, cache, memory_cache = block(x, memory), KVCache(), MemoryCache()
+    expected, cache = block(x, memory), KVCache()
     for start, stop in ((0, 3), (3, 4), (4, 6)):
-        output = block(x[:, start:stop], memory, cache=cache, memory_cache=memory_cache)
+        output = block(x[:, start:stop], memory, cache=cache)
         torch.testing.assert_close(output, expected[:, start:stop])
-    assert cache.key.shape == (2, 3, 6, 2) and memory_cache.value.shape == (2, 3, 7, 5)
+    assert cache.key.shape == (2, 3, 6, 2) and cache.memory.value.shape == (2, 3, 7, 5)
 
 
-def test_a_cache_of_the_other_kind_or_of_another_memory_is_refused():
+def test_a_cache_of_the_other_attention_or_of_another_memory_is_refused():
     layer, x, memory = MultiHeadAttention(12, 3), torch.randn(2, 5, 12), torch.randn(2, 7, 12)
-    with pytest.raises(ValueError, match=r"MemoryCache\(\) in cross-attention"):
-        layer(x, memory, cache=KVCache())
-    with pytest.raises(TypeError, match=r"KVCache\(\) in self-attention, got MemoryCache"):
-        layer(x, cache=MemoryCache())
-    cache = MemoryCache()
+    cache = KVCache()
+    layer(x, cache=cache)
+    with pytest.raises(ValueError, match="one of self-attention, this call is cross-attention"):
+        layer(x, x.clone(), cache=cache)
+    cache = KVCache()
     layer(x, memory, cache=cache)
+    with pytest.raises(ValueError, match="one of cross-attention, this call is self-attention"):
+        layer(x, cache=cache)
+    with pytest.raises(ValueError, match="holds a memory and takes no more"):
+        cache.append(cache.key, cache.value)
     with pytest.raises(ValueError, match="memory of length 7, but key has length 6"):
         layer(x, memory[:, :6], cache=cache)
-    with pytest.raises(ValueError, match=r"\(2, 3, 4, 4\).*\(1, 3, 4, 4\).*new MemoryCache\(\)"):
+    with pytest.raises(ValueError, match=r"\(2, 3, 4, 4\).*\(1, 3, 4, 4\).*new KVCache\(\)"):
         layer(x[:1], memory[:1], cache=cache)

@@ -145,15 +145,16 @@ def test_key_is_the_query_and_value_the_key_when_left_out():
 
 
 @both_ways
-def test_rope_turns_queries_and_keys_but_never_in_cross_attention(need_weights):
+def test_rope_turns_queries_and_keys_and_refuses_cross_attention(need_weights):
     turned = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double()
     plain = MultiHeadAttention(12, 3).double()
     plain.load_state_dict(turned.state_dict())
     x, memory = random(2, 5, 12), random(2, 7, 12)
     assert not torch.allclose(turned(x)[0], plain(x)[0])
-    for layer_inputs in ((x, memory), (x, x.clone())):
-        output, _ = turned(*layer_inputs, need_weights=need_weights)
-        torch.testing.assert_close(output, plain(*layer_inputs)[0])
+    torch.testing.assert_close(turned(x, x, need_weights=need_weights)[0], turned(x)[0])
+    for key in (memory, x.clone()):  # which positions a key that is not the query has, none can say
+        with pytest.raises(ValueError, match="rope turns queries and keys of one sequence"):
+            turned(x, key, need_weights=need_weights)
 
 
 @both_ways
@@ -241,10 +242,11 @@ def test_dropout_acts_in_training_only(need_weights):
 @both_ways
 @pytest.mark.parametrize("B, T, S", [(0, 5, 7), (2, 0, 7), (2, 5, 0)])
 def test_layer_takes_an_empty_batch_and_an_empty_sequence(need_weights, B, T, S):
-    layer = MultiHeadAttention(12, 6, num_kv_heads=3, rope=RotaryEmbedding(2)).double()
+    layer = MultiHeadAttention(12, 6, num_kv_heads=3).double()
     output, weights = layer(random(B, T, 12), random(B, S, 12), need_weights=need_weights)
     assert output.shape == (B, T, 12)
     assert weights is None or weights.shape == (B, 6, T, S)
+    layer = MultiHeadAttention(12, 6, num_kv_heads=3, rope=RotaryEmbedding(2)).double()
     assert layer(random(B, T, 12), is_causal=True, need_weights=need_weights)[0].shape == (B, T, 12)
 
 
