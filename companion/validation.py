@@ -184,7 +184,9 @@ def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
         raise TypeError(f"score_bias must be floating, got {score_bias.dtype}; is it a mask?")
     for name, term in given:
         padded = (1,) * (len(scores_shape) - term.dim()) + tuple(term.shape)
-        fits = all(size in (1, full) for size, full in zip(padded, scores_shape, strict=False))
+        fits = all(
+            size == 1 or size == full for size, full in zip(padded, scores_shape, strict=False)
+        )
         if term.dim() > len(scores_shape) or not fits:
             raise ValueError(
                 f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "

@@ -2,6 +2,8 @@
 
 import torch
 
+from companion.validation import require_positive
+
 
 class KVCache:
     """Keys and values of the tokens that one attention layer has seen, so that each is made once.
@@ -21,6 +23,8 @@ class KVCache:
     """
 
     def __init__(self, capacity: int | None = None) -> None:
+        if capacity is not None:
+            require_positive(capacity=capacity)
         self.capacity, self.closed = capacity, False
         self.key: torch.Tensor | None = None
         self.value: torch.Tensor | None = None
@@ -72,11 +76,12 @@ class KVCache:
     def select(self, rows: torch.Tensor) -> None:
         """Keep these rows of the batch, in this order; a row may be taken more than once."""
         key, value = self.key[rows], self.value[rows]
-        if self.capacity is None and self._fits(self._room, key, self.length):
-            key, value = self._place(0, key, value)
+        if self.capacity is not None:
+            self.key.copy_(key), self.value.copy_(value)
+        elif self._fits(self._room, key, self.length):
+            self.key, self.value = self._place(0, key, value)
         else:
-            self._room = None
-        self.key, self.value = key, value
+            self.key, self.value, self._room = key, value, None
 
     def _extend(self, key: torch.Tensor, value: torch.Tensor) -> None:
         """Write behind what is held, into the room there or into one of twice the size.

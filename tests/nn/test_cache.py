@@ -274,3 +274,101 @@ def test_a_cache_of_the_other_attention_or_of_another_memory_is_refused():
         layer(x, memory[:, :6], cache=cache)
     with pytest.raises(ValueError, match=r"\(2, 3, 4, 4\).*\(1, 3, 4, 4\).*new KVCache\(\)"):
         layer(x[:1], memory[:1], cache=cache)
+
+
+# A cache of fixed size.
+
+
+@given(st.integers(1, 3), st.booleans(), st.booleans())
+def test_a_fixed_cache_equals_a_growing_one(num_kv_heads, is_causal, need_weights):
+    layer = MultiHeadAttention(
+        12, 6, num_kv_heads=num_kv_heads if num_kv_heads < 3 else None, rope=RotaryEmbedding(2)
+    ).double()
+    x, growing, fixed = random(2, 9, 12), KVCache(), KVCache(capacity=11)
+    with torch.no_grad():
+        for start, stop in ((0, 4), (4, 5), (5, 8), (8, 9)):
+            options = {"is_causal": is_causal, "need_weights": need_weights}
+            expected, weights = layer(x[:, start:stop], cache=growing, **options)
+            output, found = layer(x[:, start:stop], cache=fixed, **options)
+            torch.testing.assert_close(output, expected)
+            assert fixed.length == growing.length == stop
+            if need_weights:
+                torch.testing.assert_close(found[..., :stop], weights)
+                assert (found[..., stop:] == 0).all()
+
+
+def test_a_fixed_cache_takes_a_mask_over_its_whole_size():
+    layer, x = MultiHeadAttention(12, 3).double(), random(2, 7, 12)
+    mask = torch.rand(2, 1, 1, 9) < 0.6
+    with torch.no_grad():
+        expected, _ = layer(x, mask=mask[..., :7], is_causal=True)
+        output, _ = layer(x, mask=mask, is_causal=True, cache=KVCache(capacity=9))
+        torch.testing.assert_close(output, expected)
+        with pytest.raises(ValueError, match=r"\(2, 3, 7, 9\).*\(2, 1, 1, 7\)"):
+            layer(x, mask=mask[..., :7], cache=KVCache(capacity=9))
+
+
+def test_a_fixed_cache_never_moves_and_refuses_what_does_not_fit():
+    layer, cache = MultiHeadAttention(12, 3).double(), KVCache(capacity=6)
+    with torch.no_grad():
+        layer(random(2, 4, 12), cache=cache)
+        places = cache.key.data_ptr(), cache.value.data_ptr()
+        layer(random(2, 2, 12), cache=cache)
+        assert places == (cache.key.data_ptr(), cache.value.data_ptr())
+        message = refused(lambda: layer(random(2, 1, 12), cache=cache), cache)
+    assert "room for 6 tokens and holds 6: 1 more do not fit" in message
+    with pytest.raises(ValueError, match="keeps no gradients"):
+        layer(random(2, 1, 12), cache=KVCache(capacity=6))
+    for wrong, error in ((0, ValueError), (2.0, TypeError)):
+        with pytest.raises(error, match="capacity must be"):
+            KVCache(capacity=wrong)
+
+
+@pytest.mark.parametrize("capacity", [None, 9])
+def test_a_cache_filled_in_inference_mode_goes_on_without_gradients(capacity):
+    layer, x = MultiHeadAttention(12, 3).double(), random(2, 7, 12)
+    cache, parts = KVCache(capacity=capacity), []
+    with torch.inference_mode():
+        parts += [layer(x[:, :3], is_causal=True, cache=cache)[0]]
+        parts += [layer(x[:, 3:4], is_causal=True, cache=cache)[0]]
+    with torch.no_grad():
+        parts += [layer(x[:, t : t + 1], is_causal=True, cache=cache)[0] for t in (4, 5)]
+    with torch.inference_mode():
+        parts += [layer(x[:, 6:], is_causal=True, cache=cache)[0]]
+    torch.testing.assert_close(torch.cat(parts, dim=1), layer(x, is_causal=True)[0])
+
+
+@pytest.mark.parametrize("capacity", [None, 200])
+def test_selecting_rows_keeps_the_room(capacity):
+    """As in a beam search, at each step; the past is copied within the room, and it stays."""
+    cache, places, rows = KVCache(capacity=capacity), set(), torch.tensor([1, 0, 1])
+    keys = torch.empty(3, 3, 0, 5, dtype=torch.float64)
+    with torch.no_grad():
+        for _ in range(100):
+            key, value = pieces(1, B=3)
+            cache.append(key, value)
+            cache.select(rows)
+            keys = torch.cat([keys, key], dim=2)[rows]
+            places |= {cache.key.data_ptr(), cache.value.data_ptr()}
+    assert torch.equal(cache.key[:, :, :100], keys)
+    assert len(places) <= 2 * 8  # 1, 4, 10, 22, ... tokens
+
+
+def test_a_compiled_step_with_a_fixed_cache_serves_every_length():
+    layer, x = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double(), random(2, 9, 12)
+    step = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    cache = KVCache(capacity=16)
+    with torch.no_grad():
+        outputs = [layer(x[:, :3], is_causal=True, cache=cache)[0]]
+        outputs += [step(x[:, 3:4], is_causal=True, cache=cache)[0]]
+        with torch.compiler.set_stance("fail_on_recompile"):
+            outputs += [step(x[:, t : t + 1], is_causal=True, cache=cache)[0] for t in range(4, 9)]
+        torch.testing.assert_close(torch.cat(outputs, dim=1), layer(x, is_causal=True)[0])
+
+
+def test_a_mask_fits_a_length_that_the_compiler_has_left_open():
+    layer, x, mask = MultiHeadAttention(12, 3).double(), random(2, 9, 12), torch.rand(9, 9) < 0.7
+    expected, _ = layer(x, mask=mask)
+    torch._dynamo.maybe_mark_dynamic(x, 1)  # the mask's length is known, the sequence's left open
+    attend = torch.compile(layer, fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(attend(x, mask=mask)[0], expected)

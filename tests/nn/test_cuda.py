@@ -209,6 +209,48 @@ def test_memory_of_the_default_path_is_linear_in_the_length():
         assert large < 6 * small  # 4 if linear, 16 if quadratic
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("padded", [False, True])
+def test_memory_with_grouped_heads_is_linear_too(dtype, padded):
+    layer = MultiHeadAttention(64, 4, num_kv_heads=2).to(DEVICE, dtype)
+
+    def peak(n):
+        x = torch.randn(1, n, 64, device=DEVICE, dtype=dtype, requires_grad=True)
+        mask = torch.arange(n, device=DEVICE)[None, None, None] < n - 100 if padded else None
+        torch.cuda.reset_peak_memory_stats()
+        before = torch.cuda.memory_allocated()
+        layer(x, mask=mask)[0].sum().backward()
+        return torch.cuda.max_memory_allocated() - before
+
+    peak(1024)
+    small, large = peak(2048), peak(8192)
+    assert large < 6 * small  # 4 if linear, 16 if quadratic
+
+
+def test_a_step_with_a_cache_of_fixed_size_is_replayed_as_a_graph():
+    layer = MultiHeadAttention(48, 3, rope=RotaryEmbedding(16)).to(DEVICE).eval()
+    x = torch.randn(2, 12, 48, device=DEVICE)
+    expected, _ = layer(x, is_causal=True)
+    cache, token = KVCache(capacity=16), torch.empty(2, 1, 48, device=DEVICE)
+    with torch.no_grad():
+        layer(x[:, :4], is_causal=True, cache=cache)
+        state = [t.clone() for t in (cache.key, cache.value, cache.length)]
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):  # warm-up, as a capture needs it
+            layer(token, is_causal=True, cache=cache)
+        torch.cuda.current_stream().wait_stream(stream)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            output, _ = layer(token, is_causal=True, cache=cache)
+        for held, saved in zip((cache.key, cache.value, cache.length), state, strict=True):
+            held.copy_(saved)
+        for t in range(4, 12):
+            token.copy_(x[:, t : t + 1])
+            graph.replay()
+            torch.testing.assert_close(output, expected[:, t : t + 1], rtol=1e-4, atol=1e-4)
+    assert cache.length == 12
+
+
 def test_a_block_compiles():
     block = EncoderBlock(48, 6, 70, num_kv_heads=2, rope=RotaryEmbedding(8)).to(DEVICE)
     x = torch.randn(2, 64, 48, device=DEVICE)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_leaves
 
 from companion.nn import (
     DecoderBlock,
@@ -243,3 +245,86 @@ def test_no_part_leaves_the_device_of_its_input():
             output = block(x, x, real, cache=cache, need_weights=True)[0]
         attended, _ = block.self_attention(x, score_bias=bias, mask=mask, is_causal=True)
     assert math.isfinite(output.sum().item()) and math.isfinite(attended.sum().item())
+
+
+# Autocast turns every product to half precision, those of the explicit arithmetic too, if it may.
+
+
+@halves
+@both_paths
+def test_autocast_leaves_the_arithmetic_of_attention_alone(attend, dtype):
+    """Large scores, a large bias: in float32 ordinary numbers, in float16 infinite ones."""
+    query, key, value = (40 * torch.randn(2, 3, n, 64).to(dtype) for n in (5, 7, 7))
+    bias = 2e4 * torch.randn(5, 7).to(dtype)
+    exact = explicit_attention(*(x.double() for x in (query, key, value)), score_bias=bias)
+    with torch.autocast("cpu", dtype):
+        output = attend(query, key, value, score_bias=bias)
+    assert output.dtype == dtype
+    error = (output.double() - exact).abs().max() / exact.abs().max()
+    assert error < 4 * torch.finfo(dtype).eps
+
+
+@halves
+def test_weights_of_float32_inputs_do_not_depend_on_autocast(dtype):
+    query, key, value = (torch.randn(2, 3, n, 16) for n in (5, 7, 7))
+    expected = scaled_dot_product_attention(query, key, value, is_causal=True)
+    with torch.autocast("cpu", dtype):
+        found = scaled_dot_product_attention(query, key, value, is_causal=True)
+    for one, other in zip(found, expected, strict=True):
+        assert torch.equal(one, other)
+
+
+@halves
+def test_a_layer_under_autocast_is_as_exact_with_its_weights_as_without(dtype):
+    layer = MultiHeadAttention(48, 3)
+    with torch.no_grad():
+        layer.q_proj.weight *= 30
+        layer.k_proj.weight *= 30
+    x = torch.randn(2, 9, 48)
+    with torch.autocast("cpu", dtype):
+        fused, explicit = (layer(x, is_causal=True, need_weights=way)[0] for way in (False, True))
+    assert explicit.isfinite().all()
+    torch.testing.assert_close(explicit, fused, rtol=0, atol=8 * torch.finfo(dtype).eps)
+
+
+@both_paths
+def test_a_positive_bias_beyond_float16_is_its_largest_number(attend):
+    tensors = [torch.randn(1, 1, n, 8).half() for n in (3, 4, 4)]
+    bias = torch.zeros(3, 4)
+    bias[:, 2] = 1e6
+    output = attend(*tensors, score_bias=bias)
+    torch.testing.assert_close(output, tensors[2][..., 2:3, :].expand(1, 1, 3, 8))
+
+
+class Pretend(TorchFunctionMode):
+    """Inside, every tensor says that it is on `device`; what dtypes are made is noted."""
+
+    def __init__(self, device):
+        super().__init__()
+        self.device, self.dtypes = torch.device(device), set()
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        kwargs = dict(kwargs or {})
+        if function == torch.Tensor.device.__get__:
+            return self.device
+        if kwargs.get("device") is not None:
+            kwargs["device"] = "cpu"
+        made = function(*args, **kwargs)
+        self.dtypes |= {x.dtype for x in tree_leaves(made) if isinstance(x, torch.Tensor)}
+        return made
+
+
+def test_nothing_is_float64_on_mps_which_has_none():
+    def dtypes(device):
+        x, ids = torch.randn(2, 5, 12), torch.zeros(2, 5, dtype=torch.long)
+        with Pretend(device) as pretend:
+            SinusoidalPositions(12)(x)
+            sinusoidal_encoding(5, 12, device=device)
+            RotaryEmbedding(12)(x[:, None])
+            alibi_bias(3, 5, device=device)
+            padding_mask(ids, 0)
+            causal_mask(5, device=device)
+        return pretend.dtypes
+
+    assert torch.float64 in dtypes("cuda")
+    assert torch.float64 not in dtypes("mps")
