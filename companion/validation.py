@@ -194,6 +194,153 @@ def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
             )
 
 
+def check_attention_call(
+    layer, query, key, value, mask, score_bias, positions, cache, is_self_attention
+):
+    """Raise unless the arguments of `MultiHeadAttention.forward` fit the layer and each other."""
+    require_features("query", query, "(B, T, d_model)", layer.d_model)
+    if not (key is query and value is query):
+        require_features("key", key, "(B, S, d_model)", layer.d_model)
+        require_features("value", value, "(B, S, d_model)", layer.d_model)
+    if not query.shape[0] == key.shape[0] == value.shape[0]:
+        raise ValueError(
+            "query, key and value must have the same batch size, got "
+            f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
+        )
+    if key.shape[1] != value.shape[1]:
+        raise ValueError(
+            f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
+        )
+    if layer.rope is not None and not is_self_attention:
+        raise ValueError(
+            "a layer with rope turns queries and keys of one sequence; leave key and value out "
+            "for self-attention, or build the layer without rope for cross-attention"
+        )
+    if positions is not None and layer.rope is None:
+        raise ValueError(
+            "positions only serve a rotary embedding; build the layer with "
+            "rope=RotaryEmbedding(d_k), or leave positions out"
+        )
+    (B, T), S = query.shape[:2], key.shape[1]
+    if cache is not None:
+        S = _cached_length(layer, cache, B, S, is_self_attention)
+    if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
+        raise ValueError(
+            "mask must have shape (T, S) or four dimensions (B, H, T, S), "
+            f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
+        )
+    check_mask_and_bias(mask, score_bias, (B, layer.num_heads, T, S))
+
+
+def _cached_length(layer, cache, B: int, S: int, is_self_attention: bool) -> int:
+    """How many keys there will be, cached ones too; raise unless the cache is of this layer."""
+    if not hasattr(cache, "closed"):
+        raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
+    if cache.key is not None:
+        batch, heads, cached, d_k = cache.key.shape
+        found = (batch, heads, d_k, cache.value.shape[-1])
+        expected = (B, layer.num_kv_heads, layer.d_k, layer.d_v)
+        if found != expected:
+            raise ValueError(
+                f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
+                f"needs {expected}; start a new KVCache() for each layer and each batch"
+            )
+        if cache.closed == is_self_attention:
+            raise ValueError(
+                f"the cache is one of {'cross' if cache.closed else 'self'}-attention, this "
+                f"call is {'self' if cache.closed else 'cross'}-attention; give it its own "
+                "KVCache()"
+            )
+        if not is_self_attention and cached != S:
+            raise ValueError(
+                f"the cache holds a memory of length {cached}, but key has length {S}; "
+                "start a new KVCache() for each memory"
+            )
+    if not is_self_attention:
+        return S
+    return cache.length + S if cache.capacity is None else cache.capacity
+
+
 def check_block_size(block_size: int) -> None:
     """Raise unless the side of a tile is an int of at least 1."""
     require_positive(block_size=block_size)
+
+
+def require_sampling(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """Raise unless the arguments of `next_token_probabilities` are in range."""
+    require_number(temperature=temperature)
+    if not 0 <= temperature < float("inf"):
+        raise ValueError(
+            f"temperature must be at least 0 and finite, got {temperature}; 0 is greedy"
+        )
+    if top_k is not None:
+        require_positive(top_k=top_k)
+    if top_p is not None:
+        require_number(top_p=top_p)
+        if not 0 < top_p <= 1:
+            raise ValueError(f"top_p is a share in (0, 1], got {top_p}; leave it out to keep all")
+
+
+def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -> None:
+    """Raise unless there is a token to continue in every row, on the right of its padding."""
+    require_tokens("token_ids", token_ids)
+    if token_ids.shape[1] == 0:
+        raise ValueError("a prompt needs at least one token; start with the token for a beginning")
+    if prompt_mask is None:
+        return
+    require_tensor("prompt_mask", prompt_mask)
+    if prompt_mask.dtype != torch.bool:
+        raise TypeError(
+            f"prompt_mask must be boolean with True at real tokens, got {prompt_mask.dtype}; "
+            "write prompt_mask == 1 for a mask of ones and zeros"
+        )
+    if prompt_mask.shape != token_ids.shape:
+        raise ValueError(
+            "prompt_mask must have the shape of token_ids, "
+            f"got {tuple(prompt_mask.shape)} and {tuple(token_ids.shape)}"
+        )
+    if not prompt_mask[:, -1].all() or (prompt_mask[:, :-1] & ~prompt_mask[:, 1:]).any():
+        raise ValueError(
+            "prompt_mask must be False on the left of a row and True from there on; "
+            "pad short prompts on the left, since they are continued on the right"
+        )
+
+
+def require_room(
+    model: torch.nn.Module, length: int, max_new_tokens: int, eos_id: int | None
+) -> None:
+    """Raise unless the model is a GPT that can write so many tokens after so many."""
+    config = getattr(model, "config", None)
+    if not hasattr(config, "positions"):
+        raise TypeError(
+            f"a GPT is needed, got {type(model).__name__}; "
+            "use greedy_decode or beam_search for an encoder-decoder"
+        )
+    if max_new_tokens != 0:
+        require_positive(max_new_tokens=max_new_tokens)
+    length += max_new_tokens
+    if config.positions == "learned" and length > config.max_len:
+        raise ValueError(
+            f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
+            "have been learned; write fewer tokens or shorten the prompt"
+        )
+    if eos_id is None:
+        return
+    if isinstance(eos_id, bool) or not isinstance(eos_id, int):
+        raise TypeError(f"eos_id must be an int, got {eos_id!r} of type {type(eos_id).__name__}")
+    if not 0 <= eos_id < config.vocab_size:
+        raise ValueError(f"eos_id must lie in [0, {config.vocab_size}), got {eos_id}")
+
+
+def require_target(model, source_ids: torch.Tensor, max_len: int) -> None:
+    """Raise unless the model is an encoder-decoder that is made for targets of this length."""
+    require_tokens("source_ids", source_ids)
+    if not hasattr(model, "decoder_blocks"):
+        raise TypeError(
+            f"an encoder-decoder is needed, got {type(model).__name__}; use generate for a GPT"
+        )
+    require_positive(max_len=max_len)
+    if max_len > model.config.max_len:
+        raise ValueError(
+            f"max_len = {max_len} exceeds the model's max_len = {model.config.max_len}"
+        )

@@ -11,8 +11,7 @@ from companion.nn.attention import fused_attention, scaled_dot_product_attention
 from companion.nn.cache import KVCache
 from companion.nn.positions import Rotation
 from companion.validation import (
-    check_mask_and_bias,
-    require_features,
+    check_attention_call,
     require_heads,
     require_probability,
 )
@@ -113,7 +112,9 @@ class MultiHeadAttention(nn.Module):
             )
         key = query if key is None else key
         value = key if value is None else value
-        self._check(query, key, value, mask, score_bias, positions, cache, is_self_attention)
+        check_attention_call(
+            self, query, key, value, mask, score_bias, positions, cache, is_self_attention
+        )
 
         q = self._split_heads(self.q_proj(query), self.num_heads)  # (B, H, T, d_k)
         if cache is not None and cache.closed:
@@ -151,66 +152,3 @@ class MultiHeadAttention(nn.Module):
         """(B, T, num_heads * width) -> (B, num_heads, T, width)."""
         B, T, width = x.shape
         return x.view(B, T, num_heads, width // num_heads).transpose(1, 2)
-
-    def _check(self, query, key, value, mask, score_bias, positions, cache, is_self_attention):
-        """Raise unless the arguments of `forward` fit the layer and each other."""
-        require_features("query", query, "(B, T, d_model)", self.d_model)
-        if not (key is query and value is query):
-            require_features("key", key, "(B, S, d_model)", self.d_model)
-            require_features("value", value, "(B, S, d_model)", self.d_model)
-        if not query.shape[0] == key.shape[0] == value.shape[0]:
-            raise ValueError(
-                "query, key and value must have the same batch size, got "
-                f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
-            )
-        if key.shape[1] != value.shape[1]:
-            raise ValueError(
-                f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
-            )
-        if self.rope is not None and not is_self_attention:
-            raise ValueError(
-                "a layer with rope turns queries and keys of one sequence; leave key and value out "
-                "for self-attention, or build the layer without rope for cross-attention"
-            )
-        if positions is not None and self.rope is None:
-            raise ValueError(
-                "positions only serve a rotary embedding; build the layer with "
-                "rope=RotaryEmbedding(d_k), or leave positions out"
-            )
-        (B, T), S = query.shape[:2], key.shape[1]
-        if cache is not None:
-            S = self._cached_length(cache, B, S, is_self_attention)
-        if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
-            raise ValueError(
-                "mask must have shape (T, S) or four dimensions (B, H, T, S), "
-                f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
-            )
-        check_mask_and_bias(mask, score_bias, (B, self.num_heads, T, S))
-
-    def _cached_length(self, cache, B: int, S: int, is_self_attention: bool) -> int:
-        """How many keys there will be, cached ones too; raise unless the cache is of this layer."""
-        if not isinstance(cache, KVCache):
-            raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
-        if cache.key is not None:
-            batch, heads, cached, d_k = cache.key.shape
-            found = (batch, heads, d_k, cache.value.shape[-1])
-            expected = (B, self.num_kv_heads, self.d_k, self.d_v)
-            if found != expected:
-                raise ValueError(
-                    f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
-                    f"needs {expected}; start a new KVCache() for each layer and each batch"
-                )
-            if cache.closed == is_self_attention:
-                raise ValueError(
-                    f"the cache is one of {'cross' if cache.closed else 'self'}-attention, this "
-                    f"call is {'self' if cache.closed else 'cross'}-attention; give it its own "
-                    "KVCache()"
-                )
-            if not is_self_attention and cached != S:
-                raise ValueError(
-                    f"the cache holds a memory of length {cached}, but key has length {S}; "
-                    "start a new KVCache() for each memory"
-                )
-        if not is_self_attention:
-            return S
-        return cache.length + S if cache.capacity is None else cache.capacity

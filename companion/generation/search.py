@@ -1,0 +1,131 @@
+"""Writing with an encoder-decoder: greedily, or along several beginnings at once.
+
+Shapes: B batch, T target tokens, S source tokens, K hypotheses in the beam.
+"""
+
+import torch
+from torch import nn
+
+from companion.generation.sampling import evaluating
+from companion.nn import KVCache
+from companion.validation import require_number, require_positive, require_target
+
+
+def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> torch.Tensor:
+    """Write the target of each source, at each step with the most probable token.
+
+    The model is put in eval mode meanwhile, and no gradient is recorded.
+
+    Args:
+        model: a `Transformer`.
+        source_ids: integers (B, S).
+        max_len: length of the target, bos_id included; at most the configuration's.
+
+    Returns:
+        (B, max_len): bos_id, the target, eos_id, and pad_id to the end. A target that did not end
+        in time has no eos_id.
+
+    Raises:
+        ValueError: max_len is out of range, or an id is.
+        TypeError: the model is no encoder-decoder, or the ids are not integers.
+    """
+    require_target(model, source_ids, max_len)
+    config = model.config
+    target = source_ids.new_full((source_ids.shape[0], max_len), config.pad_id)
+    target[:, 0] = config.bos_id
+    ended = torch.zeros(len(target), dtype=torch.bool, device=target.device)
+    with evaluating(model):
+        memory = model.encode(source_ids)
+        caches = [KVCache() for _ in model.decoder_blocks]
+        for length in range(1, max_len):
+            logits = model.decode(target[:, :length], memory, source_ids, caches=caches)[:, -1]
+            written = logits.argmax(dim=-1).masked_fill(ended, config.pad_id)
+            target[:, length] = written
+            ended |= written == config.eos_id
+            if ended.all():
+                break
+    return target
+
+
+def beam_search(
+    model: nn.Module,
+    source_ids: torch.Tensor,
+    max_len: int,
+    *,
+    beam_size: int = 4,
+    length_penalty: float = 0.6,
+) -> torch.Tensor:
+    """Write the target of each source, following the most probable beginnings at once.
+
+    Of all continuations of the `beam_size` beginnings, as many are kept. One that ends leaves the
+    beam, and the best of those is the result: the one with the highest log-probability divided by
+    ((5 + length) / 6)^length_penalty, where the length counts what follows bos_id. The search stops
+    when no beginning can overtake it any more. If nothing has ended after max_len tokens, the
+    result is the most probable beginning. A beam of one is `greedy_decode`.
+
+    The model is put in eval mode meanwhile, and no gradient is recorded.
+
+    Args:
+        model: a `Transformer`.
+        source_ids: integers (B, S).
+        max_len: length of the target, bos_id included; at most the configuration's.
+        beam_size: number of beginnings that are kept, 4 in the original Transformer's paper.
+        length_penalty: 0 compares log-probabilities, which fall with every token; the higher, the
+            longer the targets. The paper's is 0.6.
+
+    Returns:
+        (B, max_len), as from `greedy_decode`.
+
+    Raises:
+        ValueError: max_len, beam_size or length_penalty is out of range, or an id is.
+        TypeError: the model is no encoder-decoder, or the ids are not integers.
+
+    Source: Wu et al. 2016, section 7, equation 14 (https://arxiv.org/abs/1609.08144), without the
+    coverage penalty; Vaswani et al. 2017, section 6.1 (https://arxiv.org/abs/1706.03762).
+    """
+    require_target(model, source_ids, max_len)
+    require_positive(beam_size=beam_size)
+    require_number(length_penalty=length_penalty)
+    if not length_penalty >= 0:
+        raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
+    config, B, K = model.config, source_ids.shape[0], beam_size
+    row = torch.arange(B, device=source_ids.device)
+    beam = source_ids.new_full((B, K, max_len), config.pad_id)
+    beam[..., 0] = config.bos_id
+    scores = torch.full((B, K), -torch.inf, device=beam.device)
+    scores[:, 0] = 0.0  # the K beginnings are still one and the same
+    best, best_score = beam[:, 0].clone(), scores.new_full((B,), -torch.inf)
+    with evaluating(model):
+        memory = model.encode(source_ids).repeat_interleave(K, dim=0)  # (B * K, S, d_model)
+        sources = source_ids.repeat_interleave(K, dim=0)
+        caches = [KVCache() for _ in model.decoder_blocks]
+        for length in range(1, max_len):
+            logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)
+            dtype = torch.promote_types(logits.dtype, torch.float32)
+            log_probabilities = logits[:, -1].log_softmax(-1, dtype=dtype)
+            candidates = scores[..., None] + log_probabilities.unflatten(0, (B, K))
+            scores, index = candidates.flatten(1).topk(K)  # (B, K) of (B, K * vocab_size)
+            origin, token = index // config.vocab_size, index % config.vocab_size
+            beam = beam[row[:, None], origin]
+            beam[..., length] = token
+            for cache in caches:
+                cache.select((row[:, None] * K + origin).flatten())
+
+            ended = token == config.eos_id
+            final = scores.masked_fill(~ended, -torch.inf) / penalty(length, length_penalty)
+            score, which = final.max(dim=-1)
+            better = score > best_score
+            best[better] = beam[row, which][better]
+            best_score = torch.where(better, score, best_score)
+            scores = scores.masked_fill(ended, -torch.inf)
+            reachable = scores.amax(dim=-1) / penalty(max_len - 1, length_penalty)
+            if (best_score >= reachable).all():
+                break
+        unended = best_score == -torch.inf
+        best[unended] = beam[row, scores.argmax(dim=-1)][unended]
+    return best
+
+
+def penalty(length: int, alpha: float) -> float:
+    """What the log-probability of a target is divided by, so that long ones have a chance."""
+    return ((5 + length) / 6) ** alpha
