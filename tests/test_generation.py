@@ -8,6 +8,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from companion.generation import beam_search, generate, greedy_decode, next_token_probabilities
+from companion.generation.prepared import PreparedStep
 from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
 from tests.models.test_peers import carried_over, gpt2_state
 
@@ -508,3 +509,129 @@ def test_what_decoding_refuses():
         "Transformer",
         "beam_search",
     )
+
+
+# The prepared step of `generate`.
+
+VARIANTS = [
+    {"norm_first": norm_first, "norm": norm, "activation": activation, "bias": bias, **positions}
+    for norm_first, norm, activation, bias in (
+        (True, "layer", "gelu_tanh", True),
+        (False, "layer", "relu", True),
+        (True, "rms", "swiglu", False),
+        (False, "rms", "gelu", True),
+    )
+    for positions in (
+        {},
+        {"positions": "rotary", "num_kv_heads": 2, "d_k": 4, "d_v": 5},
+        {"positions": "rotary", "rope_pairing": "half", "num_kv_heads": 1, "tie_weights": False},
+    )
+]
+
+
+def logits_on_the_way(model, prompts, new, mask=None):
+    """What the step gives after each of the tokens that were written greedily, (B, new - 1, V)."""
+    seen, plain_call = [], PreparedStep.__call__
+
+    def noted(step, token, at):
+        seen.append(plain_call(step, token, at))
+        return seen[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(PreparedStep, "__call__", noted)
+        tokens = generate(model, prompts, new, temperature=0, prompt_mask=mask)
+    return tokens, torch.stack(seen, dim=1)
+
+
+@pytest.mark.parametrize(
+    "changes", VARIANTS, ids=lambda changes: "-".join(map(str, changes.values()))
+)
+def test_the_prepared_step_gives_the_models_own_logits(changes):
+    model, prompts = gpt(**changes), torch.randint(1, 17, (3, 5))
+    tokens, logits = logits_on_the_way(model, prompts, 9)
+    with torch.no_grad():
+        expected = model.eval()(tokens[:, :-1])
+    torch.testing.assert_close(logits, expected[:, 5:])
+
+
+@gpts
+def test_the_prepared_step_sees_no_padding(changes):
+    model, prompts = gpt(**changes), torch.randint(1, 17, (2, 6))
+    mask = torch.ones(2, 6, dtype=torch.bool)
+    mask[1, :3] = False
+    tokens, logits = logits_on_the_way(model, prompts, 7, mask)
+    with torch.no_grad():
+        alone = model.eval()(tokens[1:, 3:-1])
+    torch.testing.assert_close(logits[1:], alone[:, 3:])
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
+def test_the_prepared_step_computes_in_the_models_dtype(dtype):
+    model = GPT(GPTConfig(**SIZES, positions="rotary")).to(dtype)
+    tokens, logits = logits_on_the_way(model, torch.randint(1, 17, (3, 5)), 9)
+    with torch.no_grad():
+        expected = model.eval()(tokens[:, :-1])
+    assert logits.dtype == dtype
+    torch.testing.assert_close(logits, expected[:, 5:], rtol=0, atol=4 * torch.finfo(dtype).eps)
+
+
+def silenced(model):
+    """A GPT with its second block's attention off, in as many ways as there are to do that."""
+
+    def hook():
+        model.blocks[1].self_attention.register_forward_hook(
+            lambda layer, inputs, output: (torch.zeros_like(output[0]), output[1])
+        )
+
+    def replaced_method():
+        layer = model.blocks[1].self_attention
+        forward = layer.forward
+        layer.forward = lambda *args, **kwargs: (0 * forward(*args, **kwargs)[0], None)
+
+    def replaced_part():
+        class Off(torch.nn.Linear):
+            def forward(self, x):
+                return torch.zeros_like(x)
+
+        model.blocks[1].self_attention.out_proj = Off(12, 12).double()
+
+    def parametrization():
+        class Off(torch.nn.Module):
+            def forward(self, x):
+                return torch.zeros_like(x)
+
+        for name in ("weight", "bias"):
+            torch.nn.utils.parametrize.register_parametrization(
+                model.blocks[1].self_attention.out_proj, name, Off()
+            )
+
+    return {f.__name__: f for f in (hook, replaced_method, replaced_part, parametrization)}
+
+
+@pytest.mark.parametrize("way", ["hook", "replaced_method", "replaced_part", "parametrization"])
+def test_a_model_that_was_changed_is_asked_itself(way):
+    model, prompts = gpt(), torch.randint(1, 17, (4, 5))
+    before = generate(model, prompts, 20, temperature=0)
+    silenced(model)[way]()
+    after = generate(model, prompts, 20, temperature=0)
+    assert not torch.equal(before, after)
+    assert torch.equal(after, generate(model, prompts, 20, temperature=0, use_cache=False))
+
+
+def test_a_subclass_is_asked_itself():
+    class Contrary(GPT):
+        def forward(self, *args, **kwargs):
+            return -super().forward(*args, **kwargs)
+
+    model = ready(Contrary(GPTConfig(**SIZES)), embedding=0.6, block=0.6)
+    prompts = torch.randint(1, 17, (4, 5))
+    written = generate(model, prompts, 20, temperature=0)
+    assert torch.equal(written, generate(model, prompts, 20, temperature=0, use_cache=False))
+
+
+@pytest.mark.parametrize("temperature", [1e-46, 1e-40, 5e-324])
+def test_a_temperature_too_small_to_divide_by_is_greedy(temperature):
+    model, prompts = gpt().float(), torch.randint(1, 17, (2, 5))
+    written = generate(model, prompts, 9, temperature=temperature)
+    assert torch.equal(written, generate(model, prompts, 9, temperature=0))
+    assert next_token_probabilities(torch.tensor([[1.0, 3.0]]), temperature=temperature)[0, 1] == 1
