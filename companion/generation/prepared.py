@@ -1,6 +1,7 @@
 """A decoding step for speed: what a GPT computes for one token in each row, and nothing else."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 import torch.nn.functional as F
@@ -64,80 +65,84 @@ class PreparedStep:
     """
 
     def __init__(self, model, caches, stop, mask=None, positions=None) -> None:
-        self.model, self.mask = model, mask
-        at = torch.arange(stop, device=caches[0].key.device) if positions is None else positions
-        if model.rope is None:
-            self.added = model.positions.weight[at]  # (stop, d_model) or (B, stop, d_model)
+        self.mask, self.rope, self.norm_first = mask, model.rope, model.config.norm_first
+        embedding = model.token_embedding.weight
+        at = torch.arange(stop, device=embedding.device) if positions is None else positions
+        if self.rope is None:
+            self.positions = model.positions.weight[at]  # (stop, d_model) or (B, stop, d_model)
         else:
-            like = model.token_embedding.weight.new_empty(len(at) if at.dim() == 2 else 1, stop, 0)
-            self.rotation = model.rope.rotation(like, at)
-        self.norms = [(functional(b.norm1), functional(b.norm2)) for b in model.blocks]
-        self.norms.append(functional(model.final_norm))
-        self.qkv, self.kept = [], []
+            like = embedding.new_empty(*at.shape[:-1] or (1,), stop, 0)
+            self.rotation = self.rope.rotation(like, at)
+        self.embed = partial(F.embedding, weight=embedding)
+        self.final_norm, self.head = functional(model.final_norm), functional(model.head)
+        attention = model.blocks[0].self_attention
+        self.heads = attention.num_heads, attention.num_kv_heads, attention.d_k, attention.d_v
+        self.blocks = []
         for block, cache in zip(model.blocks, caches, strict=True):
-            projections = [getattr(block.self_attention, f"{name}_proj") for name in "qkv"]
-            weight = torch.cat([projection.weight for projection in projections])
-            bias = projections[0].bias
+            attention = block.self_attention
+            qkv = [attention.q_proj, attention.k_proj, attention.v_proj]
+            weight, bias = torch.cat([x.weight for x in qkv]), qkv[0].bias
             if bias is not None:
-                bias = torch.cat([projection.bias for projection in projections])
-            self.qkv.append((weight, bias))
-            self.kept.append([_with_room(x, stop) for x in (cache.key, cache.value)])
+                bias = torch.cat([x.bias for x in qkv])
+            parts = block.norm1, attention.out_proj, block.norm2, block.feed_forward
+            project = partial(F.linear, weight=weight, bias=bias)
+            kept = [_with_room(x, stop) for x in (cache.key, cache.value)]
+            self.blocks.append((project, *kept, *map(functional, parts)))
 
     def __call__(self, token: torch.Tensor, at: int) -> torch.Tensor:
-        """The logits (B, vocab_size) after tokens (B,) at place `at` behind all others."""
-        model = self.model
-        x = F.embedding(token, model.token_embedding.weight)  # (B, d_model)
-        if model.rope is None:
-            x = x + self.added[..., at, :]
-        mask = None if self.mask is None else self.mask[..., : at + 1]
-        for i, block in enumerate(model.blocks):
-            norm1, norm2 = self.norms[i]
-            attended = self._attend(i, norm1(x) if block.norm_first else x, at, mask)
-            x = x + attended if block.norm_first else norm1(x + attended)
-            made = feed_forward(block.feed_forward, norm2(x) if block.norm_first else x)
-            x = x + made if block.norm_first else norm2(x + made)
-        return linear(model.head, self.norms[-1](x))
+        """The logits (B, vocab_size) after tokens (B,) at place `at`, behind all others."""
+        x = self.embed(token)  # (B, d_model)
+        if self.rope is None:
+            x = x + self.positions[..., at, :]
+        for project, key, value, norm1, out, norm2, feed_forward in self.blocks:
+            if self.norm_first:
+                x = x + out(self._attend(project(norm1(x)), key, value, at))
+                x = x + feed_forward(norm2(x))
+            else:
+                x = norm1(x + out(self._attend(project(x), key, value, at)))
+                x = norm2(x + feed_forward(x))
+        return self.head(self.final_norm(x))
 
-    def _attend(self, i: int, x: torch.Tensor, at: int, mask) -> torch.Tensor:
-        """The self-attention of block i for one token in each row: (B, d_model) -> (B, d_model)."""
-        layer, (key, value) = self.model.blocks[i].self_attention, self.kept[i]
-        H, H_kv, d_k = layer.num_heads, layer.num_kv_heads, layer.d_k
-        qk, v = F.linear(x, *self.qkv[i]).split([(H + H_kv) * d_k, H_kv * layer.d_v], dim=1)
-        qk = qk.view(-1, H + H_kv, 1, d_k)
-        if self.model.rope is not None:
-            now = Rotation(*(part[..., at : at + 1, :] for part in self.rotation))
-            qk = self.model.rope(qk, now)
+    def _attend(self, qkv, key, value, at: int) -> torch.Tensor:
+        """Queries, keys and values (B, ...) of one token in each row -> heads (B, H * d_v)."""
+        H, H_kv, d_k, d_v = self.heads
+        B, turned = len(qkv), (H + H_kv) * d_k
+        qk = qkv[:, :turned].view(B, H + H_kv, 1, d_k)
+        if self.rope is not None:
+            qk = self.rope(qk, Rotation(*(part[..., at : at + 1, :] for part in self.rotation)))
         key[:, :, at] = qk[:, H:, 0]
-        value[:, :, at] = v.view(-1, H_kv, layer.d_v)
+        value[:, :, at] = qkv[:, turned:].view(B, H_kv, d_v)
         # Query heads that share a key head are rows of one query: nothing need be repeated.
-        q = qk[:, :H].reshape(-1, H_kv, H // H_kv, d_k)
-        key, value = key[:, :, : at + 1], value[:, :, : at + 1]
-        heads = F.scaled_dot_product_attention(q, key, value, attn_mask=mask)
-        return linear(layer.out_proj, heads.flatten(1))
+        heads = F.scaled_dot_product_attention(
+            qk[:, :H].reshape(B, H_kv, H // H_kv, d_k),
+            key[:, :, : at + 1],
+            value[:, :, : at + 1],
+            attn_mask=None if self.mask is None else self.mask[..., : at + 1],
+        )
+        return heads.reshape(B, H * d_v)
 
 
-def linear(layer: nn.Linear, x: torch.Tensor) -> torch.Tensor:
-    return F.linear(x, layer.weight, layer.bias)
-
-
-def functional(norm: nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
-    """What a norm computes, without the call of a module."""
-    if isinstance(norm, nn.LayerNorm):
-        shape, eps = norm.normalized_shape, norm.eps
-        return lambda x: F.layer_norm(x, shape, norm.weight, norm.bias, eps)
-    if isinstance(norm, nn.RMSNorm):
-        return lambda x: F.rms_norm(x, norm.normalized_shape, norm.weight, norm.eps)
-    return lambda x: x  # nn.Identity
-
-
-def feed_forward(network: FeedForward, x: torch.Tensor) -> torch.Tensor:
-    """What a `FeedForward` computes, without the call of a module."""
-    hidden = linear(network.up_proj, x)
-    if network.gate_proj is None:
-        hidden = network.activation(hidden)
-    else:
-        hidden = network.activation(linear(network.gate_proj, x)) * hidden
-    return linear(network.down_proj, hidden)
+def functional(module: nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
+    """What a module computes in evaluation mode, as a function of tensors that calls no module."""
+    if isinstance(module, nn.Linear):
+        return partial(F.linear, weight=module.weight, bias=module.bias)
+    if isinstance(module, nn.LayerNorm):
+        shape, options = module.normalized_shape, {"bias": module.bias, "eps": module.eps}
+        return partial(F.layer_norm, normalized_shape=shape, weight=module.weight, **options)
+    if isinstance(module, nn.RMSNorm):
+        shape, eps = module.normalized_shape, module.eps
+        return partial(F.rms_norm, normalized_shape=shape, weight=module.weight, eps=eps)
+    if isinstance(module, nn.Identity):
+        return lambda x: x
+    up, down, activation = (
+        functional(module.up_proj),
+        functional(module.down_proj),
+        module.activation,
+    )
+    if module.gate_proj is None:
+        return lambda x: down(activation(up(x)))
+    gate = functional(module.gate_proj)
+    return lambda x: down(activation(gate(x)) * up(x))
 
 
 def _with_room(held: torch.Tensor, stop: int) -> torch.Tensor:
