@@ -12,6 +12,8 @@ spares atomic additions, whose order, and so whose rounding, would change from r
 Source: Dao 2023, algorithm 2 (https://arxiv.org/abs/2307.08691), where one loop does both.
 """
 
+import math
+
 import torch
 import triton
 import triton.language as tl
@@ -106,24 +108,38 @@ def grad_key_value_kernel(
     store_rows(grad_value + head * S * d_v, column, S, d_v, D_V, grad_v)
 
 
-def grad_query_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
-    """The tile, warps in a program and blocks of keys on their way from memory."""
-    return {"BLOCK_T": 128, "BLOCK_S": 64, "num_warps": 8, "num_stages": 2}
+# Up to which width: BLOCK_T, BLOCK_S, num_warps and num_stages (blocks on their way from memory) of
+# the kernel for queries, and of that for keys and values. All fit a Hopper GPU, and nothing is
+# spilled but in float32 beyond 128; `benchmarks/kernels.py --sweep` looks for faster ones.
+HALF_PRECISION = {
+    64: ((128, 64, 8, 2), (64, 128, 8, 3)),
+    128: ((128, 64, 8, 2), (32, 128, 8, 2)),
+    256: ((128, 32, 8, 2), (64, 32, 8, 2)),
+    math.inf: ((32, 16, 8, 2), (32, 16, 8, 2)),
+}
+FLOAT32 = {
+    64: ((64, 32, 4, 2), (16, 64, 4, 2)),
+    128: ((32, 16, 8, 2), (32, 16, 8, 2)),
+    math.inf: ((16, 16, 8, 1), (16, 16, 8, 1)),
+}
 
 
-def grad_key_value_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
-    """The tile, warps in a program and blocks of queries on their way from memory."""
-    return {"BLOCK_T": 64, "BLOCK_S": 128, "num_warps": 8, "num_stages": 2}
+def backward_settings(dtype: torch.dtype, width: int) -> tuple[dict[str, int], dict[str, int]]:
+    """Those of the kernel for queries, and of that for keys and values."""
+    table = FLOAT32 if dtype == torch.float32 else HALF_PRECISION
+    names = "BLOCK_T", "BLOCK_S", "num_warps", "num_stages"
+    both = next(both for widest, both in table.items() if width <= widest)
+    return tuple(dict(zip(names, numbers, strict=True)) for numbers in both)
 
 
 def grad_query(query, key, value, output, log_sum_exp, grad_output, is_causal, **settings: int):
     """Return the gradient of query and delta (..., T, 1), from contiguous tensors.
 
-    `settings` replace those of `grad_query_settings`.
+    `settings` replace those of `backward_settings`.
     """
     gradient, delta = torch.empty_like(query), torch.empty_like(log_sum_exp)
     width = max(query.shape[-1], value.shape[-1])
-    settings = grad_query_settings(query.dtype, width) | settings
+    settings = backward_settings(query.dtype, width)[0] | settings
     tensors = query, key, value, output, log_sum_exp, grad_output, gradient, delta
     length, block = query.shape[-2], settings["BLOCK_T"]
     launch(grad_query_kernel, tensors, length, block, is_causal, settings)
@@ -133,11 +149,11 @@ def grad_query(query, key, value, output, log_sum_exp, grad_output, is_causal, *
 def grad_key_value(query, key, value, log_sum_exp, grad_output, delta, is_causal, **settings: int):
     """Return the gradients of key and value, from contiguous tensors.
 
-    `settings` replace those of `grad_key_value_settings`.
+    `settings` replace those of `backward_settings`.
     """
     gradients = torch.empty_like(key), torch.empty_like(value)
     width = max(query.shape[-1], value.shape[-1])
-    settings = grad_key_value_settings(query.dtype, width) | settings
+    settings = backward_settings(query.dtype, width)[1] | settings
     tensors = query, key, value, log_sum_exp, grad_output, delta, *gradients
     length, block = key.shape[-2], settings["BLOCK_S"]
     launch(grad_key_value_kernel, tensors, length, block, is_causal, settings)
