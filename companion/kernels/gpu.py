@@ -14,7 +14,7 @@ class TritonAttention(torch.autograd.Function):
         from companion.kernels.triton_forward import forward
 
         query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
-        output, log_sum_exp = forward(query, key, value, is_causal, block_size)
+        output, log_sum_exp = forward(query, key, value, is_causal, BLOCK_T=block_size)
         ctx.save_for_backward(query, key, value, output, log_sum_exp)
         ctx.is_causal = is_causal
         return output

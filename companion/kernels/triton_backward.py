@@ -138,11 +138,10 @@ def grad_query(query, key, value, output, log_sum_exp, grad_output, is_causal, *
     `settings` replace those of `backward_settings`.
     """
     gradient, delta = torch.empty_like(query), torch.empty_like(log_sum_exp)
-    width = max(query.shape[-1], value.shape[-1])
-    settings = backward_settings(query.dtype, width)[0] | settings
+    widest = max(query.shape[-1], value.shape[-1])
+    settings = backward_settings(query.dtype, widest)[0] | settings
     tensors = query, key, value, output, log_sum_exp, grad_output, gradient, delta
-    length, block = query.shape[-2], settings["BLOCK_T"]
-    launch(grad_query_kernel, tensors, length, block, is_causal, settings)
+    launch(grad_query_kernel, tensors, query.shape[-2], settings["BLOCK_T"], is_causal, settings)
     return gradient, delta
 
 
@@ -152,9 +151,8 @@ def grad_key_value(query, key, value, log_sum_exp, grad_output, delta, is_causal
     `settings` replace those of `backward_settings`.
     """
     gradients = torch.empty_like(key), torch.empty_like(value)
-    width = max(query.shape[-1], value.shape[-1])
-    settings = backward_settings(query.dtype, width)[1] | settings
+    widest = max(query.shape[-1], value.shape[-1])
+    settings = backward_settings(query.dtype, widest)[1] | settings
     tensors = query, key, value, log_sum_exp, grad_output, delta, *gradients
-    length, block = key.shape[-2], settings["BLOCK_S"]
-    launch(grad_key_value_kernel, tensors, length, block, is_causal, settings)
+    launch(grad_key_value_kernel, tensors, key.shape[-2], settings["BLOCK_S"], is_causal, settings)
     return gradients

@@ -145,22 +145,22 @@ def launch(kernel, tensors, length: int, block: int, is_causal: bool, settings: 
 
 
 def forward_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
-    """How many keys in a tile, warps in a program and blocks of keys on their way from memory."""
+    """The tile, warps in a program and blocks of keys on their way from memory."""
     if dtype == torch.float32:
-        return {"BLOCK_S": 32, "num_warps": 8, "num_stages": 2 if width <= 64 else 1}
+        stages = 2 if width <= 128 else 1
+        return {"BLOCK_T": 128, "BLOCK_S": 32, "num_warps": 8, "num_stages": stages}
     block_s = 128 if width <= 64 else 64 if width <= 128 else 32
-    return {"BLOCK_S": block_s, "num_warps": 8, "num_stages": 3}
+    return {"BLOCK_T": 128, "BLOCK_S": block_s, "num_warps": 8, "num_stages": 3}
 
 
-def forward(query, key, value, is_causal: bool, block_size: int, **settings: int):
+def forward(query, key, value, is_causal: bool, **settings: int):
     """Return output (..., T, d_v) and log_sum_exp (..., T, 1) of contiguous tensors.
 
-    `block_size` is the number of queries in a tile; `settings` replace those of `forward_settings`.
+    `settings` replace those of `forward_settings`.
     """
     output = query.new_empty(*query.shape[:-1], value.shape[-1])
     log_sum_exp = query.new_empty(*query.shape[:-1], 1, dtype=torch.float32)
-    width = max(query.shape[-1], value.shape[-1])
-    settings = {"BLOCK_T": block_size} | forward_settings(query.dtype, width) | settings
+    settings = forward_settings(query.dtype, max(query.shape[-1], value.shape[-1])) | settings
     tensors = query, key, value, output, log_sum_exp
-    launch(forward_kernel, tensors, query.shape[-2], block_size, is_causal, settings)
+    launch(forward_kernel, tensors, query.shape[-2], settings["BLOCK_T"], is_causal, settings)
     return output, log_sum_exp

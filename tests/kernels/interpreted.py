@@ -17,7 +17,7 @@ TOLERANCE = {torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 def check_output_and_log_sum_exp(dtype, is_causal, T, S, d_k, d_v) -> None:
     query, key, value = (torch.randn(3, n, d).to(dtype) for n, d in ((T, d_k), (S, d_k), (S, d_v)))
-    output, log_sum_exp = forward(query, key, value, is_causal, 16, BLOCK_S=16)
+    output, log_sum_exp = forward(query, key, value, is_causal, BLOCK_T=16, BLOCK_S=16)
     exact = [x.double() for x in (query, key, value)]
     expected, _ = scaled_dot_product_attention(*exact, is_causal=is_causal)
     torch.testing.assert_close(output.double(), expected, rtol=0, atol=TOLERANCE[dtype])
@@ -40,7 +40,7 @@ def check_gradients(dtype, is_causal, T, S, d_k, d_v) -> None:
     expected = torch.autograd.grad(
         tiled_attention(*exact, is_causal=is_causal), exact, upstream.double()
     )
-    output, log_sum_exp = forward(*inputs, is_causal, 16, BLOCK_S=16)
+    output, log_sum_exp = forward(*inputs, is_causal, BLOCK_T=16, BLOCK_S=16)
     for block_t, block_s in ((16, 32), (32, 16)):
         tile = {"BLOCK_T": block_t, "BLOCK_S": block_s}
         grad_q, delta = grad_query(*inputs, output, log_sum_exp, upstream, is_causal, **tile)

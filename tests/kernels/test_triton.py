@@ -51,7 +51,7 @@ dtype, width, block_size = getattr(torch, sys.argv[2]), int(sys.argv[3]), int(sy
 element = {torch.bfloat16: "*bf16", torch.float32: "*fp32"}[dtype]
 for_query, for_key_value = backward_settings(dtype, width)
 for kernel, settings in (
-    (forward_kernel, {"BLOCK_T": block_size} | forward_settings(dtype, width)),
+    (forward_kernel, forward_settings(dtype, width) | {"BLOCK_T": block_size}),
     (grad_query_kernel, for_query),
     (grad_key_value_kernel, for_key_value),
 ):
