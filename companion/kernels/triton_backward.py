@@ -43,8 +43,8 @@ def grad_query_kernel(
     delta_of_row = tl.sum(grad_o.to(tl.float32) * o.to(tl.float32), 1)
     tl.store(delta + head * T + row, delta_of_row, mask=row < T)
     q = load_rows(query + head * T * d_k, row, T, d_k, D_K, True)
-    # Of a query that sees no key the sum is inf, and its weights 0; so it is with rows from T on.
-    log2_sum = tl.load(log_sum_exp + head * T + row, mask=row < T, other=float("inf")) * LOG2_E
+    # Of a query that sees no key the sum is inf, so that its weights are 0.
+    log2_sum = tl.load(log_sum_exp + head * T + row, mask=row < T, other=0.0) * LOG2_E
 
     grad_q = tl.zeros([BLOCK_T, D_K], tl.float32)
     zeros = tl.zeros([BLOCK_T, BLOCK_S], tl.float32)
@@ -90,11 +90,12 @@ def grad_key_value_kernel(
     zeros = tl.zeros([BLOCK_S, BLOCK_T], tl.float32)
     for EDGE in tl.static_range(2):  # first the blocks without a mask, then the others
         for start in tl.range(first if EDGE else whole, whole if EDGE else T, BLOCK_T):
+            # Rows from T on are zeros and add nothing, so that they need no mask of their own.
             row = start + tl.arange(0, BLOCK_T)
             q = load_rows(query + head * T * d_k, row, T, d_k, D_K, True)
             grad_o = load_rows(grad_output + head * T * d_v, row, T, d_v, D_V, True)
             at_row, inside = head * T + row, row < T
-            log2_sum = tl.load(log_sum_exp + at_row, mask=inside, other=float("inf")) * LOG2_E
+            log2_sum = tl.load(log_sum_exp + at_row, mask=inside, other=0.0) * LOG2_E
             delta_of_row = tl.load(delta + at_row, mask=inside, other=0.0)
             scores = product(k, tl.trans(q), zeros) * (scale * LOG2_E)
             weights = tl.exp2(scores - log2_sum[None, :])
