@@ -1,22 +1,34 @@
-"""Attention by a kernel of its own, written in Triton: the tiles of `companion.kernels.tiled`."""
+"""Attention by kernels of its own, written in Triton: the tiles of `companion.kernels.tiled`."""
 
 import torch
+from torch.autograd.function import once_differentiable
 
-from companion.kernels.tiled import TiledAttention
 from companion.validation import check_block_size, check_query_key_value
 
 
-class TritonAttention(TiledAttention):
-    """The kernel forward; backward the tiles are made once more in plain PyTorch."""
+class TritonAttention(torch.autograd.Function):
+    """What joins the kernels, which take contiguous tensors; it keeps O(T + S) numbers."""
 
     @staticmethod
     def forward(ctx, query, key, value, is_causal: bool, block_size: int):
-        from companion.kernels.triton_kernel import launch
+        from companion.kernels.triton_forward import forward
 
-        output, log_sum_exp = launch(query, key, value, is_causal, block_size)
+        query, key, value = query.contiguous(), key.contiguous(), value.contiguous()
+        output, log_sum_exp = forward(query, key, value, is_causal, BLOCK_T=block_size)
         ctx.save_for_backward(query, key, value, output, log_sum_exp)
-        ctx.tiles = is_causal, block_size
+        ctx.is_causal = is_causal
         return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad_o):
+        from companion.kernels.triton_backward import grad_key_value, grad_query
+
+        query, key, value, output, log_sum_exp = ctx.saved_tensors
+        tensors, grad_o = (query, key, value), grad_o.contiguous()
+        grad_q, delta = grad_query(*tensors, output, log_sum_exp, grad_o, ctx.is_causal)
+        grad_k, grad_v = grad_key_value(*tensors, log_sum_exp, grad_o, delta, ctx.is_causal)
+        return grad_q, grad_k, grad_v, None, None
 
 
 def triton_attention(
@@ -27,19 +39,22 @@ def triton_attention(
     is_causal: bool = False,
     block_size: int = 128,
 ) -> torch.Tensor:
-    """What `tiled_attention` computes, forward in one Triton kernel.
+    """What `tiled_attention` computes, in Triton: one kernel forward and two backward.
 
-    The kernel runs compiled on a CUDA device, or anywhere in Triton's interpreter, which is slow
-    and is chosen by TRITON_INTERPRET=1 in the environment before Python starts. The backward pass
-    is that of `tiled_attention`.
+    The kernels run compiled on a CUDA device, or anywhere in Triton's interpreter, which is slow
+    and is chosen by TRITON_INTERPRET=1 in the environment before Python starts. Sums run in
+    float32; of half precision the weights, and their gradients, are rounded before they are
+    multiplied, as in every fused kernel. Memory grows with T + S, forward and backward, and the
+    gradients are the same from run to run.
 
     Args:
         query: (..., T, d_k), of float16, bfloat16 or float32.
         key: (..., S, d_k).
         value: (..., S, d_v).
         is_causal: no query sees a later key; the last query is aligned with the last key.
-        block_size: number of queries in a tile, a power of two, at least 16. Wide heads need a
-            smaller one: 128 serves d_k and d_v up to 256 on an H200, in float32 up to 128.
+        block_size: number of queries in a tile of the forward kernel, a power of two, at least 16.
+            Wide heads need a smaller one: 128 fits an H200 for d_k and d_v up to 256, in float32
+            up to 128. The backward kernels choose tiles that fit.
 
     Returns:
         output (..., T, d_v), in the dtype of the query.
@@ -50,7 +65,7 @@ def triton_attention(
         TypeError: dtypes differ, or are none that the kernel takes.
         ImportError: Triton is not installed.
 
-    Source: Dao 2023, algorithm 1 (https://arxiv.org/abs/2307.08691).
+    Source: Dao 2023, algorithms 1 and 2 (https://arxiv.org/abs/2307.08691).
     """
     check_query_key_value(query, key, value)
     check_block_size(block_size)
@@ -65,7 +80,7 @@ def triton_attention(
             "use tiled_attention for others"
         )
     try:
-        from companion.kernels.triton_kernel import INTERPRETED
+        from companion.kernels.triton_forward import INTERPRETED
     except ModuleNotFoundError as error:
         raise ImportError(
             "triton_attention needs Triton (pip install triton, on Linux), which is not installed; "

@@ -48,7 +48,7 @@ def tiled_forward(query, key, value, is_causal: bool, block_size: int):
         # and the sum of the values they weigh. A finite start spares -inf - (-inf).
         largest = q.new_full((*q.shape[:-1], 1), torch.finfo(dtype).min)
         total = torch.zeros_like(largest)
-        blend = q.new_zeros(*q.shape[:-1], value.shape[-1])
+        accumulator = q.new_zeros(*q.shape[:-1], value.shape[-1])
         for columns in blocks(keys_in_sight(rows, T, S, is_causal), block_size):
             k, v = key[..., columns, :].to(dtype), value[..., columns, :].to(dtype)
             scores = tile_of_scores(q, k, rows, columns, S - T, is_causal)
@@ -56,9 +56,9 @@ def tiled_forward(query, key, value, is_causal: bool, block_size: int):
             weights = (scores - largest).exp()  # (..., rows, columns), not yet divided by their sum
             rescale = (previous - largest).exp()  # of what was summed relative to the previous one
             total = total * rescale + weights.sum(dim=-1, keepdim=True)
-            blend = blend * rescale + weights @ v
+            accumulator = accumulator * rescale + weights @ v
         empty = total == 0
-        output[..., rows, :] = blend / total.masked_fill(empty, 1.0)
+        output[..., rows, :] = accumulator / total.masked_fill(empty, 1.0)
         log_sum_exp[..., rows, :] = (largest + total.log()).masked_fill(empty, math.inf)
     return output, log_sum_exp
 
@@ -90,9 +90,10 @@ def tiled_backward(
 
 
 def full_precision(device_type: str):
-    """Autocast switched off, so that float32 stays float32."""
-    available = torch.amp.is_autocast_available(device_type)
-    return torch.autocast(device_type, enabled=False) if available else nullcontext()
+    """A context in which autocast is off, so that float32 stays float32, on any kind of device."""
+    if torch.amp.is_autocast_available(device_type) and torch.is_autocast_enabled(device_type):
+        return torch.autocast(device_type, enabled=False)
+    return nullcontext()
 
 
 class TiledAttention(torch.autograd.Function):

@@ -6,17 +6,18 @@ import math
 import torch
 
 from companion.kernels import tiled_attention, triton_attention
-from companion.kernels.triton_kernel import launch
+from companion.kernels.triton_backward import grad_key_value, grad_query
+from companion.kernels.triton_forward import forward
 from companion.nn import scaled_dot_product_attention
 
 # query length, key length, d_k, d_v: ragged, a power of two, one query, none before the first key
-SHAPES = ((37, 53, 5, 11), (53, 37, 16, 20), (1, 35, 16, 16), (32, 32, 32, 32), (5, 0, 3, 3))
+SHAPES = ((37, 53, 5, 11), (53, 38, 16, 20), (1, 35, 16, 16), (32, 32, 32, 32), (5, 0, 3, 3))
 TOLERANCE = {torch.float32: 2e-6, torch.float16: 2e-3, torch.bfloat16: 2e-2}
 
 
 def check_output_and_log_sum_exp(dtype, is_causal, T, S, d_k, d_v) -> None:
     query, key, value = (torch.randn(3, n, d).to(dtype) for n, d in ((T, d_k), (S, d_k), (S, d_v)))
-    output, log_sum_exp = launch(query, key, value, is_causal, 16, BLOCK_S=16)
+    output, log_sum_exp = forward(query, key, value, is_causal, BLOCK_T=16, BLOCK_S=16)
     exact = [x.double() for x in (query, key, value)]
     expected, _ = scaled_dot_product_attention(*exact, is_causal=is_causal)
     torch.testing.assert_close(output.double(), expected, rtol=0, atol=TOLERANCE[dtype])
@@ -30,24 +31,68 @@ def check_output_and_log_sum_exp(dtype, is_causal, T, S, d_k, d_v) -> None:
     torch.testing.assert_close(log_sum_exp, denominator.float(), rtol=0, atol=1e-5)
 
 
-def check_gradients(is_causal) -> None:
-    upstream = torch.randn(2, 3, 21, 7)
-    tensors = [torch.randn(2, 3, n, d) for n, d in ((21, 5), (19, 5), (19, 7))]
-    results = []
-    for attend in (triton_attention, tiled_attention):
-        inputs = [tensor.clone().requires_grad_() for tensor in tensors]
-        output = attend(*inputs, is_causal=is_causal, block_size=16)
-        results.append([output, *torch.autograd.grad(output, inputs, upstream)])
-    torch.testing.assert_close(*results, rtol=0, atol=1e-5)
+def check_gradients(dtype, is_causal, T, S, d_k, d_v) -> None:
+    """Those of the tiles in float64, which finite differences hold, from tiles of two forms."""
+    shapes = (T, d_k), (S, d_k), (S, d_v)
+    inputs = [torch.randn(3, *shape).to(dtype) for shape in shapes]
+    upstream = torch.randn(3, T, d_v).to(dtype)
+    exact = [x.double().requires_grad_() for x in inputs]
+    expected = torch.autograd.grad(
+        tiled_attention(*exact, is_causal=is_causal), exact, upstream.double()
+    )
+    output, log_sum_exp = forward(*inputs, is_causal, BLOCK_T=16, BLOCK_S=16)
+    for block_t, block_s in ((16, 32), (32, 16)):
+        tile = {"BLOCK_T": block_t, "BLOCK_S": block_s}
+        grad_q, delta = grad_query(*inputs, output, log_sum_exp, upstream, is_causal, **tile)
+        gradients = grad_key_value(*inputs, log_sum_exp, upstream, delta, is_causal, **tile)
+        for gradient, right in zip((grad_q, *gradients), expected, strict=True):
+            assert gradient.dtype == dtype
+            size = right.abs().max().clamp(min=1) if right.numel() else 1
+            torch.testing.assert_close(
+                gradient / size, right / size, rtol=0, atol=TOLERANCE[dtype], check_dtype=False
+            )
+        if is_causal:
+            assert (grad_q[:, : max(T - S, 0)] == 0).all()  # these queries see no key
 
 
-def check_strides_and_empty_batches() -> None:
-    query = torch.randn(2, 18, 3, 8).transpose(1, 2)  # as a layer splits its heads
-    expected, _ = scaled_dot_product_attention(query, query, query)
-    torch.testing.assert_close(triton_attention(query, query, query), expected)
-    for shape in ((0, 5, 8), (2, 0, 8)):
-        empty = torch.randn(shape)
-        assert triton_attention(empty, empty, empty).shape == shape
+def results(attend, tensors, upstream, **arguments) -> list[torch.Tensor]:
+    """The output, and the gradients of query, key and value."""
+    inputs = [tensor.detach().requires_grad_() for tensor in tensors]
+    output = attend(*inputs, **arguments)
+    return [output, *torch.autograd.grad(output, inputs, upstream)]
+
+
+def check_function(is_causal) -> None:
+    """triton_attention with its own tiles, on inputs and a gradient that are not contiguous."""
+    query, key, value = (
+        torch.randn(1, n, 2, d).transpose(1, 2)  # as a layer splits its heads
+        for n, d in ((150, 5), (270, 5), (270, 7))
+    )
+    upstream = torch.randn(1, 2, 150, 1).expand(-1, -1, -1, 7)  # as a sum gives it: stride 0
+    expected = results(tiled_attention, (query, key, value), upstream, is_causal=is_causal)
+    found = results(triton_attention, (query, key, value), upstream, is_causal=is_causal)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    with torch.autocast("cpu", torch.bfloat16):
+        there = results(triton_attention, (query, key, value), upstream, is_causal=is_causal)
+    assert all(torch.equal(x, y) for x, y in zip(found, there, strict=True))
+
+
+def check_gradients_where_exponentials_overflow() -> None:
+    """Scores near -1000, in a tile that the keys do not fill: exp(0 - log_sum_exp) is inf there."""
+    tensors = torch.full((20, 1), 30.0), torch.full((20, 1), -33.0), torch.randn(20, 1)
+    upstream = torch.randn(20, 1)
+    expected = results(tiled_attention, [x.double() for x in tensors], upstream.double())
+    found = [x.double() for x in results(triton_attention, tensors, upstream)]
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def check_empty_batches_and_sequences() -> None:
+    for B, T, S in ((0, 5, 7), (2, 0, 7), (2, 5, 0), (2, 0, 0)):
+        inputs = [torch.randn(B, n, 8, requires_grad=True) for n in (T, S, S)]
+        output = triton_attention(*inputs)
+        assert output.shape == (B, T, 8)
+        output.sum().backward()
+        assert all(x.grad.shape == x.shape and (x.grad == 0).all() for x in inputs)
 
 
 def check_that_only_differences_of_scores_matter() -> None:
@@ -61,9 +106,11 @@ if __name__ == "__main__":
     checks = 0
     for arguments in itertools.product(TOLERANCE, (False, True), SHAPES):
         check_output_and_log_sum_exp(*arguments[:2], *arguments[2])
+        check_gradients(*arguments[:2], *arguments[2])
         checks += 1
-    check_gradients(False)
-    check_gradients(True)
-    check_strides_and_empty_batches()
+    check_function(False)
+    check_function(True)
+    check_gradients_where_exponentials_overflow()
+    check_empty_batches_and_sequences()
     check_that_only_differences_of_scores_matter()
     print(checks)

@@ -10,6 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from companion.kernels import tiled_attention, triton_attention
+from companion.kernels.tiled import full_precision
 from companion.nn import scaled_dot_product_attention
 
 
@@ -152,6 +153,14 @@ def test_autocast_changes_nothing():
     assert torch.equal(output, expected)
     for here, there in zip(gradients, gradients_there, strict=True):
         assert torch.equal(here, there)
+
+
+@pytest.mark.parametrize("device_type", ["cpu", "meta", "privateuseone"])
+def test_full_precision_on_any_kind_of_device(device_type):
+    # meta has no autocast, and privateuseone says that it has one, which no backend has made.
+    x = torch.randn(3, 3)
+    with torch.autocast("cpu", torch.bfloat16), full_precision(device_type):
+        assert (x @ x).dtype == (torch.float32 if device_type == "cpu" else torch.bfloat16)
 
 
 # Memory.
