@@ -76,22 +76,6 @@ class Block(nn.Module):
     Post-norm is the original: the sum of input and sub-layer is normed, and so is every path back
     through the stack; training deep stacks that way needs a warm-up. Pre-norm leaves the sum alone
     and norms what a sub-layer reads: from the loss to every block there is a path without a norm.
-
-    Args:
-        d_model: width of the sequence.
-        num_heads: number of attention heads.
-        d_ff: width of the feed-forward network's hidden layer.
-        norm_first: pre-norm.
-        norm: "layer" or "rms".
-        norm_eps: added to the variance inside the norm.
-        activation: of the feed-forward network.
-        bias: whether projections and layer norms add a bias.
-        dropout: on attention weights, hidden layer and the output of each sub-layer.
-        num_kv_heads, d_k, d_v: see `MultiHeadAttention`.
-        rope: a `RotaryEmbedding`; it acts in the self-attention only.
-
-    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et
-    al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
     """
 
     has_cross_attention = False
@@ -143,7 +127,21 @@ class Block(nn.Module):
 class EncoderBlock(Block):
     """Self-attention and a feed-forward network. With `is_causal` this is the block of GPT.
 
-    Args, and source: see `Block`.
+    Args:
+        d_model: width of the sequence.
+        num_heads: number of attention heads.
+        d_ff: width of the feed-forward network's hidden layer.
+        norm_first: pre-norm.
+        norm: "layer" or "rms".
+        norm_eps: added to the variance inside the norm.
+        activation: of the feed-forward network.
+        bias: whether projections and layer norms add a bias.
+        dropout: on attention weights, hidden layer and the output of each sub-layer.
+        num_kv_heads, d_k, d_v: see `MultiHeadAttention`.
+        rope: a `RotaryEmbedding`; it acts in the self-attention only.
+
+    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et
+    al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
     """
 
     def forward(
@@ -179,7 +177,9 @@ class EncoderBlock(Block):
 class DecoderBlock(Block):
     """Causal self-attention, attention to an encoder's output, and a feed-forward network.
 
-    Args, and source: see `Block`.
+    Arguments are those of `EncoderBlock`.
+
+    Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762).
     """
 
     has_cross_attention = True
