@@ -20,6 +20,7 @@ from companion.nn import (
     TokenEmbedding,
 )
 from companion.nn.blocks import make_dropout, run_blocks
+from companion.nn.masks import masked_once
 from companion.validation import (
     require_choice,
     require_even,
@@ -187,11 +188,14 @@ class GPT(nn.Module):
         x = self.token_embedding(token_ids)
         if self.rope is None:
             x = self.positions(x, positions, start=start)
+        T = token_ids.shape[1]
+        causal = {"mask": mask, "is_causal": True}  # a cache of fixed size makes its own mask
+        if isinstance(start, int):
+            causal = masked_once(mask, T, start + T, device=x.device)
         x, weights = run_blocks(
             self.blocks,
             self.dropout(x),
-            mask,
-            is_causal=True,
+            **causal,
             positions=self.rope and self.rope.rotation(x, positions, start=start),
             caches=caches,
             need_weights=need_weights,

@@ -19,6 +19,7 @@ from companion.nn import (
     padding_mask,
 )
 from companion.nn.blocks import make_dropout, run_blocks
+from companion.nn.masks import masked_once
 from companion.validation import require_even, require_features, require_tokens
 
 # About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
@@ -165,13 +166,14 @@ class Transformer(nn.Module):
                 f"the caches hold {past} tokens, but target_ids has {target_ids.shape[1]}; "
                 "give the whole target so far, not its last token alone"
             )
+        T = target_ids.shape[1]
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), start=past))
         x, weights = run_blocks(
             self.decoder_blocks,
             x,
             memory,
-            mask,
-            memory_mask,
+            memory_mask=memory_mask,
+            **masked_once(mask, T - past, T, device=x.device),
             caches=caches,
             need_weights=need_weights,
         )

@@ -48,3 +48,19 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     if token_ids.dim() != 2:
         raise ValueError(f"token_ids must have shape (B, S), got {tuple(token_ids.shape)}")
     return (token_ids != pad_id)[:, None, None, :]
+
+
+def masked_once(mask: torch.Tensor | None, T: int, S: int, *, device) -> dict:
+    """`mask` and `is_causal` for a stack of causal blocks, with the mask of both made here, once.
+
+    Where torch's kernels need no mask (whole sequences without padding, a single query), and where
+    the mask is one that the blocks will refuse, they are left as they are.
+    """
+    if T == 1 or (mask is None and T == S):
+        return {"mask": mask, "is_causal": True}
+    if mask is None:
+        return {"mask": causal_mask(T, S, device=device), "is_causal": False}
+    fits = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.dim() >= 2
+    if not fits or mask.shape[-2] not in (1, T) or mask.shape[-1] not in (1, S):
+        return {"mask": mask, "is_causal": True}
+    return {"mask": mask & causal_mask(T, S, device=device), "is_causal": False}

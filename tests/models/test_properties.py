@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from companion.nn import KVCache, causal_mask, padding_mask
+from companion.nn import KVCache, attention, causal_mask, padding_mask
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 19}
 GPTS = {
@@ -268,6 +268,23 @@ def test_a_gpt_counts_on_from_its_caches(changes):
         found, weights = model(token_ids[:, start:stop], caches=caches, need_weights=True)
         torch.testing.assert_close(found, logits[:, start:stop])
         assert weights[1].shape == (2, 6, stop - start, stop)
+
+
+def test_rotations_and_masks_are_made_once_for_all_blocks(monkeypatch):
+    made = []
+    plain = torch.Tensor.cos
+    monkeypatch.setattr(torch.Tensor, "cos", lambda x: made.append("cos") or plain(x))
+    monkeypatch.setattr(attention, "causal_mask", lambda *_, **__: made.append("mask"))
+    llama, translator, token_ids = gpt(**GPTS["llama"]), transformer(), ids(2, 7)
+    mask = padding_mask(token_ids, 0)
+    llama(token_ids, mask)
+    assert made == ["cos"]
+    caches = [KVCache() for _ in llama.blocks]
+    for start, stop in ((0, 4), (4, 7)):
+        llama(token_ids[:, start:stop], caches=caches)
+    assert made == ["cos"] * 3
+    translator(token_ids, token_ids)  # two sums with sinusoids
+    assert made == ["cos"] * 5
 
 
 @norm_orders
