@@ -6,6 +6,7 @@
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.loop import History, fit
 from companion.training.losses import (
+    chunked_cross_entropy,
     class_loss,
     label_smoothing_loss,
     masked_token_loss,
@@ -16,6 +17,7 @@ from companion.training.schedules import cosine_schedule, warmup_schedule
 
 __all__ = [
     "History",
+    "chunked_cross_entropy",
     "class_loss",
     "cosine_schedule",
     "fit",
