@@ -178,9 +178,10 @@ class Stack(nn.Module):
 
     def __init__(self, compiled=False):
         super().__init__()
-        first, self.second = nn.Linear(3, 3), nn.Linear(3, 3)
-        self.second.weight = first.weight
+        first = nn.Linear(3, 3)
         self.first = torch.compile(first, backend="eager") if compiled else first
+        self.second = nn.Linear(3, 3)
+        self.second.weight = first.weight
 
 
 def all_compiled():
@@ -205,7 +206,7 @@ def test_a_compiled_model_has_the_checkpoint_of_the_plain_one(tmp_path, compiled
 
 
 def test_how_the_optimizer_computes_is_not_taken_from_the_file(tmp_path):
-    """What was trained on a GPU, where AdamW is fused, goes on on a CPU, and the other way round."""
+    """What was trained on a GPU, where AdamW is fused, goes on without one, and back."""
     path = tmp_path / "model.safetensors"
     model, optimizer = trained()
     optimizer.param_groups[0] |= {"fused": True, "lr": 0.3}
