@@ -4,7 +4,7 @@
 """
 
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
-from companion.training.loop import History, fit
+from companion.training.loop import History, fit, train_step
 from companion.training.losses import (
     chunked_cross_entropy,
     class_loss,
@@ -26,6 +26,7 @@ __all__ = [
     "masked_token_loss",
     "next_token_loss",
     "save_checkpoint",
+    "train_step",
     "translation_loss",
     "warmup_schedule",
 ]

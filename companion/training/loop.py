@@ -89,7 +89,7 @@ def train_step(
     scale = (dist.get_world_size() if is_replica else 1) / sums[1]  # DDP averages over processes
     for parameter in parameters:
         if parameter.grad is not None:
-            parameter.grad *= scale.expand_as(parameter.grad)  # a single number would be rounded
+            parameter.grad *= scale.expand_as(parameter.grad)  # not rounded to bfloat16 first
     norm = nn.utils.clip_grad_norm_(parameters, max_grad_norm)
 
     prefetch()
@@ -125,8 +125,8 @@ def fit(
     many parts the batch is split, to save memory or to share it among processes, does not move it,
     and neither does padding.
 
-    It trains on the model's device. Under `torchrun` every process takes its rows of each batch;
-    on GPUs, each is first to put its model on its own, after torch.cuda.set_device(local rank).
+    It trains on the model's device. Under `torchrun` every process takes its rows of each batch; on
+    GPUs, call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before moving the model there.
 
     Args:
         model: any module.
@@ -137,7 +137,8 @@ def fit(
             the batch of the next step is asked for while that of this one is computed.
         steps: number of updates in all, those before a resumption included.
         loss: loss(model, batch) is the sum of the losses of the real tokens and their number, as
-            `next_token_loss` and its like return it. It calls the model, not the model's methods.
+            `next_token_loss` and its like return it. With several processes it must call the model,
+            not methods of it: DistributedDataParallel sees nothing else.
         learning_rate: a number, or a function of the step such as a schedule.
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
@@ -185,36 +186,26 @@ def fit(
     if num_processes > 1:
         torch.manual_seed(torch.initial_seed() + 1 + rank)  # each draws its own dropout
     replica = DistributedDataParallel(model) if num_processes > 1 else model
-    feed = Prefetcher(batches, device, parts=accumulate, rank=rank, num_processes=num_processes)
-    bar = tqdm(
-        range(done + 1, steps + 1), initial=done, total=steps, disable=not progress or rank > 0
-    )
-
-    def due(step, every):
-        return step == steps or step % (every or steps) == 0
-
+    parts_of = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
+    numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
+    hidden = not progress or rank > 0
     model.train()
     with deferred_interrupt() as interrupted:
+        bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
             _check_rates(rate, max_grad_norm)
             for group in optimizer.param_groups:
                 group["lr"] = rate
+            prefetch = partial(parts_of.prefetch, step + 1)
             mean_loss, grad_norm = train_step(
-                replica,
-                optimizer,
-                loss,
-                feed(step),
-                step=step,
-                max_grad_norm=max_grad_norm,
-                mixed_precision=mixed_precision,
-                prefetch=partial(feed.prefetch, min(step + 1, steps)),
+                replica, optimizer, loss, parts_of(step), step=step, prefetch=prefetch, **numerics
             )
             history.loss.append(mean_loss)
             history.learning_rate.append(rate)
             history.grad_norm.append(grad_norm)
             bar.set_postfix_str(f"loss {mean_loss:.3f}", refresh=False)
-            if evaluate and due(step, evaluate_every):
+            if evaluate and _is_due(step, evaluate_every, steps):
                 model.eval()
                 with torch.no_grad():
                     history.evaluations.append(evaluate(model))
@@ -223,7 +214,7 @@ def fit(
             if report and rank == 0:
                 report(history)
             stop = in_any_process(interrupted.is_set())
-            if checkpoint and rank == 0 and (stop or due(step, checkpoint_every)):
+            if checkpoint and rank == 0 and (stop or _is_due(step, checkpoint_every, steps)):
                 save_checkpoint(checkpoint, model, optimizer, history=asdict(history))
             if stop:
                 raise KeyboardInterrupt(f"stopped after step {step} of {steps}{_saved(checkpoint)}")
@@ -250,6 +241,10 @@ def load_history(
             "with load_checkpoint, and train from there with another file"
         )
     return History(**history)
+
+
+def _is_due(step: int, every: int | None, steps: int) -> bool:
+    return step == steps or (every is not None and step % every == 0)
 
 
 def _saved(checkpoint) -> str:

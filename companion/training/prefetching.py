@@ -8,23 +8,23 @@ from torch import Tensor
 
 
 class Prefetcher:
-    """This process's rows of a step's batch, in `parts` parts, on the device.
+    """This process's rows of each step's batch, in parts, on the device.
 
-    With P processes of `parts` parts each, a batch is cut into P * parts parts of almost equal
-    numbers of rows. On another device than the CPU, `prefetch` makes the batch of a later step
-    while the device computes; on a GPU it is copied from pinned memory.
+    With several processes of `parts` parts each, a batch is cut into as many stretches of almost
+    equal numbers of rows. On another device than the CPU, `prefetch` makes the batch of the next
+    step while the device computes; to a GPU it is copied from pinned memory.
     """
 
     def __init__(
         self,
         batches: Callable[[int], object],
         device: torch.device,
-        *,
+        steps: int,
         parts: int = 1,
         rank: int = 0,
         num_processes: int = 1,
     ):
-        self.batches, self.device = batches, device
+        self.batches, self.device, self.steps = batches, device, steps
         self.parts, self.rank, self.num_processes = parts, rank, num_processes
         self.ready = {}  # step -> its parts
 
@@ -37,8 +37,8 @@ class Prefetcher:
         return self.ready.pop(step, None) or self._parts(self.batches(step))
 
     def prefetch(self, step: int) -> None:
-        """Make the batch of a step, for the call with that step."""
-        if self.device.type != "cpu":
+        """Make the batch of a step now, if there is such a step, for the call with it."""
+        if self.device.type != "cpu" and step <= self.steps:
             self.ready[step] = self._parts(self.batches(step))
 
     def _parts(self, batch) -> list:

@@ -20,8 +20,8 @@ def use_own_gpu() -> None:
     local_rank, gpus = int(os.environ["LOCAL_RANK"]), torch.cuda.device_count()
     if local_rank >= gpus:
         raise ValueError(
-            f"there is no GPU for local rank {local_rank}: this machine has {gpus}; "
-            f"start {gpus} processes on it with --nproc_per_node {gpus}"
+            f"torchrun started process {local_rank + 1} on this machine, which has {gpus} GPUs; "
+            "start one process for each (--nproc_per_node)"
         )
     torch.cuda.set_device(local_rank)
 

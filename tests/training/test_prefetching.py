@@ -11,7 +11,7 @@ ROWS = torch.arange(14).view(7, 2)
 
 
 def test_a_batch_that_is_not_split_is_left_as_it_is():
-    (batch,) = Prefetcher(lambda step: {"rows": ROWS + step, "name": "b"}, ROWS.device)(3)
+    (batch,) = Prefetcher(lambda step: {"rows": ROWS + step, "name": "b"}, ROWS.device, 9)(3)
     assert batch["name"] == "b"
     assert torch.equal(batch["rows"], ROWS + 3)
 
@@ -27,10 +27,7 @@ def test_the_parts_of_all_processes_are_the_batch(parts, num_processes):
 
     found = []
     for rank in range(num_processes):
-        prefetcher = Prefetcher(
-            batches, ROWS.device, parts=parts, rank=rank, num_processes=num_processes
-        )
-        found += prefetcher(1)
+        found += Prefetcher(batches, ROWS.device, 9, parts, rank, num_processes)(1)
     assert len(found) == parts * num_processes
     sizes = [len(part.rows) for part in found]
     assert max(sizes) - min(sizes) <= 1
@@ -39,7 +36,7 @@ def test_the_parts_of_all_processes_are_the_batch(parts, num_processes):
 
 
 def test_tensors_with_other_numbers_of_rows_are_not_split():
-    prefetcher = Prefetcher(lambda step: (ROWS, ROWS[:5]), ROWS.device, parts=2)
+    prefetcher = Prefetcher(lambda step: (ROWS, ROWS[:5]), ROWS.device, 9, parts=2)
     with pytest.raises(ValueError, match=r"tensors with \[5, 7\] rows"):
         prefetcher(1)
 
@@ -47,7 +44,7 @@ def test_tensors_with_other_numbers_of_rows_are_not_split():
 def recorded(device):
     """A prefetcher, and the list of the steps that it asked for."""
     asked = []
-    return Prefetcher(lambda step: asked.append(step) or ROWS, torch.device(device)), asked
+    return Prefetcher(lambda step: asked.append(step) or ROWS, torch.device(device), 3), asked
 
 
 def test_on_another_device_the_next_batch_is_made_ahead_and_once():
@@ -59,7 +56,8 @@ def test_on_another_device_the_next_batch_is_made_ahead_and_once():
     assert batch.device.type == "meta"
     assert asked == [1, 2]
     prefetcher(3)
-    assert asked == [1, 2, 3]
+    prefetcher.prefetch(4)
+    assert asked == [1, 2, 3]  # there is no step 4
 
 
 def test_on_a_cpu_nothing_is_made_ahead():
