@@ -2,10 +2,13 @@
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from companion.data import Vocabulary
 from companion.train.recipes import RECIPES, STEPS, hide_words
 from companion.training import fit
+from companion.training.prefetching import Prefetcher
 
 
 @pytest.mark.parametrize("name", ["gpt", "bert", "translation", "lorenz"])
@@ -26,6 +29,33 @@ def test_a_recipe_learns_and_says_how_well(name):
     assert after["validation_loss"] < before["validation_loss"] - 0.2
     assert len(after["samples"]) == 5
     assert all(isinstance(sample, str) for sample in after["samples"])
+
+
+class Dtypes(TorchDispatchMode):
+    """Keeps the dtypes of the tensors that operations make on the device "meta"."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = set()
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        result = operation(*args, **(kwargs or {}))
+        tensors = (leaf for leaf in tree_leaves(result) if isinstance(leaf, torch.Tensor))
+        self.seen |= {tensor.dtype for tensor in tensors if tensor.device.type == "meta"}
+        return result
+
+
+@pytest.mark.parametrize("name", ["gpt", "bert", "lorenz"])
+def test_nothing_is_float64_on_the_device(name):
+    """Apple's GPUs have no float64; "meta" stands for them here."""
+    recipe = RECIPES[name](steps=20, seed=0, dropout=0.1)
+    with Dtypes() as dtypes:
+        model = recipe.model.to("meta")
+        (part,) = Prefetcher(recipe.batches, torch.device("meta"), 20)(15)
+        total, _ = recipe.loss(model, part)
+        total.backward()
+    assert torch.float32 in dtypes.seen
+    assert torch.float64 not in dtypes.seen
 
 
 def test_every_recipe_has_a_number_of_steps():
