@@ -52,7 +52,7 @@ def train_step(
     model: nn.Module,
     optimizer: torch.optim.Optimizer,
     loss: Loss,
-    parts: Sequence,
+    micro_batches: Sequence,
     *,
     step: int,
     max_grad_norm: float = 1.0,
@@ -65,7 +65,7 @@ def train_step(
         model: a module, or a DistributedDataParallel around it, in each of several processes.
         optimizer: of the model's parameters, its learning rate set.
         loss: as for `fit`.
-        parts: this process's parts of the batch, on its device.
+        micro_batches: the parts of the batch of this process, on its device.
         step: the number of the step, for messages.
         max_grad_norm, mixed_precision: as for `fit`.
         prefetch: called while a GPU still computes; prepares the next batch.
@@ -77,11 +77,11 @@ def train_step(
     device, is_replica = parameters[0].device, isinstance(model, DistributedDataParallel)
     optimizer.zero_grad()
     sums = 0.0  # of the losses, and how many tokens they are of
-    for number, part in enumerate(parts, 1):
+    for number, micro_batch in enumerate(micro_batches, 1):
         # Gradients of the sums add up over the parts, and after the last over the processes.
-        with model.no_sync() if is_replica and number < len(parts) else nullcontext():
+        with model.no_sync() if is_replica and number < len(micro_batches) else nullcontext():
             with torch.autocast(device.type, torch.bfloat16, enabled=mixed_precision == "bf16"):
-                total, count = _sum_and_count(loss(model, part))
+                total, count = _sum_and_count(loss(model, micro_batch))
             total.backward()
         sums = sums + torch.stack([total.detach(), count])
     if is_replica:
@@ -186,7 +186,7 @@ def fit(
     if num_processes > 1:
         torch.manual_seed(torch.initial_seed() + 1 + rank)  # each draws its own dropout
     replica = DistributedDataParallel(model) if num_processes > 1 else model
-    parts_of = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
+    prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
     numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
     hidden = not progress or rank > 0
     model.train()
@@ -197,9 +197,9 @@ def fit(
             _check_rates(rate, max_grad_norm)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-            prefetch = partial(parts_of.prefetch, step + 1)
+            prefetch = partial(prefetcher.prefetch, step + 1)
             mean_loss, grad_norm = train_step(
-                replica, optimizer, loss, parts_of(step), step=step, prefetch=prefetch, **numerics
+                replica, optimizer, loss, prefetcher(step), step=step, prefetch=prefetch, **numerics
             )
             history.loss.append(mean_loss)
             history.learning_rate.append(rate)

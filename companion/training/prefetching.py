@@ -8,11 +8,11 @@ from torch import Tensor
 
 
 class Prefetcher:
-    """This process's rows of each step's batch, in parts, on the device.
+    """The micro-batches of this process, on the device: its rows of each step's batch.
 
-    With several processes of `parts` parts each, a batch is cut into as many stretches of almost
-    equal numbers of rows. On another device than the CPU, `prefetch` makes the batch of the next
-    step while the device computes; to a GPU it is copied from pinned memory.
+    Each of `num_processes` processes has `accumulate` of them, all of almost equal numbers of rows.
+    On another device than the CPU, `prefetch` makes the batch of the next step while the device
+    computes; to a GPU it is copied from pinned memory.
     """
 
     def __init__(
@@ -20,29 +20,29 @@ class Prefetcher:
         batches: Callable[[int], object],
         device: torch.device,
         steps: int,
-        parts: int = 1,
+        accumulate: int = 1,
         rank: int = 0,
         num_processes: int = 1,
     ):
         self.batches, self.device, self.steps = batches, device, steps
-        self.parts, self.rank, self.num_processes = parts, rank, num_processes
-        self.ready = {}  # step -> its parts
+        self.accumulate, self.rank, self.num_processes = accumulate, rank, num_processes
+        self.ready = {}  # step -> its micro-batches
 
     def __call__(self, step: int) -> list:
-        """The parts of a step's batch.
+        """The micro-batches of a step.
 
         Raises:
             ValueError: the batch has fewer rows than there are parts, or unequal numbers of them.
         """
-        return self.ready.pop(step, None) or self._parts(self.batches(step))
+        return self.ready.pop(step, None) or self._split(self.batches(step))
 
     def prefetch(self, step: int) -> None:
         """Make the batch of a step now, if there is such a step, for the call with it."""
         if self.device.type != "cpu" and step <= self.steps:
-            self.ready[step] = self._parts(self.batches(step))
+            self.ready[step] = self._split(self.batches(step))
 
-    def _parts(self, batch) -> list:
-        number = self.parts * self.num_processes
+    def _split(self, batch) -> list:
+        number = self.accumulate * self.num_processes
         if number == 1:
             return [_map(self._to_device, batch)]
         sizes = set()
@@ -55,11 +55,11 @@ class Prefetcher:
         (rows,) = sizes
         if rows < number:
             raise ValueError(
-                f"a batch of {rows} rows cannot be split into {number} parts ({self.parts} in each "
-                f"of {self.num_processes} processes); make batches larger or accumulate smaller"
+                f"a batch of {rows} rows cannot be split into {number} parts ({self.accumulate} in "
+                f"each of {self.num_processes} processes); make batches larger or accumulate smaller"
             )
-        first = self.rank * self.parts
-        ends = [part * rows // number for part in range(first, first + self.parts + 1)]
+        first = self.rank * self.accumulate
+        ends = [part * rows // number for part in range(first, first + self.accumulate + 1)]
         return [
             _map(lambda tensor: self._to_device(tensor[low:high]), batch)  # noqa: B023
             for low, high in pairwise(ends)

@@ -36,7 +36,7 @@ def test_the_parts_of_all_processes_are_the_batch(parts, num_processes):
 
 
 def test_tensors_with_other_numbers_of_rows_are_not_split():
-    prefetcher = Prefetcher(lambda step: (ROWS, ROWS[:5]), ROWS.device, 9, parts=2)
+    prefetcher = Prefetcher(lambda step: (ROWS, ROWS[:5]), ROWS.device, 9, accumulate=2)
     with pytest.raises(ValueError, match=r"tensors with \[5, 7\] rows"):
         prefetcher(1)
 
