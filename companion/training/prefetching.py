@@ -55,8 +55,9 @@ class Prefetcher:
         (rows,) = sizes
         if rows < number:
             raise ValueError(
-                f"a batch of {rows} rows cannot be split into {number} parts ({self.accumulate} in "
-                f"each of {self.num_processes} processes); make batches larger or accumulate smaller"
+                f"a batch of {rows} rows cannot be split into {number} parts "
+                f"({self.accumulate} in each of {self.num_processes} processes); make batches "
+                "larger or accumulate smaller"
             )
         first = self.rank * self.accumulate
         ends = [part * rows // number for part in range(first, first + self.accumulate + 1)]
