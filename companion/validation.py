@@ -16,11 +16,21 @@ def require_tensor(name: str, x) -> None:
 
 def require_positive(**sizes: int) -> None:
     """Raise unless every named size is an int of at least 1."""
-    for name, size in sizes.items():
-        if isinstance(size, bool) or not isinstance(size, int):
-            raise TypeError(f"{name} must be an int, got {size!r} of type {type(size).__name__}")
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
+    _require_at_least(1, sizes)
+
+
+def require_not_negative(**counts: int) -> None:
+    """Raise unless every named count is an int of at least 0."""
+    _require_at_least(0, counts)
+
+
+def _require_at_least(least: int, numbers: dict) -> None:
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int):
+            kind = type(number).__name__
+            raise TypeError(f"{name} must be an int, got {number!r} of type {kind}")
+        if number < least:
+            raise ValueError(f"{name} must be at least {least}, got {number}")
 
 
 def require_even(**sizes: int) -> None:

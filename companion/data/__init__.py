@@ -4,7 +4,6 @@ from companion.data.batching import batches, padded, windows
 from companion.data.byte_pairs import apply_bpe, learn_bpe
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
 from companion.data.digits import digits, same_different, shifted
-from companion.data.fashion import FASHION_CLASSES, fashion_mnist
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -50,7 +49,6 @@ __all__ = [
     "BOS",
     "CLS",
     "EOS",
-    "FASHION_CLASSES",
     "FOODS",
     "GENDER_PAIRS",
     "HOMONYMS",
@@ -83,7 +81,6 @@ __all__ = [
     "corpus",
     "cue_halves",
     "digits",
-    "fashion_mnist",
     "homonym_sentences",
     "learn_bpe",
     "lorenz",

@@ -1,10 +1,11 @@
 """Batches for training: the batch of a step depends on the seed and the step alone.
 
 What `batches` and `windows` return is called with the number of a step, from 1, as
-`companion.training.fit` does. It remembers nothing, so that a run can go on from any step.
+`companion.training.fit` does. Any step may be asked for first, so that a run can go on from it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 import torch
 from torch import Tensor
@@ -29,7 +30,7 @@ def batches(
     Args:
         tensors: one or several, with the same number of rows: the examples.
         batch_size: rows of a batch. If it does not divide the number of rows, a few random ones are
-            left out of each turn through the data.
+            left out of each epoch.
         seed: decides the order.
         pad_id: if given, columns at the end that hold nothing else in the whole batch are cut off.
 
@@ -49,14 +50,17 @@ def batches(
     (size,) = sizes
     if not 1 <= batch_size <= size:
         raise ValueError(f"batch_size is {batch_size}; choose 1 to {size}, the number of rows")
-    per_turn = size // batch_size
+    per_epoch = size // batch_size
     _generator(seed, 0)  # a wrong seed is named here, not in the first step
+
+    @lru_cache(maxsize=1)  # the data are shuffled once in an epoch, not at every step
+    def order(epoch: int) -> Tensor:
+        return torch.randperm(size, generator=_generator(seed, epoch))
 
     def batch(step: int) -> Tensor | tuple[Tensor, ...]:
         _require_step(step)
-        turn, place = divmod(step - 1, per_turn)
-        order = torch.randperm(size, generator=_generator(seed, turn))
-        rows = order[place * batch_size :][:batch_size]
+        epoch, place = divmod(step - 1, per_epoch)
+        rows = order(epoch)[place * batch_size :][:batch_size]
         chosen = tuple(_cut(tensor[rows], pad_id) for tensor in tensors)
         return chosen if len(chosen) > 1 else chosen[0]
 

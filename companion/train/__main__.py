@@ -2,8 +2,9 @@
 
 A folder takes what a run makes: checkpoint.safetensors, run.json (what was asked for) and
 metrics.jsonl, a line for each step, with samples of what the model makes of its task wherever it
-was evaluated. Under `accelerate launch -m companion.train <recipe>`, or `torchrun` likewise,
-several processes share each batch; results change by rounding, and by what dropout draws.
+was evaluated. With --resume a run goes on from its checkpoint, or starts if none was saved yet.
+Under `torchrun -m companion.train <recipe>` several processes share each batch; results change by
+rounding, and by what dropout draws.
 """
 
 import argparse
@@ -12,10 +13,11 @@ from pathlib import Path
 
 import torch
 
-from companion.train.folder import METRICS, Metrics, start
+from companion.train.folder import CHECKPOINT, METRICS, Metrics, start
 from companion.train.recipes import RECIPES, STEPS
 from companion.training import History, fit
-from companion.training.processes import PRECISIONS
+from companion.training.loop import PRECISIONS
+from companion.training.processes import use_own_gpu
 from companion.validation import require_probability
 
 
@@ -25,7 +27,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     options.steps = options.steps or STEPS[options.recipe]
     options.out = options.out or Path("runs") / options.recipe
-    checkpoint, run = options.out / "checkpoint.safetensors", options.out / "run.json"
+    checkpoint = options.out / CHECKPOINT
     asked = {name: getattr(options, name) for name in ("recipe", "steps", "seed", "dropout")}
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
@@ -33,14 +35,13 @@ def main(arguments: list[str] | None = None) -> None:
         if is_main:
             check_device(options.device)
             require_probability(dropout=options.dropout)
+        if options.device == "cuda":
+            use_own_gpu()
         torch.manual_seed(options.seed)
         recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout)
         if is_main:
-            history = start(options.out, checkpoint, run, asked, options.resume)
-    except (
-        ValueError,
-        OSError,
-    ) as error:  # ConnectionError, if data must be fetched, is an OSError
+            history = start(options.out, asked, options.resume)
+    except (ValueError, OSError) as error:
         parser.error(str(error))
 
     metrics = Metrics(options.out / METRICS, history) if is_main else None
@@ -57,7 +58,7 @@ def main(arguments: list[str] | None = None) -> None:
             mixed_precision=options.mixed_precision,
             checkpoint=checkpoint,
             checkpoint_every=options.checkpoint_every,
-            resume=options.resume,
+            resume=options.resume and checkpoint.exists(),
             report=metrics and metrics.add,
             **recipe.arguments,
         )
@@ -77,7 +78,7 @@ def command_line() -> argparse.ArgumentParser:
     default = "%(default)s if left out"
     parser.add_argument("recipe", choices=RECIPES, help=listed)
     parser.add_argument("--out", type=Path, help="folder for the run; runs/<recipe> if left out")
-    parser.add_argument("--resume", action="store_true", help="go on from the folder's checkpoint")
+    parser.add_argument("--resume", action="store_true", help="go on from what the folder has")
     best = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best, help=default)
     parser.add_argument("--steps", type=positive, help=f"of training; if left out, {steps}")

@@ -1,6 +1,7 @@
 """The folder of a run: what was asked for, and what happened at each step."""
 
 import json
+import os
 from pathlib import Path
 
 from tqdm.auto import tqdm
@@ -8,39 +9,51 @@ from tqdm.auto import tqdm
 from companion.training import History
 from companion.training.loop import load_history
 
-METRICS = "metrics.jsonl"
+CHECKPOINT, METRICS, RUN = "checkpoint.safetensors", "metrics.jsonl", "run.json"
+OURS = {name + end for name in (CHECKPOINT, METRICS, RUN) for end in ("", ".unfinished")}
 
 
-def start(out: Path, checkpoint: Path, run: Path, asked: dict, resume: bool) -> History:
-    """Make or check the folder of a run; return what has happened in it so far.
+def start(out: Path, asked: dict, resume: bool) -> History:
+    """Make or check the folder of a run; return what was saved of it, nothing if it is to begin.
 
     Raises:
         ValueError: without `resume` the folder holds steps of a run or other things; with it the
             run was another one, or a file is damaged.
-        FileNotFoundError: there is nothing to resume.
     """
-    if not resume:
-        if out.exists() and not all(_is_empty(path) or path == run for path in out.iterdir()):
-            go_on = "add --resume to go on, or " if checkpoint.exists() else ""
-            raise ValueError(f"{out} is not empty; {go_on}choose another --out")
-        out.mkdir(parents=True, exist_ok=True)
-        run.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
-        return History()
-    history = load_history(checkpoint)
+    checkpoint, run = out / CHECKPOINT, out / RUN
+    found = sorted(path.name for path in out.iterdir()) if out.exists() else []
+    if not resume and not all(name == RUN or _is_empty_metrics(out / name) for name in found):
+        go_on = "add --resume to go on, or " if OURS & set(found) else ""
+        raise ValueError(f"{out} is not empty; {go_on}choose another --out")
+    if resume:
+        begun = _asked_before(run)
+        if begun not in (None, asked):
+            raise ValueError(
+                f"{out} has the run {begun}, not {asked}; ask for the same, or another --out"
+            )
+        if checkpoint.exists():
+            history = load_history(checkpoint)
+            if begun is None:
+                raise ValueError(f"{run} is damaged: it must say what was asked for, {asked}")
+            return history
+        if begun is None and not OURS.issuperset(found):
+            raise ValueError(f"{out} is not empty, and has no run; choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    unfinished = run.with_name(RUN + ".unfinished")
+    unfinished.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
+    os.replace(unfinished, run)
+    return History()
+
+
+def _asked_before(run: Path) -> dict | None:
+    """What the run was begun with; None if that is not written there."""
     try:
-        begun = json.loads(run.read_text("utf8"))
-    except ValueError as error:
-        raise ValueError(
-            f"{run} is damaged ({error}): it must say what was asked for, {asked}"
-        ) from error
-    if begun != asked:
-        raise ValueError(
-            f"{out} has the run {begun}, not {asked}; ask for the same, or another --out"
-        )
-    return history
+        return json.loads(run.read_text("utf8"))
+    except (FileNotFoundError, ValueError):
+        return None
 
 
-def _is_empty(path: Path) -> bool:
+def _is_empty_metrics(path: Path) -> bool:
     """Whether these are the metrics of a run that came to no step: it may be begun again."""
     return path.name == METRICS and path.stat().st_size == 0
 

@@ -11,18 +11,15 @@ from companion.data import (
     BOS,
     CLS,
     EOS,
-    FASHION_CLASSES,
     SEP,
     WORDS,
     BPETokenizer,
     Vocabulary,
     batches,
     corpus,
-    fashion_mnist,
     lorenz,
     sentence_probability,
     series_windows,
-    shifted,
     split_series,
     standard_library_text,
     translation_pairs,
@@ -40,11 +37,8 @@ from companion.models import (
     GPTConfig,
     Transformer,
     TransformerConfig,
-    ViT,
-    ViTConfig,
 )
 from companion.training import (
-    class_loss,
     cosine_schedule,
     masked_token_loss,
     next_token_loss,
@@ -235,47 +229,6 @@ def library(steps: int, seed: int, dropout: float) -> Recipe:
     )
 
 
-def fashion(steps: int, seed: int, dropout: float) -> Recipe:
-    """A ViT that names clothes, on Fashion-MNIST, which is downloaded once; for a GPU."""
-    images, labels = fashion_mnist("train")
-    order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
-    held_out, train = order[: len(order) // 12], order[len(order) // 12 :]
-    config = ViTConfig(
-        image_size=28,
-        patch_size=4,
-        channels=1,
-        num_classes=len(FASHION_CLASSES),
-        d_model=128,
-        num_layers=6,
-        num_heads=4,
-        d_ff=512,
-        dropout=dropout,
-    )
-    asked = images[held_out] / 255, labels[held_out]
-    plain = batches(images[train], labels[train], batch_size=256, seed=seed)
-
-    def evaluate(model):
-        parts = asked[0].to(device_of(model)).split(100)
-        guesses = torch.cat([model(part) for part in parts]).argmax(dim=-1).cpu()
-        return {
-            "validation_loss": mean_loss(model, class_loss(), asked),
-            "accuracy": (guesses == asked[1]).float().mean().item(),
-            "samples": [
-                f"{FASHION_CLASSES[label]} -> {FASHION_CLASSES[guess]}"
-                for label, guess in zip(asked[1][:5], guesses, strict=False)
-            ],
-        }
-
-    return Recipe(
-        model=ViT(config),
-        batches=lambda step: varied(*plain(step), torch.Generator().manual_seed(seed + step)),
-        loss=class_loss(smoothing=0.1),
-        learning_rate=cosine(steps, 1e-3),
-        evaluate=evaluate,
-        arguments={"weight_decay": 0.1},
-    )
-
-
 def lorenz_forecaster(steps: int, seed: int, dropout: float) -> Recipe:
     """A Forecaster of the Lorenz system that sees x alone; in the second half rolled out."""
     dt, window, rollout = 0.05, 20, 20
@@ -325,7 +278,6 @@ RECIPES = {
     "bert": bert,
     "translation": translation,
     "library": library,
-    "fashion": fashion,
     "lorenz": lorenz_forecaster,
 }
 STEPS = {
@@ -333,7 +285,6 @@ STEPS = {
     "bert": 3_000,
     "translation": 3_000,
     "library": 5_000,
-    "fashion": 10_000,
     "lorenz": 20_000,
 }
 
@@ -354,14 +305,6 @@ def hide_words(token_ids: torch.Tensor, words: Vocabulary, generator: torch.Gene
     shown = token_ids.masked_fill(chosen & (way < 0.8), words.mask_id)
     shown = torch.where(chosen & (way >= 0.9), random_words, shown)
     return shown, token_ids.masked_fill(~chosen, words.pad_id)
-
-
-def varied(images: torch.Tensor, labels: torch.Tensor, generator: torch.Generator):
-    """Images from 0 to 1, half of them mirrored, moved by up to 2 pixels, and their labels."""
-    rows, columns = torch.randint(-2, 3, (2, len(images)), generator=generator)
-    mirrored = torch.rand(len(images), 1, 1, 1, generator=generator) < 0.5
-    images = shifted(images / 255, rows, columns)
-    return torch.where(mirrored, images.flip(3), images), labels
 
 
 def cosine(steps: int, max_lr: float) -> Callable[[int], float]:

@@ -4,8 +4,9 @@
 """
 
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
-from companion.training.loop import History, fit
+from companion.training.loop import History, fit, train_step
 from companion.training.losses import (
+    chunked_cross_entropy,
     class_loss,
     label_smoothing_loss,
     masked_token_loss,
@@ -16,6 +17,7 @@ from companion.training.schedules import cosine_schedule, warmup_schedule
 
 __all__ = [
     "History",
+    "chunked_cross_entropy",
     "class_loss",
     "cosine_schedule",
     "fit",
@@ -24,6 +26,7 @@ __all__ = [
     "masked_token_loss",
     "next_token_loss",
     "save_checkpoint",
+    "train_step",
     "translation_loss",
     "warmup_schedule",
 ]

@@ -1,12 +1,12 @@
 """A model, its optimizer and where training stood, in one file, from which nothing is unpickled.
 
 The file is a safetensors file. Its tensors are the model's, the optimizer's and torch's random
-state; its metadata holds the rest as JSON, and a checksum of everything.
+state; its metadata holds the rest as JSON.
 """
 
 import json
 import os
-import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 import torch
@@ -14,7 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-FORMAT = "companion checkpoint 1"
+FORMAT = "companion checkpoint 2"
 
 
 def save_checkpoint(
@@ -26,11 +26,12 @@ def save_checkpoint(
     """Write model, optimizer, torch's random state and `state` to one safetensors file.
 
     The file is written beside `path` and then takes its place in one operation of the file system,
-    so that a save that is interrupted leaves the previous checkpoint as it was.
+    so that a process that is killed leaves the previous checkpoint as it was.
 
     Args:
         path: the file; its folder is made if need be.
-        model: parameters and buffers; a tensor that goes by several names is written once.
+        model: parameters and buffers; a tensor that goes by several names is written once. The
+            names are those of the plain model if it, or a part of it, is compiled.
         optimizer: its state and its parameter groups.
         state: whatever else should be there afterwards, in terms of JSON: numbers, strings, None,
             lists, dictionaries with strings as keys.
@@ -39,38 +40,34 @@ def save_checkpoint(
         TypeError: `state` or a parameter group of the optimizer holds something that JSON does not
             have, or model or optimizer keep something else than tensors.
     """
-    path = Path(path)
-    tensors, tied = _named_once(model)
-    tensors = {f"model.{name}": tensor for name, tensor in tensors.items()}
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_initialized():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
-    plain = {"state": state, "tied": tied, "optimizer": None}
+    stored, weights = _stored_names(model), model.state_dict()
+    tensors = {f"model.{stored[name]}": tensor for name, tensor in weights.items()}
+    plain = {"state": state}
     if optimizer is not None:
-        plain["optimizer"] = optimizer.state_dict()["param_groups"]
-        plain["shapes"] = _shapes(optimizer)
-        for index, entries in optimizer.state_dict()["state"].items():
+        saved = optimizer.state_dict()
+        plain |= {"optimizer": _optimizer_layout(optimizer), "groups": saved["param_groups"]}
+        for index, entries in saved["state"].items():
             tensors |= {f"optimizer.{index}.{name}": entry for name, entry in entries.items()}
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    plain["model"] = _model_layout(model)
+    tensors["random.cpu"] = torch.get_rng_state()
+    if device := _gpu(weights.values()):
+        tensors["random.cuda"] = torch.cuda.get_rng_state(device)
     try:
-        text = json.dumps(plain)
+        metadata = {"format": FORMAT, "plain": json.dumps(plain)}
     except TypeError as error:
         raise TypeError(
             "the state must be numbers, strings, None, lists and dictionaries, and so must the "
             f"optimizer's parameter groups, but {error}"
         ) from error
-
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(path.name + ".unfinished")
-    metadata = {"format": FORMAT, "plain": text, "checksum": _checksum(tensors, text)}
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     save_file(tensors, unfinished, metadata)
-    _flush(unfinished)
     os.replace(unfinished, path)
-    if os.name != "nt":  # Windows opens no folder
-        _flush(path.parent)
 
 
 def load_checkpoint(
@@ -85,72 +82,35 @@ def load_checkpoint(
 
     Args:
         path: what `save_checkpoint` wrote.
-        model: its parameters and buffers are overwritten; they stay where they are.
-        optimizer: its state and parameter groups are replaced.
+        model: its parameters and buffers are overwritten; they stay where they are. It may be
+            compiled where the saved one was not, and the other way round.
+        optimizer: its state and parameter groups are replaced, but for how it computes (`fused`,
+            `foreach`, `capturable`).
 
     Returns:
         The keyword arguments that `save_checkpoint` was given as `state`.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is damaged or no checkpoint, or model or optimizer are built otherwise.
+        ValueError: the file is truncated or no checkpoint, or model or optimizer are built
+            otherwise.
     """
-    path = Path(path)
-    tensors, plain = _read(path)
-    parts = {"model": {}, "optimizer": {}, "random": {}}
-    for full_name, tensor in tensors.items():
-        part, name = full_name.split(".", 1)
-        parts[part][name] = tensor
+    tensors, plain = _read(Path(path))
     if model is not None:
-        _check_same_model(path, model, parts["model"], plain["tied"])
+        _require_same(path, "model", plain["model"], _model_layout(model))
     if optimizer is not None:
-        if plain["optimizer"] is None:
+        if "optimizer" not in plain:
             raise ValueError(f"{path} was saved without an optimizer; load it without one")
-        try:
-            _load_optimizer(optimizer, parts["optimizer"], plain)
-        except ValueError as error:
-            raise ValueError(f"{path} was saved with another optimizer: {error}") from error
-        torch.set_rng_state(parts["random"]["cpu"])
-        if "cuda" in parts["random"] and torch.cuda.is_available():
-            torch.cuda.set_rng_state(parts["random"]["cuda"])
+        _require_same(path, "optimizer", plain["optimizer"], _optimizer_layout(optimizer))
+        _load_optimizer(optimizer, plain["groups"], tensors)
+        torch.set_rng_state(tensors["random.cpu"])
+        device = _gpu(p for group in optimizer.param_groups for p in group["params"])
+        if device and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"], device)
     if model is not None:
-        model.load_state_dict(parts["model"], strict=False)
+        stored = _stored_names(model)
+        model.load_state_dict({name: tensors[f"model.{stored[name]}"] for name in stored})
     return plain["state"]
-
-
-def _shapes(optimizer: torch.optim.Optimizer) -> list[list[int]]:
-    """The shapes of an optimizer's parameters, in its order."""
-    return [list(p.shape) for group in optimizer.param_groups for p in group["params"]]
-
-
-def _load_optimizer(optimizer, tensors, plain) -> None:
-    """Give an optimizer the saved state; raise unless it has such settings, groups and shapes."""
-    for group in plain["optimizer"]:
-        if missing := sorted(optimizer.defaults.keys() - group.keys()):
-            raise ValueError(
-                f"{type(optimizer).__name__} has {', '.join(missing)}, which the saved one has not"
-            )
-    entries = {}
-    for full_name, tensor in tensors.items():
-        index, name = full_name.split(".", 1)
-        entries.setdefault(int(index), {})[name] = tensor
-    shapes = zip(plain.get("shapes", []), _shapes(optimizer), strict=False)  # torch counts them
-    for number, (found, expected) in enumerate(shapes):
-        if found != expected:
-            raise ValueError(f"its parameter {number} has the shape {found}, here {expected}")
-    optimizer.load_state_dict({"state": entries, "param_groups": plain["optimizer"]})
-
-
-def _named_once(model: nn.Module) -> tuple[dict[str, torch.Tensor], dict[str, str]]:
-    """The model's tensors under the first name of each, and the first name for each other name."""
-    first, tensors, tied = {}, {}, {}
-    for name, tensor in model.state_dict(keep_vars=True).items():
-        if id(tensor) in first:
-            tied[name] = first[id(tensor)]
-        else:
-            first[id(tensor)] = name
-            tensors[name] = tensor
-    return tensors, tied
 
 
 def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
@@ -170,47 +130,66 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
             f"{path} was not written by companion.training.save_checkpoint; "
             "published weights are read by companion.pretrained.load"
         )
-    if metadata.get("checksum") != _checksum(tensors, metadata.get("plain", "")):
-        raise ValueError(
-            f"{path} is damaged: its contents do not match its checksum; use another checkpoint"
-        )
     return tensors, json.loads(metadata["plain"])
 
 
-def _checksum(tensors: dict[str, torch.Tensor], text: str) -> str:
-    checksum = zlib.crc32(text.encode())
-    for name in sorted(tensors):
-        tensor = tensors[name]
-        checksum = zlib.crc32(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode(), checksum)
-        checksum = zlib.crc32(tensor.reshape(-1).view(torch.uint8).numpy(), checksum)
-    return f"{checksum:08x}"
+def _stored_names(model: nn.Module) -> dict[str, str]:
+    """For each name of a tensor the one that it is stored by: its first, in the plain model."""
+    first = {}
+    return {
+        name: first.setdefault(id(tensor), _plain_name(name))
+        for name, tensor in model.state_dict(keep_vars=True).items()
+    }
 
 
-def _check_same_model(path, model, saved, saved_ties) -> None:
-    """Raise unless the model has the names, shapes and ties of the saved one."""
-    tensors, ties = _named_once(model)
-    expected = {name: tuple(tensor.shape) for name, tensor in tensors.items()}
-    found = {name: tuple(tensor.shape) for name, tensor in saved.items()}
-    expected |= {name: f"tied to {first}" for name, first in ties.items()}
-    found |= {name: f"tied to {first}" for name, first in saved_ties.items()}
-    names = [*expected, *(found.keys() - expected.keys())]
+def _plain_name(name: str) -> str:
+    """A tensor's name without what torch.compile adds."""
+    return name.replace("_orig_mod.", "")
+
+
+def _model_layout(model: nn.Module) -> dict[str, str]:
+    """The shape of each tensor, and what it is tied to."""
+    layout, weights = {}, model.state_dict()
+    for name, stored in _stored_names(model).items():
+        tied = f" tied to {stored}" if stored != _plain_name(name) else ""
+        layout[_plain_name(name)] = f"{tuple(weights[name].shape)}{tied}"
+    return layout
+
+
+def _optimizer_layout(optimizer: torch.optim.Optimizer) -> dict[str, str]:
+    """The optimizer's class, and the shapes of the parameters in each of its groups."""
+    groups = enumerate(optimizer.param_groups)
+    shapes = {f"group {i}": str([tuple(p.shape) for p in group["params"]]) for i, group in groups}
+    return {"class": type(optimizer).__name__, **shapes}
+
+
+def _require_same(path, what: str, saved: dict, here: dict) -> None:
+    """Raise, with what differs, unless both layouts are equal."""
     differences = [
-        f"{name}: {found.get(name, 'missing')} in the file, {expected.get(name, 'missing')} here"
-        for name in names
-        if found.get(name) != expected.get(name)
+        f"{name}: {saved.get(name, 'missing')} in the file, {here.get(name, 'missing')} here"
+        for name in saved | here
+        if saved.get(name) != here.get(name)
     ]
     if differences:
-        listed = "\n  ".join(differences[:8])
-        more = f"\n  and {len(differences) - 8} more" if len(differences) > 8 else ""
         raise ValueError(
-            f"the model is not built like the one saved in {path}; they differ in\n  {listed}{more}"
+            f"the {what} is not built like the one saved in {path}; {len(differences)} entries "
+            "differ:\n  " + "\n  ".join(differences[:8])
         )
 
 
-def _flush(path: Path) -> None:
-    """Wait until the disk has what was written to a file or done in a folder."""
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _load_optimizer(optimizer: torch.optim.Optimizer, groups: list[dict], tensors) -> None:
+    for saved, group in zip(groups, optimizer.param_groups, strict=True):
+        # JSON has no tuples. How a step is computed depends on the device, not on what was saved.
+        saved |= {name: tuple(saved[name]) for name, own in group.items() if type(own) is tuple}
+        saved |= {name: group[name] for name in ("fused", "foreach", "capturable") if name in group}
+    entries = {}
+    for full_name, tensor in tensors.items():
+        part, *rest = full_name.split(".", 2)
+        if part == "optimizer":
+            entries.setdefault(int(rest[0]), {})[rest[1]] = tensor
+    optimizer.load_state_dict({"state": entries, "param_groups": groups})
+
+
+def _gpu(tensors: Iterable[torch.Tensor]) -> torch.device | None:
+    """The CUDA device of the tensors, if they are on one."""
+    return next((tensor.device for tensor in tensors if tensor.is_cuda), None)

@@ -2,20 +2,26 @@
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from numbers import Real
 from pathlib import Path
 
 import torch
+import torch.distributed as dist
 from torch import nn
+from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.losses import Loss
-from companion.training.processes import PRECISIONS, accelerated, draw_apart, held_interrupt, shares
+from companion.training.prefetching import Prefetcher
+from companion.training.processes import deferred_interrupt, in_any_process, join_processes
 from companion.validation import require_choice, require_number, require_positive
+
+PRECISIONS = ("no", "bf16")
 
 
 @dataclass
@@ -40,6 +46,57 @@ class History:
     def step(self) -> list[int]:
         """The steps, from 1."""
         return list(range(1, len(self.loss) + 1))
+
+
+def train_step(
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    loss: Loss,
+    micro_batches: Sequence,
+    *,
+    step: int,
+    max_grad_norm: float = 1.0,
+    mixed_precision: str = "no",
+    prefetch: Callable[[], None] = lambda: None,
+) -> tuple[float, float]:
+    """Update the weights once, by the gradient of the mean loss over the real tokens of a batch.
+
+    Args:
+        model: a module, or a DistributedDataParallel around it, in each of several processes.
+        optimizer: of the model's parameters, its learning rate set.
+        loss: as for `fit`.
+        micro_batches: the parts of the batch of this process, on its device.
+        step: the number of the step, for messages.
+        max_grad_norm, mixed_precision: as for `fit`.
+        prefetch: called while a GPU still computes; prepares the next batch.
+
+    Returns:
+        The mean loss before the update, and the norm of the gradient before clipping.
+    """
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    device, is_replica = parameters[0].device, isinstance(model, DistributedDataParallel)
+    optimizer.zero_grad()
+    sums = 0.0  # of the losses, and how many tokens they are of
+    for number, micro_batch in enumerate(micro_batches, 1):
+        # Gradients of the sums add up over the parts, and after the last over the processes.
+        with model.no_sync() if is_replica and number < len(micro_batches) else nullcontext():
+            with torch.autocast(device.type, torch.bfloat16, enabled=mixed_precision == "bf16"):
+                total, count = _sum_and_count(loss(model, micro_batch))
+            total.backward()
+        sums = sums + torch.stack([total.detach(), count])
+    if is_replica:
+        dist.all_reduce(sums)
+    scale = (dist.get_world_size() if is_replica else 1) / sums[1]  # DDP averages over processes
+    for parameter in parameters:
+        if parameter.grad is not None:
+            parameter.grad *= scale.expand_as(parameter.grad)  # not rounded to bfloat16 first
+    norm = nn.utils.clip_grad_norm_(parameters, max_grad_norm)
+
+    prefetch()
+    total, count, norm = torch.stack([*sums, norm.to(sums)]).tolist()  # waits for a GPU, once
+    _check_step(step, total, count, norm)
+    optimizer.step()
+    return total / count, norm
 
 
 def fit(
@@ -68,18 +125,20 @@ def fit(
     many parts the batch is split, to save memory or to share it among processes, does not move it,
     and neither does padding.
 
-    It trains on the model's device. Under `accelerate launch` or `torchrun` every process takes its
-    share of each batch.
+    It trains on the model's device. Under `torchrun` every process takes its rows of each batch; on
+    GPUs, call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before moving the model there.
 
     Args:
         model: any module.
         batches: batches(step) is the batch of that step; the first step is 1. A batch is a tensor,
             or tensors in a tuple, list or dictionary, with one row for each example. The same step
             must get the same batch every time: that is what makes a resumed run go on exactly, and
-            lets processes share a batch without talking. Derive randomness from the step.
+            lets processes share a batch without talking. Derive randomness from the step. On a GPU
+            the batch of the next step is asked for while that of this one is computed.
         steps: number of updates in all, those before a resumption included.
         loss: loss(model, batch) is the sum of the losses of the real tokens and their number, as
-            `next_token_loss` and its like return it. It calls the model, not the model's methods.
+            `next_token_loss` and its like return it. With several processes it must call the model,
+            not methods of it: DistributedDataParallel sees nothing else.
         learning_rate: a number, or a function of the step such as a schedule.
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
@@ -88,9 +147,9 @@ def fit(
             `evaluate_every` steps and after the last. What it returns is kept (numbers, or what
             JSON can hold).
         evaluate_every: only after the last step, if left out.
-        accumulate: into how many parts a process splits its share of a batch, one after the other,
+        accumulate: into how many parts a process splits its rows of a batch, one after the other,
             to use less memory.
-        mixed_precision: "no", or "bf16" for the forward pass, by Accelerate.
+        mixed_precision: "no", or "bf16" for the forward pass and the loss, by torch.autocast.
         checkpoint: the file to save to, after every `checkpoint_every` steps, after the last, and
             on Ctrl-C, which stops training after the step in progress.
         checkpoint_every: as above.
@@ -109,73 +168,57 @@ def fit(
 
     Source: AdamW: Loshchilov and Hutter 2019, algorithm 2 (https://arxiv.org/abs/1711.05101).
     """
-    _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every)
-    _check_training(model, batches, learning_rate, max_grad_norm)
-    _check_saving(checkpoint, checkpoint_every, resume)
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    matrices = [p for p in parameters if p.dim() >= 2]
-    vectors = [p for p in parameters if p.dim() < 2]
-    groups = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
-    optimizer = torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay)
-    history = History()
-
-    with accelerated(model, mixed_precision) as (accelerator, replica), held_interrupt() as pressed:
-        if resume:
-            history = load_history(checkpoint, model, optimizer)
-        draw_apart(accelerator)
-        done, hidden = len(history.loss), not (progress and accelerator.is_main_process)
-        if done > steps:
-            raise ValueError(
-                f"{checkpoint} has {done} steps already, more than steps = {steps}; "
-                f"ask for {done} or more, or begin again with another file"
-            )
+    _check_model_and_batches(model, batches)
+    require_positive(steps=steps, accumulate=accumulate)
+    require_choice("mixed_precision", mixed_precision, PRECISIONS)
+    _check_rates(learning_rate, max_grad_norm)
+    _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
+    device = next(model.parameters()).device
+    rank, num_processes = join_processes()
+    optimizer = _adamw(model, betas, weight_decay)
+    history = load_history(checkpoint, model, optimizer) if resume else History()
+    done = len(history.loss)
+    if done > steps:
+        raise ValueError(
+            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
+            f"ask for {done} or more, or begin again with another file"
+        )
+    if num_processes > 1:
+        torch.manual_seed(torch.initial_seed() + 1 + rank)  # each draws its own dropout
+    replica = DistributedDataParallel(model) if num_processes > 1 else model
+    prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
+    numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
+    hidden = not progress or rank > 0
+    model.train()
+    with deferred_interrupt() as interrupted:
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
-        model.train()
         for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
-            _check_rate(rate)
+            _check_rates(rate, max_grad_norm)
             for group in optimizer.param_groups:
                 group["lr"] = rate
-
-            # Gradients of the sums add up over the parts, and after the last over the processes.
-            optimizer.zero_grad()
-            sums = 0.0
-            for part, share in enumerate(shares(batches(step), accelerator, accumulate), 1):
-                with accelerator.no_sync(replica) if part < accumulate else nullcontext():
-                    total, count = _sum_and_count(loss(replica, share))
-                    accelerator.backward(total)
-                exact = torch.promote_types(total.dtype, torch.float32)  # bfloat16 has no 257
-                count = torch.as_tensor(count, device=total.device)
-                sums = sums + torch.stack([total.detach().to(exact), count.to(exact)])
-            total, count = accelerator.reduce(sums).tolist()
-            for parameter in parameters:
-                if parameter.grad is not None:
-                    parameter.grad *= accelerator.num_processes / max(count, 1)
-            grad_norm = accelerator.clip_grad_norm_(parameters, max_grad_norm).item()
-            _check_step(step, total, count, grad_norm)
-            optimizer.step()
-
-            history.loss.append(total / count)
+            prefetch = partial(prefetcher.prefetch, step + 1)
+            mean_loss, grad_norm = train_step(
+                replica, optimizer, loss, prefetcher(step), step=step, prefetch=prefetch, **numerics
+            )
+            history.loss.append(mean_loss)
             history.learning_rate.append(rate)
             history.grad_norm.append(grad_norm)
-            bar.set_postfix_str(f"loss {total / count:.3f}", refresh=False)
-            if evaluate and (step == steps or step % (evaluate_every or steps) == 0):
+            bar.set_postfix_str(f"loss {mean_loss:.3f}", refresh=False)
+            if evaluate and _is_due(step, evaluate_every, steps):
                 model.eval()
                 with torch.no_grad():
                     history.evaluations.append(evaluate(model))
                 history.evaluated_at.append(step)
                 model.train()
-            if report and accelerator.is_main_process:
+            if report and rank == 0:
                 report(history)
-
-            if pressed.is_set():
-                accelerator.set_trigger()
-            stop = accelerator.check_trigger()  # in any process
-            if checkpoint and (stop or step == steps or step % (checkpoint_every or steps) == 0):
-                if accelerator.is_main_process:
-                    save_checkpoint(checkpoint, model, optimizer, history=asdict(history))
+            stop = in_any_process(interrupted.is_set())
+            if checkpoint and rank == 0 and (stop or _is_due(step, checkpoint_every, steps)):
+                save_checkpoint(checkpoint, model, optimizer, history=asdict(history))
             if stop:
                 raise KeyboardInterrupt(f"stopped after step {step} of {steps}{_saved(checkpoint)}")
+    in_any_process(False)  # the others wait until the first has saved
     model.eval()
     return history
 
@@ -200,12 +243,27 @@ def load_history(
     return History(**history)
 
 
+def _is_due(step: int, every: int | None, steps: int) -> bool:
+    return step == steps or (every is not None and step % every == 0)
+
+
 def _saved(checkpoint) -> str:
     return "" if checkpoint is None else f"; saved to {checkpoint}: call with resume=True to go on"
 
 
+def _adamw(model: nn.Module, betas: tuple[float, float], weight_decay: float):
+    """AdamW that lets only matrices decay, in one kernel for all parameters on a GPU."""
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in parameters if p.dim() >= 2]},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+    fused = all(p.is_cuda for p in parameters) or None  # None: as torch chooses
+    return torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay, fused=fused)
+
+
 def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
-    """What `loss` returned, once seen to be a sum and a number of tokens."""
+    """What `loss` returned, once seen to be a sum and a number of tokens, in float32 at least."""
     parts = lost if isinstance(lost, tuple) else (lost,)
     is_pair = len(parts) == 2 and isinstance(parts[0], torch.Tensor)
     if not is_pair or not isinstance(parts[1], torch.Tensor | Real):
@@ -214,10 +272,13 @@ def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
             "number, as next_token_loss does; got "
             + " and ".join(type(part).__name__ for part in parts)
         )
-    return lost
+    total, count = parts
+    exact = torch.promote_types(total.dtype, torch.float32)  # bfloat16 has no 257
+    count = torch.as_tensor(count).to(exact).to(total.device, non_blocking=True)
+    return total.to(exact), count
 
 
-def _check_step(step, total, count, grad_norm) -> None:
+def _check_step(step: int, total: float, count: float, grad_norm: float) -> None:
     """Raise unless the step has real tokens, and a finite loss and gradient."""
     if not count > 0:
         raise ValueError(f"the batch of step {step} has no real token: nothing to learn from")
@@ -229,16 +290,7 @@ def _check_step(step, total, count, grad_norm) -> None:
         )
 
 
-def _check_fit(steps, accumulate, mixed_precision, evaluate, evaluate_every) -> None:
-    require_positive(steps=steps, accumulate=accumulate)
-    require_choice("mixed_precision", mixed_precision, PRECISIONS)
-    if evaluate_every is not None:
-        require_positive(evaluate_every=evaluate_every)
-        if evaluate is None:
-            raise ValueError("evaluate_every needs evaluate, the function to call")
-
-
-def _check_training(model, batches, learning_rate, max_grad_norm) -> None:
+def _check_model_and_batches(model, batches) -> None:
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     if not any(parameter.requires_grad for parameter in model.parameters()):
@@ -248,29 +300,30 @@ def _check_training(model, batches, learning_rate, max_grad_norm) -> None:
             f"batches must be a function of the step, got {type(batches).__name__}; "
             "companion.data.batches makes one from tensors"
         )
+
+
+def _check_rates(learning_rate, max_grad_norm) -> None:
+    if not callable(learning_rate):
+        require_number(learning_rate=learning_rate)
+        if not 0 <= learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be at least 0 and finite, got {learning_rate}")
     require_number(max_grad_norm=max_grad_norm)
     if not max_grad_norm > 0:
         raise ValueError(
             f"max_grad_norm must be positive, got {max_grad_norm}; math.inf never shortens"
         )
-    if not callable(learning_rate):
-        _check_rate(learning_rate)
 
 
-def _check_rate(rate) -> None:
-    require_number(learning_rate=rate)
-    if not 0 <= rate < math.inf:
-        raise ValueError(f"learning_rate must be at least 0 and finite, got {rate}")
-
-
-def _check_saving(checkpoint, checkpoint_every, resume) -> None:
-    if checkpoint is None:
-        if checkpoint_every is not None or resume:
-            raise ValueError("checkpoint_every and resume need checkpoint, the file to use")
-        return
+def _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume) -> None:
+    if evaluate_every is not None:
+        require_positive(evaluate_every=evaluate_every)
+        if evaluate is None:
+            raise ValueError("evaluate_every needs evaluate, the function to call")
     if checkpoint_every is not None:
         require_positive(checkpoint_every=checkpoint_every)
-    if not resume and Path(checkpoint).exists():
+    if checkpoint is None and (checkpoint_every is not None or resume):
+        raise ValueError("checkpoint_every and resume need checkpoint, the file to use")
+    if checkpoint is not None and not resume and Path(checkpoint).exists():
         raise ValueError(
             f"{checkpoint} is there already; go on from it with resume=True, or choose another file"
         )

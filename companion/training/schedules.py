@@ -1,8 +1,8 @@
-"""The learning rate as a function of the step. The first step is 1."""
+"""The learning rate as a function of the step; `fit` counts its steps from 1."""
 
 import math
 
-from companion.validation import require_positive
+from companion.validation import require_not_negative, require_positive
 
 
 def warmup_schedule(step: int, *, d_model: int, warmup_steps: int) -> float:
@@ -29,21 +29,22 @@ def cosine_schedule(
     """A linear rise from 0 to max_lr, then half a cosine wave down to min_lr.
 
     Args:
-        step: the first is 1.
+        step: from 0, where the rate is 0 (max_lr without warm-up).
         max_lr: the rate at step `warmup_steps`.
         min_lr: the rate at step `total_steps` and after it.
         warmup_steps: may be 0.
         total_steps: more than `warmup_steps`.
 
     Raises:
-        ValueError: the step is below 1, the rates are not 0 <= min_lr <= max_lr, or the steps are
+        ValueError: the step is below 0, the rates are not 0 <= min_lr <= max_lr, or the steps are
             not 0 <= warmup_steps < total_steps.
         TypeError: the step or total_steps is not an int.
 
     Source: Loshchilov and Hutter 2017, equation 5, without restarts
     (https://arxiv.org/abs/1608.03983).
     """
-    require_positive(step=step, total_steps=total_steps)
+    require_not_negative(step=step)
+    require_positive(total_steps=total_steps)
     if not 0 <= warmup_steps < total_steps:
         raise ValueError(
             f"warmup_steps must lie in [0, total_steps), got {warmup_steps} of {total_steps} steps"

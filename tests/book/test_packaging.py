@@ -25,7 +25,6 @@ ELSEWHERE = {
     "ipywidgets": "7.7.1",
     "anywidget": "0.9.13",
     "tqdm": "4.66.6",
-    "accelerate": "1.1.1",
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",
     "scikit-learn": "1.5.2",

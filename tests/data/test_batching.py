@@ -37,6 +37,31 @@ def test_a_step_has_the_same_batch_whenever_it_is_asked():
     assert not torch.equal(later, batches(LABELS, batch_size=7, seed=5)(9))
 
 
+def test_the_batches_are_the_ones_they_always_were():
+    """Recorded values: the models of the chapters were trained on these orders."""
+    batch = batches(LABELS, batch_size=7, seed=4)
+    recorded = {
+        1: [8, 12, 17, 2, 7, 6, 22],
+        2: [19, 21, 20, 4, 15, 18, 10],
+        3: [11, 3, 0, 5, 14, 16, 1],
+        4: [4, 18, 19, 7, 11, 21, 3],
+        9: [2, 22, 11, 1, 12, 3, 18],
+    }
+    for step in (9, 1, 4, 2, 3):
+        assert batch(step).tolist() == recorded[step]
+
+
+def test_the_data_are_shuffled_once_in_an_epoch(monkeypatch):
+    shuffles, randperm = [], torch.randperm
+    monkeypatch.setattr(
+        torch, "randperm", lambda *args, **options: shuffles.append(1) or randperm(*args, **options)
+    )
+    batch = batches(LABELS, batch_size=7, seed=4)
+    for step in range(1, 10):
+        batch(step)
+    assert len(shuffles) == 3
+
+
 def test_torchs_own_generator_is_left_alone():
     state = torch.get_rng_state()
     batches(LABELS, batch_size=7, seed=0)(1)

@@ -6,12 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
-from companion.data import fashion
 from companion.train.__main__ import main
 
 COMMAND = [sys.executable, "-m", "companion.train"]
@@ -69,6 +69,20 @@ def test_a_killed_run_goes_on_to_the_same_end(whole, tmp_path):
     assert all(torch.equal(ended[name], expected[name]) for name in expected)
 
 
+def test_killed_at_any_moment_the_same_command_goes_on(tmp_path):
+    script = Path(__file__).with_name("killed_commands.py")
+    subprocess.run([sys.executable, script, tmp_path], check=True, timeout=600)
+    moments = {path.name for path in tmp_path.iterdir()} - {"whole"}
+    assert {"half", "1", "5"} <= moments
+    expected = load_file(tmp_path / "whole" / "checkpoint.safetensors")
+    for moment in moments:
+        ended = load_file(tmp_path / moment / "checkpoint.safetensors")
+        assert ended.keys() == expected.keys()
+        assert all(torch.equal(ended[name], expected[name]) for name in expected), moment
+        assert metrics(tmp_path / moment) == metrics(tmp_path / "whole"), moment
+        assert len(list((tmp_path / moment).iterdir())) == 3
+
+
 def test_ctrl_c_saves_and_says_how_to_go_on(whole, tmp_path):
     folder = tmp_path / "stopped"
     command = [*COMMAND, *SMALL, "--out", folder]
@@ -124,6 +138,16 @@ def test_the_help_tells_what_is_taken_if_an_option_is_left_out(capsys):
         assert "if left out" in told.rpartition(option)[2].partition(" --")[0], option
 
 
+def test_every_process_takes_its_own_gpu_before_the_model_goes_there(monkeypatch, tmp_path):
+    done = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr("companion.train.__main__.use_own_gpu", lambda: done.append("own GPU"))
+    monkeypatch.setattr(torch.nn.Module, "to", lambda model, device: done.append(device))
+    monkeypatch.setattr("companion.train.__main__.fit", lambda *_, **__: None)
+    main(["gpt", "--device", "cuda", "--out", str(tmp_path / "run")])
+    assert done == ["own GPU", "cuda"]
+
+
 def test_unknown_recipes_and_numbers_are_refused(capsys, tmp_path):
     assert "invalid choice: 'gtp' (choose from" in refused(capsys, "gtp", "--out", tmp_path)
     assert "--steps: invalid positive value: '0'" in refused(capsys, *SMALL, "--steps", "0")
@@ -136,14 +160,6 @@ def test_a_device_that_is_not_there_is_refused(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     said = refused(capsys, "gpt", "--device", "cuda", "--out", tmp_path / "run")
     assert "there is no device cuda here; choose --device cpu" in said
-    assert not (tmp_path / "run").exists()
-
-
-def test_data_that_cannot_be_fetched_is_said_so(capsys, tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr(fashion, "SOURCES", ((tmp_path / "nowhere").as_uri(),))
-    said = refused(capsys, "fashion", "--device", "cpu", "--out", tmp_path / "run")
-    assert "could not be downloaded" in said and ".cache/companion/fashion_mnist" in said
     assert not (tmp_path / "run").exists()
 
 
@@ -169,9 +185,20 @@ def test_a_damaged_note_of_what_was_asked_for_is_named(capsys, tmp_path, whole):
     assert "run/run.json is damaged" in said
 
 
-def test_nothing_to_resume_is_refused(capsys, tmp_path, whole):
-    said = refused(capsys, *SMALL, "--resume", "--out", tmp_path / "none")
-    assert "there is no checkpoint" in said
+def test_resume_starts_where_nothing_was_saved(tmp_path):
+    folder = tmp_path / "run"
+    main([*SMALL, "--steps", "1", "--resume", "--out", str(folder)])
+    assert [line["step"] for line in metrics(folder)] == [1]
+
+
+def test_resume_takes_no_folder_of_something_else(capsys, tmp_path):
+    (tmp_path / "note").touch()
+    said = refused(capsys, *SMALL, "--resume", "--out", tmp_path)
+    assert "is not empty, and has no run; choose another --out" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["note"]
+
+
+def test_another_run_is_not_resumed(capsys, tmp_path, whole):
     said = refused(capsys, *SMALL, "--resume", "--seed", "3", "--out", whole)
     assert "'seed': 0" in said
     assert "'seed': 3" in said

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from companion.training import fit, next_token_loss
+from companion.training.processes import in_any_process
 
 
 def tokens(step):
@@ -41,6 +42,7 @@ def main():
         "weights": model[2].weight.flatten().tolist(),
         "drawn": torch.rand(3).tolist(),
         "accumulated": train(accumulate=3)[1].loss,
+        "flags": [in_any_process(flag) for flag in (False, os.environ.get("RANK") == "1")],
     }
     os.write(1, f"{json.dumps(report)}\n".encode())  # in one piece, beside the others
     torch.distributed.destroy_process_group()

@@ -40,7 +40,9 @@ def trained(seed=0, **changes):
 
 
 def same(one, other) -> bool:
-    """Whether two state dicts are equal bit for bit."""
+    """Whether two state dicts are equal bit for bit, and in their types."""
+    if type(one) is not type(other):
+        return False
     if isinstance(one, torch.Tensor):
         return one.dtype == other.dtype and torch.equal(one, other)
     if isinstance(one, dict):
@@ -91,19 +93,6 @@ def test_the_dtypes_of_a_model_are_kept(tmp_path):
     save_checkpoint(path, model)
     load_checkpoint(path, other)
     assert same(other.state_dict(), model.state_dict())
-
-
-def test_a_damaged_byte_is_noticed_wherever_it_is(tmp_path):
-    path, damaged = tmp_path / "good.safetensors", tmp_path / "damaged.safetensors"
-    model, optimizer = trained()
-    save_checkpoint(path, model, optimizer, step=3)
-    contents = path.read_bytes()
-    for place in range(0, len(contents), 11):
-        changed = bytearray(contents)
-        changed[place] ^= 1
-        damaged.write_bytes(changed)
-        with pytest.raises(ValueError, match=r"damaged\.safetensors"):
-            load_checkpoint(damaged, *trained(1))
 
 
 @pytest.mark.parametrize("kept", [0, 3, 8, 100, 0.5, 0.999])
@@ -157,7 +146,10 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path):
     ("changes", "difference"),
     [
         ({"width": 3}, r"embedding\.weight: \(7, 5\) in the file, \(7, 3\) here"),
-        ({"tied": False}, r"head\.weight: tied to embedding\.weight in the file, \(7, 5\) here"),
+        (
+            {"tied": False},
+            r"head\.weight: \(7, 5\) tied to embedding\.weight in the file, \(7, 5\) here",
+        ),
     ],
 )
 def test_another_model_is_refused_and_left_alone(tmp_path, changes, difference):
@@ -181,6 +173,50 @@ def test_names_on_one_side_only_are_listed(tmp_path):
         load_checkpoint(path, nn.Linear(3, 5, bias=False))
 
 
+class Stack(nn.Module):
+    """Two layers with tied weights, one of which may be compiled alone."""
+
+    def __init__(self, compiled=False):
+        super().__init__()
+        first = nn.Linear(3, 3)
+        self.first = torch.compile(first, backend="eager") if compiled else first
+        self.second = nn.Linear(3, 3)
+        self.second.weight = first.weight
+
+
+def all_compiled():
+    return torch.compile(Stack(), backend="eager")
+
+
+def part_compiled():
+    return Stack(compiled=True)
+
+
+@pytest.mark.parametrize("compiled", [all_compiled, part_compiled])
+@pytest.mark.parametrize("compiled_first", [True, False])
+def test_a_compiled_model_has_the_checkpoint_of_the_plain_one(tmp_path, compiled, compiled_first):
+    path = tmp_path / "model.safetensors"
+    saved, loaded = (compiled(), Stack()) if compiled_first else (Stack(), compiled())
+    save_checkpoint(path, saved, torch.optim.AdamW(saved.parameters()))
+    assert {"model.first.weight", "model.second.bias"} <= load_file(path).keys()
+    load_checkpoint(path, loaded, torch.optim.AdamW(loaded.parameters()))
+    assert len(list(loaded.parameters())) == 3
+    for ours, theirs in zip(loaded.parameters(), saved.parameters(), strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_how_the_optimizer_computes_is_not_taken_from_the_file(tmp_path):
+    """What was trained on a GPU, where AdamW is fused, goes on without one, and back."""
+    path = tmp_path / "model.safetensors"
+    model, optimizer = trained()
+    optimizer.param_groups[0] |= {"fused": True, "lr": 0.3}
+    save_checkpoint(path, model, optimizer)
+    other, its_optimizer = trained(1)
+    load_checkpoint(path, other, its_optimizer)
+    assert its_optimizer.param_groups[0]["fused"] is None
+    assert its_optimizer.param_groups[0]["lr"] == 0.3
+
+
 def test_another_optimizer_is_refused(tmp_path):
     path = tmp_path / "model.safetensors"
     model, optimizer = trained()
@@ -189,13 +225,13 @@ def test_another_optimizer_is_refused(tmp_path):
         load_checkpoint(path, model, optimizer)
     save_checkpoint(path, model, optimizer)
     groups = [{"params": [p]} for p in model.parameters()]
-    with pytest.raises(ValueError, match="was saved with another optimizer"):
+    with pytest.raises(ValueError, match=r"model\.safetensors; .*\s+group 0: .* in the file"):
         load_checkpoint(path, model, torch.optim.AdamW(groups))
-    with pytest.raises(ValueError, match="SGD has dampening, momentum, nesterov"):
+    with pytest.raises(ValueError, match="class: AdamW in the file, SGD here"):
         load_checkpoint(path, model, torch.optim.SGD(model.parameters(), lr=0.1))
     other = torch.optim.AdamW(reversed(list(model.parameters())))
     before = other.state_dict()
-    with pytest.raises(ValueError, match=r"parameter 0 has the shape \[7, 5\], here \[5\]"):
+    with pytest.raises(ValueError, match=r"group 0: \[\(7, 5\), .* in the file, \[\(5,\), .* here"):
         load_checkpoint(path, model, other)
     assert same(other.state_dict(), before)
 

@@ -1,15 +1,24 @@
 """The loop: what one step computes, and that how a batch is split does not move it."""
 
 import math
+import shutil
 import signal
+import warnings
 from itertools import pairwise
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
 
-from companion.training import fit, load_checkpoint, next_token_loss, save_checkpoint
+from companion.training import (
+    fit,
+    load_checkpoint,
+    next_token_loss,
+    save_checkpoint,
+    train_step,
+)
 
 PAD, VOCAB = 0, 23
 
@@ -93,6 +102,90 @@ def test_a_loss_that_is_not_finite_stops_before_the_weights_change():
     with pytest.raises(FloatingPointError, match="at step 1 the loss is"):
         run(model, loss=infinite)
     assert all(torch.equal(p, q) for p, q in zip(model.parameters(), before, strict=True))
+
+
+class Reads(TorchDispatchMode):
+    """Counts how often Python asks for a value: each time it would wait for a GPU."""
+
+    def __init__(self):
+        super().__init__()
+        self.count = 0
+
+    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+        self.count += operation is torch.ops.aten._local_scalar_dense.default
+        return operation(*args, **(kwargs or {}))
+
+
+def test_the_next_batch_is_prepared_before_the_one_wait_for_the_gradient():
+    model, reads = bigram(), Reads()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+    before, seen = model.head.weight.detach().clone(), []
+
+    def prefetch():
+        seen.append((reads.count, model.head.weight.grad is not None))
+        assert torch.equal(model.head.weight, before)
+
+    def loss(model, ids):  # ours look for ids out of range, which takes two reads on a CPU
+        logits = model(ids[:, :-1]).transpose(1, 2)
+        return F.cross_entropy(logits, ids[:, 1:], reduction="sum"), ids.numel()
+
+    parts = [sentences(1)[:3], sentences(1)[3:]]
+    with reads:
+        train_step(model, optimizer, loss, parts, step=1, prefetch=prefetch)
+    assert seen == [(0, True)]
+    assert not torch.equal(model.head.weight, before)
+
+
+def test_on_a_cpu_no_gpu_is_touched(monkeypatch):
+    def touched(*_, **__):
+        pytest.fail("CUDA was asked for")
+
+    monkeypatch.setattr(torch.Tensor, "pin_memory", touched)
+    for name in ("init", "is_available", "set_device", "synchronize", "get_rng_state"):
+        monkeypatch.setattr(torch.cuda, name, touched)
+    run(bigram(), checkpoint=None)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("mixed_precision", ["no", "bf16"])
+def test_on_a_gpu_a_step_waits_once(mixed_precision):
+    model = bigram().float().cuda()
+
+    def loss(model, batch):
+        assert batch.is_cuda
+        return next_token_loss(PAD)(model, batch)
+
+    with warnings.catch_warnings(record=True) as waits:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            losses = run(model, steps=6, loss=loss, mixed_precision=mixed_precision).loss
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+    waits = [warning for warning in waits if "synchronizing" in str(warning.message)]
+    assert len(waits) <= 7  # one in each step, and at most one to begin with
+    assert losses == pytest.approx(run(bigram().float(), steps=6).loss, rel=2e-2)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="needs two GPUs")
+def test_it_trains_where_the_model_is():
+    model, before = bigram().to("cuda:1"), torch.cuda.memory_allocated(0)
+    assert run(model).loss == pytest.approx(run(bigram()).loss, rel=1e-9)
+    assert {p.device for p in model.parameters()} == {torch.device("cuda:1")}
+    assert torch.cuda.memory_allocated(0) == before
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_run_begun_on_a_gpu_goes_on_there_and_on_a_cpu(tmp_path):
+    path = tmp_path / "run.safetensors"
+    whole = run(bigram(dropout=0.3).cuda(), steps=7)
+    run(bigram(dropout=0.3).cuda(), steps=3, checkpoint=path)
+    shutil.copy(path, tmp_path / "copy.safetensors")
+    rest = run(bigram(seed=1, dropout=0.3).cuda(), steps=7, checkpoint=path, resume=True)
+    assert rest.loss == pytest.approx(whole.loss, rel=1e-9)
+    elsewhere = bigram(seed=1, dropout=0.3)
+    history = run(elsewhere, steps=7, checkpoint=tmp_path / "copy.safetensors", resume=True)
+    assert history.loss[:3] == rest.loss[:3] and len(history.loss) == 7
 
 
 def test_resuming_is_not_starting_again(tmp_path):
@@ -183,28 +276,22 @@ def test_evaluation_happens_when_it_should_and_how_it_should(every, expected):
 
 def test_half_precision_is_for_the_forward_pass_and_gone_afterwards():
     model = bigram().float()
-    hidden, logits = [], []
+    hidden, losses = [], []
     model.head.register_forward_hook(lambda module, inputs, output: hidden.append(output.dtype))
 
     def loss(model, batch):
-        logits.append(model(batch).dtype)
-        return next_token_loss(PAD)(model, batch)
+        total, count = next_token_loss(PAD)(model, batch)
+        losses.append(total.dtype)
+        return total, count
 
     run(model, steps=1, loss=loss, mixed_precision="bf16")
     assert set(hidden) == {torch.bfloat16}
-    assert set(logits) == {torch.float32}
+    assert set(losses) == {torch.float32}
     assert {p.dtype for p in model.parameters()} == {torch.float32}
     hidden.clear()
     model(sentences(1))
     run(model, steps=1)
     assert set(hidden) == {torch.float32}
-
-
-def test_the_environment_does_not_change_the_loss(monkeypatch):
-    expected = run(bigram()).loss
-    monkeypatch.setenv("ACCELERATE_GRADIENT_ACCUMULATION_STEPS", "4")
-    monkeypatch.setenv("ACCELERATE_MIXED_PRECISION", "bf16")
-    assert run(bigram()).loss == expected
 
 
 @pytest.fixture

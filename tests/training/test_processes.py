@@ -1,4 +1,4 @@
-"""Several processes train like one."""
+"""Several processes train like one, each on a device of its own."""
 
 import json
 import subprocess
@@ -6,6 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from companion.training.processes import use_own_gpu
 
 SCRIPT = Path(__file__).with_name("one_of_several.py")
 
@@ -38,3 +41,30 @@ def test_accumulation_adds_to_it(reports):
 def test_each_draws_its_own_dropout(reports):
     first, second = reports["2"]
     assert first["drawn"] != second["drawn"]
+
+
+def test_what_one_process_knows_all_come_to_know(reports):
+    assert [report["flags"] for report in reports["1"]] == [[False, False]]
+    assert [report["flags"] for report in reports["2"]] == [[False, True]] * 2
+
+
+@pytest.fixture
+def chosen(monkeypatch):
+    """The GPUs that were made the current one, on a machine that seems to have two."""
+    chosen = []
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
+    return chosen
+
+
+def test_under_torchrun_each_process_takes_the_gpu_of_its_rank(monkeypatch, chosen):
+    use_own_gpu()
+    assert chosen == []
+    monkeypatch.setenv("TORCHELASTIC_RUN_ID", "none")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    use_own_gpu()
+    assert chosen == [1]
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(ValueError, match="started process 3 on this machine, which has 2 GPUs"):
+        use_own_gpu()
+    assert chosen == [1]

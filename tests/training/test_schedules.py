@@ -32,6 +32,7 @@ def test_cosine_at_the_steps_that_can_be_worked_out():
     def rate(step):
         return cosine_schedule(step, max_lr=0.9, min_lr=0.1, warmup_steps=10, total_steps=30)
 
+    assert rate(0) == 0.0
     assert rate(1) == pytest.approx(0.09)
     assert rate(10) == pytest.approx(0.9)
     assert rate(20) == pytest.approx(0.5)
@@ -48,12 +49,13 @@ def test_cosine_is_torchs_when_nothing_is_warmed_up():
         theirs.step()
         ours = cosine_schedule(step, max_lr=0.7, min_lr=0.2, warmup_steps=0, total_steps=13)
         assert ours == pytest.approx(theirs.get_last_lr()[0])
+    assert cosine_schedule(0, max_lr=0.7, min_lr=0.2, warmup_steps=0, total_steps=13) == 0.7
 
 
 @pytest.mark.parametrize(
     ("changes", "error", "message"),
     [
-        ({"step": 0}, ValueError, "step must be at least 1, got 0"),
+        ({"step": -1}, ValueError, "step must be at least 0, got -1"),
         ({"step": 1.5}, TypeError, "step must be an int"),
         ({"warmup_steps": 30}, ValueError, "got 30 of 30 steps"),
         ({"warmup_steps": -1}, ValueError, "got -1 of 30 steps"),
