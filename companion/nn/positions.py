@@ -29,8 +29,8 @@ def sinusoidal_encoding(
         length: number of positions, from 0.
         d_model: number of columns, even.
         device: where to make the table.
-        dtype: of the result; torch's default dtype when left out. Angles are computed in float64,
-            on MPS, which has none, in float32.
+        dtype: of the result; torch's default dtype when left out. Angles are computed in float64
+            on CPU and CUDA, elsewhere (MPS has none) in float32.
 
     Returns:
         (length, d_model).
@@ -305,7 +305,7 @@ def _angles(
 
 
 def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:
-    """(...) positions -> (..., d_model) waves in float64, or in float32 on MPS, which has none."""
-    dtype = torch.float32 if positions.device.type == "mps" else torch.float64
+    """(...) positions -> (..., d_model) waves in float64, where every such device has it, or float32."""
+    dtype = torch.float64 if positions.device.type in ("cpu", "cuda") else torch.float32
     angle = _angles(positions, d_model, 10000.0, dtype)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)

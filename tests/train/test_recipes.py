@@ -45,7 +45,7 @@ class Dtypes(TorchDispatchMode):
         return result
 
 
-@pytest.mark.parametrize("name", ["gpt", "bert", "lorenz"])
+@pytest.mark.parametrize("name", ["gpt", "bert", "translation", "lorenz"])
 def test_nothing_is_float64_on_the_device(name):
     """Apple's GPUs have no float64; "meta" stands for them here."""
     recipe = RECIPES[name](steps=20, seed=0, dropout=0.1)
