@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route
 
+from book._press.printed import chromium
 from companion.page.live import LiveFigure, bundle
-from companion.page.printed import chromium
 from tests.browser.reading import PAGE
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
