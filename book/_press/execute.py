@@ -8,6 +8,7 @@ kept, so that going back to another branch costs nothing. `book._press.sphinx_ex
 the pages.
 """
 
+import argparse
 import asyncio
 import hashlib
 import inspect
@@ -90,8 +91,8 @@ def output_key(root: Path, path: Path) -> str:
     digest = hashlib.sha256(platform.python_version().encode())
     sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     pins = sorted((root / "requirements.txt").read_text("utf8").splitlines())
-    pins = [line for line in pins if not line.startswith("#")]
-    digest.update(json.dumps([inspect.getsource(execute), sources, pins]).encode())
+    pins = [line for line in pins if line and not line.startswith("#")]
+    digest.update(json.dumps([HOW, sources, pins]).encode())
     for file in sorted(dependencies(read_notebook(notebook), root)):
         digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
         digest.update(file.read_bytes())
@@ -200,6 +201,9 @@ def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=No
     return Run(notebook, time.perf_counter() - start, float(probe.outputs[0].text))
 
 
+HOW = inspect.getsource(execute)  # as it was when this process began
+
+
 def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Exception) -> str:
     if isinstance(error, CellExecutionError):
         short = f"{error.ename}: {error.evalue}"
@@ -208,13 +212,12 @@ def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Excepti
     return f"{path}: cell {index + 1} (id {cell.get('id')}) failed with {short}\n{error}"
 
 
-def execute_all(records: list[Record], timeout: int, kernels: int | None = None) -> list[str]:
+def execute_all(records: list[Record], timeout: int) -> list[str]:
     """Execute notebooks side by side and keep their outputs; say what begins and what is done.
 
     Args:
         records: where the outputs go, in the order of execution.
         timeout: seconds that one cell may take.
-        kernels: how many at a time; None: one for each core.
 
     Returns:
         What failed: notebook, cell and error.
@@ -223,7 +226,7 @@ def execute_all(records: list[Record], timeout: int, kernels: int | None = None)
         KeyboardInterrupt: the kernels are stopped; what was finished is kept.
     """
     done, failures = 0, []
-    with ThreadPoolExecutor(kernels or os.cpu_count()) as pool:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = {pool.submit(_execute_and_keep, record, timeout): record for record in records}
         try:
             for future in as_completed(futures):
@@ -248,6 +251,8 @@ def execute_all(records: list[Record], timeout: int, kernels: int | None = None)
 def _execute_and_keep(record: Record, timeout: int) -> float:
     print(f"executing {record.name} ...", flush=True)
     run = execute(record.path, timeout=timeout)
+    if Record.of(record.root, record.path) != record:
+        raise ChapterError(f"{record.path}: it, or what it imports, changed while it was executed")
     record.write(run)
     return run.seconds
 
@@ -286,4 +291,10 @@ def table(rows: list[tuple[str, float, float]]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path.cwd()))
+    parser = argparse.ArgumentParser(description="Execute the notebooks whose outputs are missing.")
+    parser.add_argument("--list", action="store_true", help="only name all, the longest first")
+    if parser.parse_args().list:
+        everything = (Record.of(Path.cwd(), path) for path in notebooks(Path.cwd()))
+        print("\n".join(record.name for record in longest_first(everything)))
+    else:
+        sys.exit(main(Path.cwd()))

@@ -148,6 +148,13 @@ def test_outputs_are_those_of_the_code_as_it_is(book):
         assert outputs(book) == f"x is {x}\n"
 
 
+def test_outputs_of_code_that_changed_meanwhile_are_not_kept(book, capsys):
+    write_notebook(book / "one.ipynb", COUNTING, "open('companion/part.py', 'a').write('#')")
+    assert main(book) == 1
+    assert "changed while it was executed" in capsys.readouterr().err
+    assert not list((book / "_build").rglob("*.json"))
+
+
 def test_the_longest_comes_first_as_far_as_it_is_known(book):
     names = ("short", "long", "new", "newest")
     (book / "_toc.yml").write_text(toc(*names))
