@@ -237,7 +237,7 @@ def execute_all(records: list[Record], timeout: int) -> list[str]:
                 except ChapterError as error:
                     failures.append(str(error))
                     told = "failed"
-                print(f"[{done}/{len(records)}] {name}: {told}", flush=True)
+                _say(f"[{done}/{len(records)}] {name}: {told}")
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             while any(future.running() for future in futures):
@@ -249,12 +249,16 @@ def execute_all(records: list[Record], timeout: int) -> list[str]:
 
 
 def _execute_and_keep(record: Record, timeout: int) -> float:
-    print(f"executing {record.name} ...", flush=True)
+    _say(f"executing {record.name} ...")
     run = execute(record.path, timeout=timeout)
     if Record.of(record.root, record.path) != record:
         raise ChapterError(f"{record.path}: it, or what it imports, changed while it was executed")
     record.write(run)
     return run.seconds
+
+
+def _say(line: str) -> None:
+    print(f"{line}\n", end="", flush=True)  # at once, since other threads write, too
 
 
 def main(root: Path) -> int:

@@ -100,7 +100,8 @@ def test_what_a_notebook_imports_is_executed_again_when_it_changes(book, changed
 
 
 @pytest.mark.parametrize(
-    "changed", ["companion/other.py", "companion/figure.js", "book/_press/new.py"]
+    "changed",
+    ["companion/other.py", "companion/figure.js", "book/_press/new.py", "requirements.txt"],
 )
 def test_what_it_does_not_import_executes_nothing(book, changed):
     main(book)
