@@ -58,7 +58,7 @@ PAGE_EDITS = [
     # The arrow in the side bar that shows the pages below one has no name.
     (
         re.compile(
-            r'(<a class="reference internal" href="[^"]*">([^<]*)</a><details[^>]*>)<summary>'
+            r'(<a class="(?:current )?reference internal"[^>]*>([^<]*)</a><details[^>]*>)<summary>'
         ),
         r'\1<summary aria-label="Pages below \2">',
     ),
