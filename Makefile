@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test browser pdf epub serve claims assignment grade clean
+.PHONY: help book test figures browser pdf epub serve claims assignment grade clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -15,8 +15,9 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 	version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null); \
 	case " $(SUPPORTED) " in (*" $$version "*) echo $$python; break;; esac; done)
 
-# Everything that a page depends on; a folder's own date changes when a file in it is removed.
-SOURCES := _config.yml _toc.yml $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
+# Everything that a page depends on, the answers on which checks are tried among it; a folder's own
+# date changes when a file in it is removed.
+SOURCES := _config.yml _toc.yml tests/exercises.py $(shell find book companion tests/checks \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
@@ -31,7 +32,7 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 $(SITE): $(READY) $(SOURCES)
-	$(RUN) -m companion.page.execute
+	$(RUN) -m book._press.execute
 	rm -rf _build/html
 	$(VENV)/bin/jupyter-book build . --all -W -n --keep-going
 	@touch $@
@@ -40,26 +41,38 @@ book: $(SITE) ## execute the chapters that changed and render the book
 	@cat _build/chapters.txt
 	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
 
-test: $(READY) ## run the unit tests, then every notebook, each alone in a folder of its own
-	$(RUN) -m pytest -n 2 --dist loadfile
-	@set -e; folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
-	for notebook in $$(find book -name '*.ipynb' -not -path '*/.*'); do \
-	mkdir -p "$$folder/$${notebook%.ipynb}"; cp $$notebook "$$folder/$${notebook%.ipynb}"; done; \
-	$(RUN) -m pytest -n 2 --dist loadfile -p no:cacheprovider \
-	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 --rootdir "$$folder" "$$folder"
+# Two processes, each with one file at a time.
+PAIR := -n 2 --dist loadfile
+FIGURES := $(RUN) -m pytest $(PAIR) tests/browser -m "browser and not site"
+
+# The notebooks: the longest first, each alone in a folder of its own.
+test: $(READY) ## run the unit tests, the tests of the live figures, then every notebook
+	$(RUN) -m pytest $(PAIR)
+	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
+	$(FIGURES); else echo "No Chromium and no Chrome: the live figures are NOT tested."; fi
+	@set -e; notebooks=$$($(RUN) -m book._press.execute --list); \
+	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
+	for notebook in $$notebooks; do \
+	copy="$$folder/$${notebook%.ipynb}"; mkdir -p "$$copy"; cp $$notebook "$$copy"; \
+	set -- "$$@" "$$copy/$${notebook##*/}"; done; \
+	$(RUN) -m pytest $(PAIR) --no-loadscope-reorder -p no:cacheprovider \
+	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 --rootdir "$$folder" "$$@"
+
+figures: $(READY) ## test the live figures in Chromium; no built site is needed
+	$(FIGURES)
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
-	$(RUN) -m pytest tests/browser -m browser
+	$(RUN) -m pytest tests/browser -m "browser and site"
 
 pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
-	$(RUN) -m companion.page.printed $@
+	$(RUN) -m book._press.printed $@
 
 serve: $(SITE) ## open the built site over http
 	@$(RUN) -m webbrowser -t http://127.0.0.1:8000/ & $(RUN) -m http.server --bind 127.0.0.1 --directory _build/html 8000
 
 SEEDS := 301 302 303 304 305
 claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102" [CHAPTER=...]
-	$(RUN) -m companion.page.claims $(SEEDS) $(if $(CHAPTER),--chapter $(CHAPTER))
+	$(RUN) -m book._press.claims $(SEEDS) $(if $(CHAPTER),--chapter $(CHAPTER))
 
 NAMED = $(or $(CHAPTER),$(error say which chapter's exercises: make $@ CHAPTER=self_attention))
 assignment: $(READY) ## build the exercises to hand out: make assignment CHAPTER=self_attention

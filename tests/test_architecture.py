@@ -1,11 +1,12 @@
 """The arrows of the house: who in `companion` may import whom, and how light an import is."""
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from book._press.imports import read_code
 
 PACKAGE = Path(__file__).parents[1] / "companion"
 
@@ -42,16 +43,8 @@ def floor(path: Path) -> str:
 
 def imported(path: Path) -> set[str]:
     """The full dotted names that a module imports; `from a import b` counts as a.b."""
-    package = ["companion", *path.relative_to(PACKAGE).with_suffix("").parts][:-1]
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text("utf8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) + 1 - node.level] if node.level else []
-            base = ".".join([*above, *filter(None, [node.module])])
-            names |= {f"{base}.{alias.name}" for alias in node.names}
-    return names
+    package = ".".join(path.relative_to(PACKAGE.parent).parent.parts)
+    return read_code(path.read_text("utf8"), package).imports
 
 
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
@@ -63,9 +56,10 @@ def test_arrows_point_down(path):
     assert here in MAY_IMPORT.keys() | ANYTHING, f"{here} is new: give it a floor in this test"
     names = imported(path)
     assert not {name for name in names if name.split(".")[0] in {"tests", "book"}}
+    floors = {name.split(".")[1] for name in names if name.startswith("companion.")}
+    assert here == "page" or "page" not in floors, "the page is on top: nothing imports it"
     if here in ANYTHING:
         return
-    floors = {name.split(".")[1] for name in names if name.startswith("companion.")}
     allowed = MAY_IMPORT[here] | {here, "validation", "__version__"}
     assert floors <= allowed, f"{here} must not import {floors - allowed}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from companion.page.execute import chapters, notebooks
+from book._press.execute import chapters, notebooks
 
 ROOT = Path(__file__).parents[2]
 

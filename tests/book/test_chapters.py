@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import yaml
 
-from companion.page.execute import notebooks
+from book._press.execute import notebooks
 
 SET_UP = """\
 try:

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from myst_parser.mdit_to_docutils.base import default_slugify
 
-from companion.page.reference import PLACE, public_names
+from book._press.reference import PLACE, public_names
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")

@@ -9,12 +9,17 @@ import sysconfig
 import tomllib
 import venv
 import zipfile
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from book._press.imports import read_code
+
+# What `python -m companion.page.real_weights` writes; it is packaged where it is there.
+RECORD = "companion/page/real_weights.json"
 
 # What a notebook service has had installed: other releases than our pins, older ones among them.
 ELSEWHERE = {
@@ -28,6 +33,9 @@ ELSEWHERE = {
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",
     "scikit-learn": "1.5.2",
+    "ipython": "7.34.0",
+    "traitlets": "5.7.1",
+    "huggingface-hub": "0.26.2",
 }
 
 
@@ -45,10 +53,20 @@ def pins(root):
     return found
 
 
-def bounds(root):
-    """The requirements that pyproject.toml declares."""
+def bounds(root, extra=None):
+    """The requirements that pyproject.toml declares, for everybody or as an extra."""
     project = tomllib.loads((root / "pyproject.toml").read_text("utf8"))["project"]
-    return [Requirement(line) for line in project["dependencies"]]
+    lines = project["optional-dependencies"][extra] if extra else project["dependencies"]
+    return [Requirement(line) for line in lines]
+
+
+def imported(root, folder=""):
+    """The distributions that modules of companion import, those inside functions included."""
+    here = root / "companion" / folder
+    names = set().union(*(read_code(path.read_text("utf8")).imports for path in here.rglob("*.py")))
+    modules = {name.split(".")[0] for name in names} - {"companion", "", *sys.stdlib_module_names}
+    installed = packages_distributions()
+    return {canonicalize_name(installed[module][0]) for module in modules}
 
 
 def test_requirements_are_exact_pins_and_then_the_package_itself(root):
@@ -66,9 +84,20 @@ def test_the_environment_is_the_pinned_one(root):
 
 
 def test_the_package_asks_for_lower_bounds_only_and_the_pins_meet_them(root):
-    for bound in bounds(root):
+    for bound in bounds(root) + bounds(root, "grading") + bounds(root, "triton"):
         assert {spec.operator for spec in bound.specifier} == {">="}, bound
         assert bound.specifier.contains(pins(root)[canonicalize_name(bound.name)]), bound
+
+
+def test_what_the_package_imports_is_declared(root):
+    declared = {bound.name for bound in bounds(root)}
+    grading = {bound.name for bound in bounds(root, "grading")}
+    triton = {bound.name for bound in bounds(root, "triton")}
+    assert imported(root) <= declared | grading | triton
+    assert imported(root, "kernels") <= declared | triton
+    for folder in set(path.name for path in (root / "companion").iterdir() if path.is_dir()):
+        if folder not in ("grading", "kernels"):
+            assert imported(root, folder) <= declared, folder
 
 
 def test_nothing_installs_the_bare_name(root):
@@ -91,6 +120,7 @@ def wheel(root, tmp_path_factory):
     shutil.copytree(
         root / "companion", source / "companion", ignore=shutil.ignore_patterns("__pycache__")
     )
+    (source / RECORD).write_text("{}")  # as if somebody had measured
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
     (wheel,) = (source / "dist").glob("*.whl")
@@ -100,9 +130,14 @@ def wheel(root, tmp_path_factory):
 def test_the_wheel_holds_the_package_and_nothing_else(root, wheel):
     assert re.fullmatch(r"transformer_companion-[\d.]+-py3-none-any\.whl", wheel.name)
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if "dist-info" not in name}
-    kinds = ("py", "js", "toml")
-    ours = [path for kind in kinds for path in root.glob(f"companion/**/*.{kind}")]
-    assert packed == {path.relative_to(root).as_posix() for path in ours}
+    ours = {path for path in root.glob("companion/**/*") if path.is_file()}
+    ours = {path.relative_to(root).as_posix() for path in ours if path.suffix != ".pyc"}
+    assert packed == ours | {RECORD}
+
+
+@pytest.mark.parametrize("module", ["nbclient", "sphinx", "playwright", "docutils"])
+def test_the_wheel_needs_nothing_that_prints_the_book(root, module):
+    assert module not in imported(root)
 
 
 def environment(folder):

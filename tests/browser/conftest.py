@@ -1,4 +1,4 @@
-"""Chromium over the built site, with every address but the site's own refused.
+"""Chromium over the built site, or over one figure, with every other address refused.
 
 A test opens pages through `open_page`; when it ends, a request to anywhere else, an error on the
 console or an uncaught exception fails it.
@@ -13,14 +13,22 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route
 
+from book._press.printed import chromium
 from companion.page.live import LiveFigure, bundle
-from companion.page.printed import chromium
 from tests.browser.reading import PAGE
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
 
 # The page has loaded, and is not the one that only leads on to the first.
 LOADED = "document.readyState === 'complete' && !document.querySelector('[http-equiv=Refresh]')"
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what needs the built site; the rest are figures, each on a page of its own."""
+    for item in items:
+        if "site" in getattr(item, "fixturenames", ()):
+            item.add_marker("site")
 
 
 @pytest.fixture(scope="session")

@@ -549,7 +549,7 @@ IN_THE_BOOK = [
 ]
 
 
-def test_every_figure_stands_in_the_book():
+def test_every_figure_stands_in_the_book(site):
     assert {name for _, name in IN_THE_BOOK} == set(FIGURES)
 
 

@@ -6,7 +6,7 @@ from xml.dom import minidom
 
 import pytest
 
-from companion.page.printed import FIT, articles, write_epub, write_pdf
+from book._press.printed import FIT, articles, write_epub, write_pdf
 
 pytestmark = pytest.mark.browser
 

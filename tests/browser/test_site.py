@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlparse
 import pytest
 import yaml
 
-from companion.page.execute import notebooks
+from book._press.execute import notebooks
 
 pytestmark = pytest.mark.browser
 

@@ -5,10 +5,14 @@ fills the two lists when it is imported.
 """
 
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
+
+from companion import checks
+from tests.exercises import CHECK, EXERCISES
 
 
 class Answer(NamedTuple):
@@ -46,25 +50,15 @@ def wrong(check: Callable, mistake: str) -> Callable:
     return marked
 
 
-# Checks of core exercises, which come with six wrong answers or more.
-CORE = {
-    "attention",
-    "masked_attention",
-    "broken_layers",
-    "my_multi_head",
-    "look_up_gradient",
-    "negative_sampling_loss",
-    "add_and_norm",
-    "diagnose",
-    "shifted",
-    "greedy",
-    "smoothed_loss",
-    "prefix_mask",
-    "cut",
-}
-
-
 def chapters() -> list[ModuleType]:
     """All modules of answers, in alphabetical order."""
     files = sorted(Path(__file__).parent.glob("answers_*.py"))
     return [import_module(f"tests.checks.{path.stem}") for path in files]
+
+
+@cache
+def core_checks() -> set[Callable]:
+    """The checks of core exercises: those whose card says importance 3 of 3."""
+    core = [exercise for exercise in EXERCISES if exercise.card["importance"] == "3"]
+    calls = [CHECK.match(cell.source) for exercise in core for cell in exercise.cells]
+    return {getattr(getattr(checks, call[1]), call[2]) for call in calls if call}

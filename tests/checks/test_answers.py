@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from companion import checks
 from companion.checks import Verdict
-from tests.checks.answers import CORE, RIGHT, WRONG, Answer, chapters
-from tests.checks.table import PAGE, page
+from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 
 def module_of(answers) -> ModuleType:
@@ -59,7 +59,7 @@ def test_unattempted_answers_are_not_judged(check):
 def test_every_check_has_answers_enough(check):
     rights, wrongs = (Counter(answer.check for answer in group)[check] for group in (RIGHT, WRONG))
     assert rights >= 2
-    assert wrongs >= (6 if check.__name__ in CORE else 3)
+    assert wrongs >= (6 if check in core_checks() else 3)
 
 
 @pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
@@ -78,5 +78,8 @@ def test_every_named_mistake_is_told_to_some_answer(chapter):
     assert {mistake for table in tables for mistake in table} <= told
 
 
-def test_the_page_of_the_book_says_what_the_checks_say():
-    assert PAGE.read_text("utf8") == page(verdict_on), "python -m tests.checks.table writes it"
+def test_an_exercise_is_core_if_its_card_says_importance_3():
+    core, checks_of_all = core_checks(), {answer.check for answer in RIGHT}
+    assert checks.self_attention.masked_attention in core  # importance 3 of 3
+    assert checks.full_model.smoothed_loss not in core  # importance 2 of 3
+    assert core < checks_of_all

@@ -10,8 +10,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from book._press.execute import chapters
 from companion.page import quiz
-from companion.page.execute import chapters
 from companion.page.gallery import quizzes
 from companion.page.gallery.quizzes import QUIZZES, read_quiz
 

@@ -1,4 +1,4 @@
-"""Repeat every claim of the book under other seeds: `python -m companion.page.claims 101 102 103`.
+"""Repeat every claim of the book under other seeds: `python -m book._press.claims 101 102 103`.
 
 Each chapter is executed once for each seed, which is written into its set-up cell; what the cells
 tagged `claim` print, and whether their assertions hold, goes to `benchmarks/claims/<chapter>.md`.
@@ -12,7 +12,7 @@ from pathlib import Path
 import nbformat
 import torch
 
-from companion.page.execute import Run, cell_timeout, chapters, execute
+from book._press.execute import Run, cell_timeout, chapters, execute
 
 OWN_SEED = "setup(seed=0)"
 

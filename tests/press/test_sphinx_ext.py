@@ -1,5 +1,6 @@
 """The Sphinx extension, on a tiny book built with this repository's own configuration."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -12,6 +13,8 @@ import pytest
 import companion.generation
 from companion.page import live
 
+ROOT = Path(__file__).parents[2]
+
 INTRO = """\
 # A book
 
@@ -21,16 +24,18 @@ With a formula, $x^2$, a link to [the answer](one.ipynb#cell-answer) and one to
 
 
 @pytest.fixture(scope="module")
-def book(root, tmp_path_factory):
+def book(tmp_path_factory):
     """A book of a page and a chapter, in a repository of its own."""
     book = tmp_path_factory.mktemp("book")
-    shutil.copy(root / "_config.yml", book)
-    shutil.copytree(root / "book" / "_assets", book / "book" / "_assets")
+    shutil.copy(ROOT / "_config.yml", book)
+    shutil.copytree(ROOT / "book" / "_assets", book / "book" / "_assets")
     (book / "requirements.txt").write_text("torch==2.13.0\n")
     (book / "companion").mkdir()
-    (book / "companion" / "answer.py").write_text("42\n")
+    (book / "companion" / "__init__.py").touch()
+    (book / "companion" / "answer.py").write_text("answer = 42\n")
     (book / "_toc.yml").write_text(
-        "format: jb-book\nroot: book/intro\nchapters: [{file: book/one}, {file: book/api}]\n"
+        "format: jb-book\nroot: book/intro\n"
+        "chapters: [{file: book/one, sections: [file: book/api]}]\n"
     )
     (book / "book" / "intro.md").write_text(INTRO)
     (book / "book" / "api.md").write_text("# API\n\n<!-- reference: companion.generation -->\n")
@@ -38,7 +43,9 @@ def book(root, tmp_path_factory):
     notebook.cells = [
         nbformat.v4.new_markdown_cell("# One\n\n<details><summary>Hint</summary>Yes</details>"),
         nbformat.v4.new_code_cell(
-            "print('the answer is', open('../companion/answer.py').read())", id="answer"
+            "import sys; sys.path.insert(0, '..')\n"
+            "from companion.answer import answer\nprint('the answer is', answer)",
+            id="answer",
         ),
         nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
         nbformat.v4.new_code_cell("hidden = 1", metadata={"tags": ["hide-input"]}),
@@ -48,10 +55,11 @@ def book(root, tmp_path_factory):
 
 
 def build(book):
-    """`jupyter-book build .` alone, without `python -m companion.page.execute` before it."""
+    """`jupyter-book build .` alone, without `python -m book._press.execute` before it."""
     command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
     command += ["-W", "-n", "--keep-going"]
-    return subprocess.run(command, cwd=book, capture_output=True, text=True)
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +89,7 @@ def test_links_lead_to_a_cell_and_to_a_name(site):
     assert 'href="api.html#companion.generation.generate"' in intro
     chapter = (site / "book" / "one.html").read_text("utf8")
     cell = re.search(r'<div class="cell[^>]* id="cell-answer">.*?</div>', chapter, re.S)
-    assert "answer.py" in cell[0]
+    assert "companion.answer" in cell[0]
 
 
 def test_mathjax_is_in_the_site_and_only_what_a_page_loads(site):
@@ -109,9 +117,24 @@ def test_pages_are_rid_of(site, unwanted):
         assert not re.search(unwanted, page.read_text("utf8")), page
 
 
+@pytest.mark.parametrize("page", ["intro", "one", "api"])  # not there, there, and below it
+def test_what_opens_the_pages_below_one_has_a_name(site, page):
+    page = (site / "book" / f"{page}.html").read_text("utf8")
+    page = page.partition("<article")[0]
+    summaries = re.findall(r"<summary([^>]*)>(.*?)</summary>", page, re.S)
+    assert [attributes for attributes, _ in summaries] == [' aria-label="Pages below One"']
+
+
+def test_every_definition_has_a_term(site):
+    page = (site / "book" / "api.html").read_text("utf8")
+    inside = re.findall(r"<dl[^>]*>\s*<(\w+)", page)
+    assert set(inside) == {"dt"}
+    assert '<div class="arguments">' in page
+
+
 def test_outputs_of_other_code_are_never_shown(book, site):
     assert "the answer is 42" in (site / "book" / "one.html").read_text("utf8")
-    (book / "companion" / "answer.py").write_text("43\n")
+    (book / "companion" / "answer.py").write_text("answer = 43\n")
     assert build(book).returncode == 0
     text = (site / "book" / "one.html").read_text("utf8")
     assert "the answer is 43" in text

@@ -1,11 +1,12 @@
 """Sphinx extension: what makes the book's pages complete without a kernel, a server or a network.
 
-It points myst-nb to the cache of this very code, fills the reference pages, gives every code cell
-an address, publishes the live figures as one classic script, copies MathJax into the site, and
-takes out of the finished pages what would ask outside addresses, weigh down a page or mislead a
-screen reader.
+It executes what has changed and puts the outputs on the pages, fills the reference pages and the
+one of the checks, gives every code cell an address, publishes the live figures as one classic
+script, copies MathJax into the site, and takes out of the finished pages what would ask outside
+addresses, weigh down a page or mislead a screen reader.
 """
 
+import json
 import re
 import shutil
 import warnings
@@ -17,12 +18,14 @@ from docutils import nodes
 from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.errors import ExtensionError
 from sphinx.util.typing import ExtensionMetadata
 
 import companion
+from book._press import execute
+from book._press.reference import escape_docstring, with_reference
+from book._press.strength import with_answers
 from companion.page import live
-from companion.page.execute import cache_folder
-from companion.page.reference import escape_docstring, with_reference
 
 SCRIPT = "companion-figures.js"
 
@@ -32,6 +35,13 @@ MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/
 NO_QUOTES_FROM_DISK = (
     "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
 )
+
+
+def _without_list(signature: str) -> str:
+    """A signature with its arguments in plain blocks, where they stood in a <dl> of <dd> alone."""
+    signature = signature.replace("<dl>", '<div class="arguments">').replace("</dl>", "</div>")
+    return signature.replace("<dd>", "<div>").replace("</dd>", "</div>")
+
 
 PAGE_EDITS = [
     # 1.5 MB that block rendering; the icons come from the theme's fonts.
@@ -45,6 +55,18 @@ PAGE_EDITS = [
     (re.compile(r'(<button class="[^"]*search-button-field[^>]*?) aria-label="Search"'), r"\1"),
     (re.compile(r'(<button[^>]*theme-switch-button[^>]*?) aria-label="[^"]*"'), r"\1"),
     (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # The arrow in the side bar that shows the pages below one has no name.
+    (
+        re.compile(
+            r'(<a class="(?:current )?reference internal"[^>]*>([^<]*)</a><details[^>]*>)<summary>'
+        ),
+        r'\1<summary aria-label="Pages below \2">',
+    ),
+    # Sphinx lists the arguments of a long signature as definitions of nothing.
+    (
+        re.compile(r'<dt class="sig[^>]*>.*?</dt>', re.S),
+        lambda signature: _without_list(signature[0]),
+    ),
 ]
 
 
@@ -54,8 +76,9 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     warnings.filterwarnings("ignore", "`torch.distributed.reduce_op`", FutureWarning)
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
-    app.connect("config-inited", _use_cache_of_this_code)
-    app.connect("source-read", _write_reference)
+    app.add_config_value("notebook_outputs", {}, "env")  # other outputs: every page is read again
+    app.connect("config-inited", _execute)
+    app.connect("source-read", _complete_source)
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
     app.connect("doctree-read", _give_addresses)
@@ -66,12 +89,29 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     return {"version": companion.__version__, "parallel_read_safe": True}
 
 
-def _use_cache_of_this_code(app: Sphinx, config: Config) -> None:
-    config.nb_execution_cache_path = str(cache_folder(Path(app.srcdir)))
+def _execute(app: Sphinx, config: Config) -> None:
+    """Execute what has changed; remember which file holds the outputs of each page."""
+    root = Path(app.srcdir)
+    if execute.main(root):
+        raise ExtensionError("a notebook failed, or was stopped: see above")
+    records = (execute.Record.of(root, path) for path in execute.notebooks(root))
+    config.notebook_outputs = {record.name: str(record.file) for record in records}
 
 
-def _write_reference(app: Sphinx, page: str, source: list[str]) -> None:
-    source[0] = with_reference(source[0])
+def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
+    """Put the outputs into a notebook, and what is written from the code into other pages."""
+    path = app.env.doc2path(page)
+    name = Path(path).relative_to(app.srcdir).as_posix()
+    if file := app.config.notebook_outputs.get(name):
+        notebook = json.loads(source[0])
+        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        kept = json.loads(Path(file).read_text("utf8"))
+        notebook["metadata"] = kept["metadata"]
+        for cell, outputs in zip(cells, kept["outputs"], strict=True):
+            cell["outputs"] = outputs
+        source[0] = json.dumps(notebook)
+    elif path.endswith(".md"):
+        source[0] = with_answers(with_reference(source[0]))
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:

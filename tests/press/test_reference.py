@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from book._press.reference import escape_docstring, public_names, with_reference
 from companion import checks
-from companion.page.reference import escape_docstring, public_names, with_reference
 
 ROOT = Path(__file__).parents[2]
 PARTS = (

@@ -105,17 +105,5 @@
   // A long name in a table may be broken where its words meet.
   for (const code of article.querySelectorAll("td code"))
     code.innerHTML = code.innerHTML.replace(/([_.,(=])(?=\w)/g, "$1<wbr>");
-  // Sphinx lists arguments as definitions of nothing, which an EPUB may not hold.
-  for (const list of article.querySelectorAll("dt > dl")) {
-    const lines = [...list.children].map((line) => {
-      const block = document.createElement("div");
-      block.append(...line.childNodes);
-      return block;
-    });
-    const block = document.createElement("div");
-    block.className = "arguments";
-    block.append(...lines);
-    list.replaceWith(block);
-  }
   return [title, new XMLSerializer().serializeToString(article)];
 };

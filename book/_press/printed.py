@@ -1,6 +1,6 @@
 """The book on paper and on an e-reader, made from the built site.
 
-`python -m companion.page.printed pdf` or `epub`, in the repository's root. Chromium opens every
+`python -m book._press.printed pdf` or `epub`, in the repository's root. Chromium opens every
 page of `_toc.yml` in order and prepares it (`printed.js`): hints and solutions open, buttons go,
 links lead to places in the same book. For the PDF all pages become one document, which Chromium
 prints; live figures show their start. For the EPUB every page becomes a file of its own, formulas
@@ -274,7 +274,7 @@ def _id(name: str) -> str:
 
 def main() -> None:
     """The command."""
-    parser = argparse.ArgumentParser(prog="python -m companion.page.printed", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m book._press.printed", description=__doc__)
     parser.add_argument("form", choices=("pdf", "epub"))
     form = parser.parse_args().form
     site = Path("_build/html").resolve()

@@ -3,7 +3,7 @@
 import nbformat
 import pytest
 
-from companion.page.claims import at_seed, main
+from book._press.claims import at_seed, main
 
 
 @pytest.fixture

@@ -1,0 +1,304 @@
+"""Execute the book's notebooks, on as many kernels as there are cores, and keep their outputs.
+
+`python -m book._press.execute`, in the repository's root, runs every notebook of `_toc.yml` whose
+outputs are not kept yet, the longest first, and writes what each took to `_build/chapters.txt`.
+Outputs are kept in `_build/executed/<notebook>/<key>.json`. The key stands for everything that they
+depend on (`output_key`), so that the outputs of other code can never be shown; the last few are
+kept, so that going back to another branch costs nothing. `book._press.sphinx_ext` puts them on
+the pages.
+"""
+
+import argparse
+import asyncio
+import hashlib
+import inspect
+import json
+import os
+import platform
+import sys
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+import psutil
+import yaml
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+from sphinx_external_toc.parsing import parse_toc_yaml
+
+from book._press.imports import dependencies, read_notebook
+
+KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
+
+# The kernel is asked for its own peak, after the last cell. Linux has it in kilobytes (ru_maxrss
+# would count the process that started the kernel, if that was larger), macOS counts bytes.
+PEAK_MEMORY = """\
+import pathlib, re, resource
+status = pathlib.Path("/proc/self/status")
+if status.exists():
+    print(int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1]) / 2**10)
+else:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+"""
+
+
+class ChapterError(Exception):
+    """A cell failed; the message names the notebook, the cell and the error."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """An executed notebook, the seconds it took with its kernel's start, its peak memory in MiB."""
+
+    notebook: nbformat.NotebookNode
+    seconds: float
+    peak_mb: float
+
+
+def notebooks(root: Path) -> list[Path]:
+    """The notebooks that `root`/_toc.yml names, in its order.
+
+    Raises:
+        FileNotFoundError: there is no `_toc.yml` in `root`, or it names a page that does not exist.
+    """
+    pages = [_source(root, name) for name in parse_toc_yaml(root / "_toc.yml")]
+    return [page for page in pages if page.suffix == ".ipynb"]
+
+
+def chapters(root: Path) -> list[Path]:
+    """The notebooks of `_toc.yml` that are chapters: all but those in a folder `exercises`."""
+    pages = notebooks(root)
+    return [page for page in pages if "exercises" not in page.relative_to(root).parts]
+
+
+def _source(root: Path, name: str) -> Path:
+    for suffix in ("", ".ipynb", ".md"):
+        if (page := root / f"{name}{suffix}").is_file():
+            return page
+    raise FileNotFoundError(f"_toc.yml names {name}, but there is no {name}.ipynb and no {name}.md")
+
+
+def output_key(root: Path, path: Path) -> str:
+    """Everything that the outputs of the notebook at `path` depend on, in 16 hexadecimal digits.
+
+    That is its code, what it imports of `companion` (`imports.dependencies`), the pinned
+    environment and Python, and how it is executed.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    digest = hashlib.sha256(platform.python_version().encode())
+    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    pins = sorted((root / "requirements.txt").read_text("utf8").splitlines())
+    pins = [line for line in pins if line and not line.startswith("#")]
+    digest.update(json.dumps([HOW, sources, pins]).encode())
+    for file in sorted(dependencies(read_notebook(notebook), root)):
+        digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Record:
+    """The file that holds, or will hold, the outputs of one notebook as it is now."""
+
+    root: Path
+    path: Path
+    file: Path
+
+    @classmethod
+    def of(cls, root: Path, path: Path) -> "Record":
+        """The place for the outputs of the notebook at `path`."""
+        folder = root / "_build" / "executed" / path.relative_to(root).with_suffix("")
+        return cls(root, path, folder / f"{output_key(root, path)}.json")
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(self.root).as_posix()
+
+    def read(self) -> dict:
+        """{"outputs": those of each code cell, "metadata", "seconds", "peak_mb"}.
+
+        Raises:
+            FileNotFoundError: the notebook has not been executed as it is now.
+        """
+        return json.loads(self.file.read_text("utf8"))
+
+    def write(self, run: Run) -> None:
+        """Keep the outputs, and beside them those of the last few runs only."""
+        cells = [cell for cell in run.notebook.cells if cell.cell_type == "code"]
+        content = {
+            "outputs": [cell.outputs for cell in cells],
+            "metadata": run.notebook.metadata,  # the kernel's, with the language of the cells
+            "seconds": run.seconds,
+            "peak_mb": run.peak_mb,
+        }
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        whole = self.file.with_suffix(".part")  # a run that is interrupted leaves no half a file
+        whole.write_text(json.dumps(content, ensure_ascii=False), "utf8")
+        whole.replace(self.file)
+        for old in self._last()[KEPT:]:
+            old.unlink()
+
+    def _last(self) -> list[Path]:
+        files = self.file.parent.glob("*.json")
+        return sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
+
+    def expected_seconds(self) -> float | None:
+        """What the last run of the notebook took, of whatever code; None if there was none."""
+        files = self._last()
+        return json.loads(files[0].read_text("utf8"))["seconds"] if files else None
+
+
+def longest_first(records: Iterable[Record]) -> list[Record]:
+    """In the order in which they are executed: the longest first, as long as they took last.
+
+    Those that nobody has timed yet begin, and of these the ones with most to read.
+    """
+
+    def length(record: Record) -> tuple[bool, float]:
+        seconds = record.expected_seconds()
+        return (True, record.path.stat().st_size) if seconds is None else (False, seconds)
+
+    return sorted(records, key=length, reverse=True)
+
+
+def cell_timeout(root: Path) -> int:
+    """Seconds that one cell may take, from `_config.yml`, so that every way to execute agrees."""
+    return yaml.safe_load((root / "_config.yml").read_text("utf8"))["execute"]["timeout"]
+
+
+def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=None) -> Run:
+    """Run the notebook at `path` (or `notebook` in its place) on a fresh kernel, in its own folder.
+
+    Raises:
+        ChapterError: a cell raised, took more than `timeout` seconds or lost its kernel, and not
+            `allow_errors`.
+    """
+    notebook = notebook or nbformat.read(path, as_version=4)
+    last = []
+    client = NotebookClient(
+        notebook,
+        timeout=timeout,
+        allow_errors=allow_errors,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],  # else each kernel warns that loopback is plain text
+        resources={"metadata": {"path": str(path.parent)}},
+        record_timing=False,
+        store_widget_state=False,  # no page uses it, and it repeats every figure's script
+        on_cell_start=lambda cell, cell_index: last.append((cell_index, cell)),
+    )
+    probe = nbformat.v4.new_code_cell(PEAK_MEMORY)
+    notebook.cells.append(probe)
+    start = time.perf_counter()
+    try:
+        # The kernels share the cores, and each thread that waits for one needs a loop of its own.
+        asyncio.run(client.async_execute(env={"OMP_NUM_THREADS": "1"} | os.environ))
+    except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+        raise ChapterError(_message(path, *last[-1], error)) from error
+    notebook.cells.pop()
+    return Run(notebook, time.perf_counter() - start, float(probe.outputs[0].text))
+
+
+HOW = inspect.getsource(execute)  # as it was when this process began
+
+
+def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Exception) -> str:
+    if isinstance(error, CellExecutionError):
+        short = f"{error.ename}: {error.evalue}"
+    else:
+        short = type(error).__name__
+    return f"{path}: cell {index + 1} (id {cell.get('id')}) failed with {short}\n{error}"
+
+
+def execute_all(records: list[Record], timeout: int) -> list[str]:
+    """Execute notebooks side by side and keep their outputs; say what begins and what is done.
+
+    Args:
+        records: where the outputs go, in the order of execution.
+        timeout: seconds that one cell may take.
+
+    Returns:
+        What failed: notebook, cell and error.
+
+    Raises:
+        KeyboardInterrupt: the kernels are stopped; what was finished is kept.
+    """
+    done, failures = 0, []
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        futures = {pool.submit(_execute_and_keep, record, timeout): record for record in records}
+        try:
+            for future in as_completed(futures):
+                done += 1
+                name = futures[future].name
+                try:
+                    told = f"{future.result():.0f} s"
+                except ChapterError as error:
+                    failures.append(str(error))
+                    told = "failed"
+                _say(f"[{done}/{len(records)}] {name}: {told}")
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while any(future.running() for future in futures):
+                for kernel in psutil.Process().children(recursive=True):  # threads end with them
+                    kernel.kill()
+                time.sleep(0.1)
+            raise
+    return failures
+
+
+def _execute_and_keep(record: Record, timeout: int) -> float:
+    _say(f"executing {record.name} ...")
+    run = execute(record.path, timeout=timeout)
+    if Record.of(record.root, record.path) != record:
+        raise ChapterError(f"{record.path}: it, or what it imports, changed while it was executed")
+    record.write(run)
+    return run.seconds
+
+
+def _say(line: str) -> None:
+    print(f"{line}\n", end="", flush=True)  # at once, since other threads write, too
+
+
+def main(root: Path) -> int:
+    """Execute what is not kept; returns 1 if a notebook failed, with each failure on stderr."""
+    records = [Record.of(root, path) for path in notebooks(root)]
+    for record in records:
+        if record.file.exists():
+            record.file.touch()  # used now, so one of the last few
+    missing = longest_first(record for record in records if not record.file.exists())
+    try:
+        failures = execute_all(missing, cell_timeout(root))
+    except KeyboardInterrupt:
+        print("stopped; what was finished is kept", file=sys.stderr)
+        return 130
+    rows = []
+    for record in records:
+        if record.file.exists():
+            kept = record.read()
+            rows.append((record.name, kept["seconds"], kept["peak_mb"]))
+    (root / "_build").mkdir(exist_ok=True)
+    (root / "_build" / "chapters.txt").write_text(table(rows), "utf8")
+    for failure in failures:
+        print(failure, file=sys.stderr)
+    return 1 if failures else 0
+
+
+def table(rows: list[tuple[str, float, float]]) -> str:
+    """What each notebook took when it was executed: name, seconds, peak memory in MiB."""
+    lines = [f"{'notebook':52} {'seconds':>8} {'peak MiB':>9}"]
+    for name, seconds, peak in rows:
+        lines.append(f"{name:52} {seconds:8.1f} {peak:9.0f}")
+    lines.append(f"{'together':52} {sum(row[1] for row in rows):8.1f}")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Execute the notebooks whose outputs are missing.")
+    parser.add_argument("--list", action="store_true", help="only name all, the longest first")
+    if parser.parse_args().list:
+        everything = (Record.of(Path.cwd(), path) for path in notebooks(Path.cwd()))
+        print("\n".join(record.name for record in longest_first(everything)))
+    else:
+        sys.exit(main(Path.cwd()))

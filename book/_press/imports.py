@@ -1,0 +1,117 @@
+"""What a piece of code imports of the package, transitively, read without running it."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+from IPython.core.inputtransformer2 import TransformerManager
+
+PACKAGE = "companion"
+
+
+class Code(NamedTuple):
+    """What stands in some code: the dotted names that it imports, and its strings."""
+
+    imports: frozenset[str]
+    strings: frozenset[str]
+
+
+@cache
+def read_code(source: str, package: str = "") -> Code:
+    """The imports, those inside functions included, and the strings of Python code.
+
+    Args:
+        source: Python.
+        package: the package that relative imports start from.
+
+    Returns:
+        `from a import b` counts as a.b, whether b is a module or a name in a.
+
+    Raises:
+        SyntaxError: it is no Python.
+    """
+    imports, strings = set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            imports |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".")
+            above = parts[: len(parts) + 1 - node.level] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            imports |= {f"{base}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.add(node.value)
+    return Code(frozenset(imports), frozenset(strings))
+
+
+def read_notebook(notebook: nbformat.NotebookNode) -> Code:
+    """As `read_code`, of a notebook's code cells.
+
+    So that none is missed behind a magic, imports in a string count (`%time import companion.nn`),
+    and so does every dotted name of the package (`!python -m companion.train`).
+    """
+    imports, strings = set(), set()
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            imports |= set(re.findall(rf"\b{PACKAGE}(?:\.\w+)*", cell.source))
+            code = _read_if_python(TransformerManager().transform_cell(cell.source))
+            imports |= code.imports
+            strings |= code.strings
+            for string in code.strings:
+                if PACKAGE in string:
+                    imports |= _read_if_python(string).imports
+    return Code(frozenset(imports), frozenset(strings))
+
+
+def _read_if_python(source: str) -> Code:
+    try:
+        return read_code(source)
+    except SyntaxError:  # of a cell, the kernel will say so
+        return Code(frozenset(), frozenset())
+
+
+def dependencies(code: Code, root: Path) -> set[Path]:
+    """The files of `root`/companion that the results of running `code` can depend on.
+
+    These are the modules that it imports, transitively, with the `__init__` of every package on
+    the way; and each data file of the package whose name, with or without its suffix, is a string
+    in one of them. No output holds the figures' JavaScript, so that is no data.
+    """
+    modules, strings = set(), set(code.strings)
+    waiting = set(code.imports)
+    while waiting:
+        for module in _modules(waiting.pop(), root) - modules:
+            modules.add(module)
+            found = read_code(module.read_text("utf8"), _package_of(module, root))
+            waiting |= found.imports
+            strings |= found.strings
+    data = {file for file in _data(root) if strings & {file.name, file.stem}}
+    return modules | data
+
+
+def _modules(name: str, root: Path) -> set[Path]:
+    """The files that Python runs to import a dotted name of the package; none for another's."""
+    parts = name.split(".")
+    if parts[0] != PACKAGE:
+        return set()
+    paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
+    files = {path / "__init__.py" for path in paths} | {path.with_suffix(".py") for path in paths}
+    return {file for file in files if file.is_file()}
+
+
+def _package_of(module: Path, root: Path) -> str:
+    return ".".join(module.parent.relative_to(root).parts)
+
+
+def _data(root: Path) -> set[Path]:
+    files = (root / PACKAGE).rglob("*")
+    return {
+        file
+        for file in files
+        if file.is_file()
+        and file.suffix not in (".py", ".pyc", ".js")
+        and not any(part.startswith(".") for part in file.relative_to(root).parts)
+    }
