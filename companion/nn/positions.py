@@ -305,7 +305,7 @@ def _angles(
 
 
 def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:
-    """(...) positions -> (..., d_model) waves in float64, or in float32 where a device may lack it."""
+    """(...) positions -> (..., d_model) waves in float64, or float32 where a device may lack it."""
     dtype = torch.float64 if positions.device.type in ("cpu", "cuda") else torch.float32
     angle = _angles(positions, d_model, 10000.0, dtype)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
