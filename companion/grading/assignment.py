@@ -34,10 +34,7 @@ def course(folder: Path) -> NbGraderAPI:
         settings.write_text(
             'c = get_config()\nc.CourseDirectory.course_id = "transformer"\n', "utf8"
         )
-    config = Config(
-        student.CONFIG,
-        Application={"log_level": "WARN"},
-    )
+    config = Config(student.CONFIG, Application={"log_level": "WARN"})
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
     with setenv(PATH=programs), Gradebook(directory.db_url, directory.course_id):
@@ -68,11 +65,7 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
         ValueError: the chapter has no exercises.
         NbgraderFailed: the notebook is not one that nbgrader takes.
     """
-    if chapter not in student.chapters(root):
-        raise ValueError(
-            f"no exercises for {chapter!r}; there are {', '.join(student.chapters(root))}"
-        )
-    notebook = nbformat.read(root / student.SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+    notebook = student.source_of(root, chapter)
     for preprocessor in (TagRemovePreprocessor, student.MoveUp):
         notebook, _ = preprocessor(config=student.CONFIG)(notebook, {})
     api = course(folder)
@@ -83,9 +76,9 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
     return folder / "release" / chapter / f"{chapter}.ipynb"
 
 
-def main(root: Path, chapter: str, folder: Path) -> None:
+def main(root: Path, chapter: str, course: Path) -> None:
     """Make the assignment, and say what to hand out."""
-    release = build(root, chapter, folder)
+    release = build(root, chapter, course)
     print(f"hand out   {os.path.relpath(release)}")
-    print(f"keep       {os.path.relpath(folder)} (solutions, hidden tests, gradebook)")
+    print(f"keep       {os.path.relpath(course)} (solutions, hidden tests, gradebook)")
     print(f"then       make grade CHAPTER={chapter} SUBMISSIONS=folder")

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,11 +22,12 @@ from typing import Self
 import psutil
 
 import companion
-from companion.grading import worker
+from companion.grading import privileges
 
 NOBODY = 65534
 DISK = 64 * 2**20  # bytes that may be written in all
 LOOK_EVERY = 0.25  # seconds between two looks at the memory
+LONGEST_LINE = 32 * 2**20  # bytes
 SYSTEM = ("bin", "lib", "lib32", "lib64", "sbin", "usr")
 
 
@@ -34,32 +36,23 @@ class NoIsolation(RuntimeError):
 
 
 class Lost(Exception):
-    """The submission's process has ended, or was ended."""
+    """The submission's process cannot go on."""
 
 
 class LimitExceeded(Lost):
-    """It was ended because it took too much."""
+    """It has taken too much."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may take.
-
-    Args:
-        cell: seconds for one cell, or for one check.
-        total: seconds for the whole submission.
-        start: seconds until Python and torch are there.
-        memory: bytes beyond what the libraries take.
-        file: bytes of one file.
-        processes: processes and threads.
-    """
+    """What a submission may take: seconds, bytes, numbers."""
 
     cell: float = 60.0
     total: float = 300.0
-    start: float = 120.0
-    memory: int = 2 * 2**30
+    start: float = 120.0  # until Python and torch are there
+    memory: int = 2 * 2**30  # beyond what the libraries take
     file: int = 16 * 2**20
-    processes: int = 64
+    processes: int = 64  # and threads
 
 
 def bubblewrap(*command: str) -> list[str]:
@@ -114,10 +107,10 @@ def require() -> None:
     Raises:
         NoIsolation: they cannot; with the reason and what to do.
     """
-    if platform.machine() not in worker.MACHINES:
+    if platform.machine() not in (known := privileges.MACHINES):
         raise NoIsolation(
-            f"grading needs a processor of {' or '.join(worker.MACHINES)}, whose system calls it "
-            f"knows; this is {platform.machine()}. Use a virtual machine."
+            f"grading needs a processor of {' or '.join(known)}, whose system calls it knows; "
+            f"this is {platform.machine()}. Use a virtual machine."
         )
     tried = subprocess.run(bubblewrap("/bin/true"), capture_output=True, text=True, timeout=60)
     if tried.returncode:
@@ -130,28 +123,22 @@ def require() -> None:
 
 
 class Sandbox:
-    """The process of one submission.
+    """A process that runs a submission's cells, and the lines that it writes about them.
 
     Args:
-        limits: what it may take.
+        sources: the cells.
+        limits: what they may take.
 
     Raises:
         NoIsolation: there is no sandbox to be had.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, sources: list[str], limits: Limits) -> None:
         require()
-        self.limits = limits
-        self.deadline = time.monotonic() + limits.start
-        self.ended = ""
+        self.limits, self.read = limits, b""
         self.looked = time.monotonic()  # at its memory
-        options = {
-            "user": NOBODY,
-            "memory": limits.memory,
-            "seconds": int(limits.total) + 1,
-            "file": limits.file,
-            "processes": limits.processes,
-        }
+        options = {"user": NOBODY, "memory": limits.memory, "seconds": int(limits.total) + 1}
+        options |= {"file": limits.file, "processes": limits.processes}
         command = [sys.executable, "-m", "companion.grading.worker", json.dumps(options)]
         self.process = subprocess.Popen(
             bubblewrap(*command),
@@ -161,82 +148,43 @@ class Sandbox:
             bufsize=0,
             env={},  # a process in there may be able to read that of bubblewrap
         )
-        for pipe in (self.process.stdin, self.process.stdout):
-            os.set_blocking(pipe.fileno(), False)
+        with suppress(BrokenPipeError), self.process.stdin as pipe:
+            pipe.write(json.dumps(sources).encode())
 
-    def send(self, data: bytes) -> None:
-        """Write to the submission's process.
-
-        Raises:
-            Lost: it is not there any more, or has taken too much.
-        """
-        rest = memoryview(data)
-        while rest:
-            self._wait(writing=True)
-            try:
-                rest = rest[os.write(self.process.stdin.fileno(), rest) :]
-            except BlockingIOError:
-                continue
-            except BrokenPipeError:
-                self.end("its process has ended")
-
-    def read(self, size: int) -> bytes:
-        """The next `size` bytes from it.
+    def line(self, seconds: float) -> bytes:
+        """The next line that it writes.
 
         Raises:
-            Lost: it is not there any more, or has taken too much.
+            Lost: it is not there any more.
+            LimitExceeded: it has taken too long, or too much.
         """
-        data = bytearray()
-        while len(data) < size:
-            self._wait(writing=False)
-            try:
-                more = os.read(self.process.stdout.fileno(), min(size - len(data), 2**20))
-            except BlockingIOError:
-                continue
-            if not more:
-                self.end("its process has ended")
-            data += more
-        return bytes(data)
-
-    def _wait(self, *, writing: bool) -> None:
-        """Return when the pipe is ready; end the process when it has taken too much."""
-        if self.ended:
-            raise Lost(self.ended)
-        streams = ([], [self.process.stdin]) if writing else ([self.process.stdout], [])
-        while True:
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self.read:
             now = time.monotonic()
-            if now >= self.deadline:
-                self.end("it took too long", LimitExceeded)
+            if now >= deadline:
+                raise LimitExceeded("it took too long")
             if now >= self.looked + LOOK_EVERY:  # also while it keeps on sending
                 self.looked = now
                 if _memory_of(self.process.pid) > 2 * self.limits.memory:
-                    self.end("it took too much memory", LimitExceeded)
-            if any(select.select(*streams, [], min(self.deadline - now, LOOK_EVERY))):
-                return
-
-    def end(self, why: str, kind: type[Lost] = Lost) -> None:
-        """Kill the process and all that it has started.
-
-        Raises:
-            Lost: always, with the reason.
-        """
-        self.ended = self.ended or why
-        self.close()
-        raise kind(self.ended)
-
-    def close(self) -> None:
-        """Kill the process and all that it has started; without effect the second time."""
-        self.ended = self.ended or "it was closed"
-        self.process.kill()  # bubblewrap's first process; the kernel kills the rest with it
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+                    raise LimitExceeded("it took too much memory")
+            if len(self.read) > LONGEST_LINE:
+                raise LimitExceeded("it sent too much")
+            if any(select.select([self.process.stdout], [], [], min(deadline - now, LOOK_EVERY))):
+                more = os.read(self.process.stdout.fileno(), 2**20)
+                if not more:
+                    raise Lost("its process has ended")
+                self.read += more
+        line, _, self.read = self.read.partition(b"\n")
+        return line
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
-        self.close()
+        """Kill the process and all that it has started."""
+        self.process.kill()  # bubblewrap's first process; the kernel kills the rest with it
+        self.process.wait()
+        self.process.stdout.close()
 
 
 def _memory_of(process: int) -> int:

@@ -92,18 +92,21 @@ def chapters(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / SOLUTIONS).glob("*.ipynb"))
 
 
-def main(root: Path, names: list[str]) -> None:
-    """Write the students' copies of these chapters' exercises, or of all.
+def source_of(root: Path, chapter: str) -> nbformat.NotebookNode:
+    """The notebook of a chapter's solutions.
 
     Raises:
-        ValueError: a chapter has no exercises.
+        ValueError: the chapter has no exercises.
     """
-    if unknown := set(names) - set(chapters(root)):
-        raise ValueError(
-            f"no exercises for {', '.join(sorted(unknown))}; there are {', '.join(chapters(root))}"
-        )
-    for name in names or chapters(root):
-        source = nbformat.read(root / SOLUTIONS / f"{name}.ipynb", as_version=4)
+    if chapter not in chapters(root):
+        raise ValueError(f"no exercises for {chapter}; there are {', '.join(chapters(root))}")
+    return nbformat.read(root / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+
+
+def main(root: Path, names: list[str]) -> None:
+    """Write the students' copies of these chapters' exercises, or of all."""
+    sources = {name: source_of(root, name) for name in names or chapters(root)}
+    for name, source in sources.items():
         path = root / STUDENTS / f"{name}.ipynb"
         nbformat.write(student_copy(source), path)
         print(f"wrote {path.relative_to(root).as_posix()}")

@@ -12,8 +12,8 @@ import nbformat
 import pytest
 
 import companion
-from companion.grading import assignment, grade, sandbox, student
-from companion.grading.sandbox import Limits, NoIsolation
+from companion.grading import assignment, grade, student, submission
+from companion.grading.sandbox import Limits
 from tests.grading.handed_in import (
     ATTENTION,
     CHAPTER,
@@ -23,12 +23,7 @@ from tests.grading.handed_in import (
     solutions,
 )
 
-try:
-    sandbox.require()
-    REFUSED = ""
-except NoIsolation as error:
-    REFUSED = str(error)
-apart = pytest.mark.skipif(bool(REFUSED), reason=REFUSED)
+apart = pytest.mark.usefixtures("isolation")
 
 WRONG = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
 ENDLESS = "def attention(query, key, value):\n    while True:\n        pass"
@@ -115,7 +110,7 @@ def course(tmp_path_factory):
         (folder / "in" / "linked.ipynb").symlink_to(folder / "in" / "right" / f"{CHAPTER}.ipynb")
         (folder / "in" / "folder.ipynb").mkdir()
         limits = Limits(cell=6, memory=2**29)
-        grade.main(root, folder / "in", CHAPTER, folder / "course", limits)
+        grade.main(root, CHAPTER, folder / "in", folder / "course", limits)
     return folder
 
 
@@ -173,7 +168,7 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     notebook = nbformat.read(path, as_version=4)
     next(cell for cell in notebook.cells if cell.id == "split-answer").source = SPLIT
     nbformat.write(notebook, path)
-    grade.main(course / "repository", tmp_path, CHAPTER, course / "course")
+    grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["right"]
     assert ["partial", "5", "6"] in lines
@@ -184,7 +179,7 @@ def test_two_submissions_of_one_student_are_refused(tmp_path):
     for path in (tmp_path / "ada.ipynb", tmp_path / "ada" / f"{CHAPTER}.ipynb"):
         path.write_text("{}")
     with pytest.raises(ValueError, match="two submissions of ada"):
-        grade.submissions(tmp_path, CHAPTER)
+        submission.submissions(tmp_path, CHAPTER)
 
 
 def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
@@ -193,10 +188,10 @@ def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
     (tmp_path / "broken.ipynb").symlink_to(tmp_path / "nowhere")
     (tmp_path / "ada").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "pipe.ipynb")
-    assert grade.content_of(tmp_path / "real.ipynb") == b"{}"
+    assert submission.content_of(tmp_path / "real.ipynb") == b"{}"
     for name in ("link.ipynb", "broken.ipynb", "ada/real.ipynb", "pipe.ipynb"):
         with pytest.raises(ValueError, match="not a file of its own"):
-            grade.content_of(tmp_path / name)
+            submission.content_of(tmp_path / name)
 
 
 def test_half_a_letter_makes_no_notebook(tmp_path):
@@ -204,7 +199,7 @@ def test_half_a_letter_makes_no_notebook(tmp_path):
     path = tmp_path / "ada.ipynb"
     path.write_text(nbformat.writes(notebook).replace("x = 1", r"x = '\ud800'"))
     with pytest.raises(ValueError, match="not a notebook: UnicodeEncodeError"):
-        grade.read(path)
+        submission.read(path)
 
 
 def test_who_takes_too_long_to_read_or_show_is_left_behind():
@@ -218,14 +213,14 @@ def test_where_nobody_could_be_graded_it_says_so(tmp_path, monkeypatch):
     (tmp_path / "in" / "ada.ipynb").write_text("{}")
     monkeypatch.setattr(grade, "_done_apart", lambda *_: False)
     with pytest.raises(grade.NotGraded, match="ada"):
-        grade.main(repository(tmp_path), tmp_path / "in", CHAPTER, tmp_path / "course")
+        grade.main(repository(tmp_path), CHAPTER, tmp_path / "in", tmp_path / "course")
 
 
 def test_a_picture_in_an_own_cell_is_kept():
     picture = {"a.png": {"image/png": "aGVsbG8="}, "b.svg": {"image/svg+xml": "<svg onload=a>"}}
     own = nbformat.v4.new_markdown_cell("![a](attachment:a.png)", attachments=picture)
     notebook = nbformat.v4.new_notebook(cells=[own])
-    (cell,) = grade.restored(nbformat.v4.new_notebook(), notebook).cells
+    (cell,) = submission.restored(nbformat.v4.new_notebook(), notebook).cells
     assert cell.source == own.source and cell.attachments == {"a.png": picture["a.png"]}
 
 
@@ -251,7 +246,7 @@ def test_only_answers_and_own_cells_are_taken_from_a_submission():
     again = nbformat.from_dict(by_id["attention-check"])
     theirs.cells = [x for x in theirs.cells if x.id != "split-check"] + [again]
 
-    found = grade.restored(release, theirs)
+    found = submission.restored(release, theirs)
     named = {x.metadata.nbgrader.grade_id: x for x in found.cells if "nbgrader" in x.metadata}
     ours = {x.id: x for x in release.cells if "nbgrader" in x.metadata}
     assert {name: x.metadata for name, x in named.items()} == {

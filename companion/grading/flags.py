@@ -1,0 +1,101 @@
+"""What a person must look at before a submission gets points: how it may have bent its checks.
+
+`touched` reads the source, `functions` and `changed` look at what a cell has done. They catch what
+is done in the open, and do not stop somebody who hides it (see `companion.grading`).
+"""
+
+import ast
+import re
+import sys
+import types
+import warnings
+from collections.abc import Iterator
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+WATCHED = ("companion.checks", "companion.grading", "gc", "sys.modules")
+MENTIONED = re.compile(rf"\b({'|'.join(map(re.escape, WATCHED))})\b")
+FAMILIES = {"companion", "numpy", "torch"}
+
+
+def touched(sources: list[str], given: list[str]) -> list[list[str]]:
+    """For each cell of a submission, what of `WATCHED` it imports, uses, or mentions in a string.
+
+    Args:
+        sources: the submission's cells.
+        given: the instructor's, whose imports hold for the others, too.
+    """
+    trees = [_tree(source) for source in sources]
+    known = dict(found for tree in [*trees, *map(_tree, given)] for found in _imports(tree))
+    return [_touched(tree, known) for tree in trees]
+
+
+def _tree(source: str) -> ast.AST:
+    """What IPython would run of a cell: nothing, if it cannot be parsed."""
+    flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of "\d" in a string
+            return compile(TransformerManager().transform_cell(source), "<cell>", "exec", flags)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ast.Module([], [])
+
+
+def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    """The names that a cell imports, and what they stand for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            above = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+            for alias in node.names:
+                yield alias.asname or alias.name, above + alias.name
+
+
+def _touched(tree: ast.AST, known: dict[str, str]) -> list[str]:
+    found = {target for _, target in _imports(tree)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found.add(f"{known.get(node.value.id, node.value.id)}.{node.attr}")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.update(MENTIONED.findall(node.value))
+    return [name for name in WATCHED if any(f"{x}.".startswith(f"{name}.") for x in found)]
+
+
+def functions() -> dict[str, tuple]:
+    """What the functions of companion, torch and numpy are made of, by name.
+
+    Of a module: its functions, classes and modules. Of a class that is defined there: its methods.
+    """
+    found = {}
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in FAMILIES:
+            continue
+        found[f"sys.modules.{name}"] = (module,)
+        for attribute, x in list(vars(module).items()):
+            if callable(x) or _is(x, types.ModuleType):
+                found[f"{name}.{attribute}"] = _made_of(x)
+            if _is(x, type) and x.__module__ == name:
+                for method, y in list(vars(x).items()):
+                    if callable(y) or _is(y, staticmethod | classmethod | property):
+                        found[f"{name}.{attribute}.{method}"] = _made_of(y)
+    return found
+
+
+def _is(x, kind) -> bool:
+    return issubclass(type(x), kind)  # isinstance would ask the object, which may warn or import
+
+
+def _made_of(x) -> tuple:
+    """An object and, of a function in Python, what decides what it does."""
+    function = x.__func__ if _is(x, staticmethod | classmethod) else x
+    if _is(function, types.FunctionType):
+        return x, function.__code__, function.__defaults__, function.__kwdefaults__
+    return (x,)
+
+
+def changed(before: dict[str, tuple], after: dict[str, tuple]) -> list[str]:
+    """The names under which there is something else now, or nothing."""
+    return [
+        name
+        for name, parts in before.items()
+        if [*map(id, parts)] != [*map(id, after.get(name, ()))]
+    ]

@@ -1,0 +1,221 @@
+"""Answers and checks in one process in the sandbox: the same verdicts, and nobody is stopped."""
+
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from companion.grading import execute
+from companion.grading.execute import ExecuteInSandbox
+from companion.grading.sandbox import Limits, NoIsolation, Sandbox
+from companion.grading.student import SOLUTIONS, chapters
+from tests.book.conftest import ROOT
+from tests.checks import answers
+from tests.checks.answers import RIGHT, WRONG
+from tests.grading.handed_in import ATTENTION, learners_own
+
+pytestmark = pytest.mark.usefixtures("isolation")
+UNSCALED = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
+CHECK = "from companion import checks\n\nchecks.self_attention.attention(attention).require()"
+
+
+def checked(source):
+    known = {"grade": True, "solution": False}
+    return new_code_cell(source, metadata={"nbgrader": known})
+
+
+def run(*cells, **limits):
+    """A notebook of these cells, strings for a learner's own, run; what ran it."""
+    cells = [new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    notebook, runner = new_notebook(cells=cells), ExecuteInSandbox(Limits(**limits))
+    runner.preprocess(notebook, {})
+    nbformat.validate(notebook)
+    nbformat.writes(notebook).encode("utf8")
+    return notebook.cells, runner
+
+
+def names(cell):
+    return [output.get("ename", output.output_type) for output in cell.outputs]
+
+
+def test_verdicts_are_those_of_one_process_and_no_answer_is_flagged():
+    """One right and one wrong answer to each exercise: the first of its check."""
+    cells, expected = [], []
+    for chapter in answers.chapters():
+        cells.append(learners_own(chapter))
+        first = {}
+        for answer in RIGHT + WRONG:
+            if answer.answer.__module__ == chapter.__name__:
+                first.setdefault((answer.check, bool(answer.mistake)), answer)
+        assert first
+        for answer in first.values():
+            module, check = answer.check.__module__.split(".")[-1], answer.check.__name__
+            call = f"checks.{module}.{check}({answer.answer.__name__})"
+            say = f"import json\nfrom companion import checks\nverdict = {call}\n"
+            cells.append(checked(f"{say}print(json.dumps([verdict.status, verdict.mistake]))"))
+            direct = answer.check(answer.answer)
+            expected.append([direct.status, direct.mistake])
+    cells, runner = run(*cells, total=900)
+    assert [cell.outputs for cell in cells if not execute._is_check(cell)] == [[]] * 12
+    found = [json.loads(cell.outputs[0].text) for cell in cells if execute._is_check(cell)]
+    assert found == expected
+    assert (runner.flags, runner.lost) == ([], [])
+
+
+@pytest.mark.parametrize("chapter", chapters(ROOT))
+def test_no_solution_is_flagged(chapter):
+    """The answers to the exercises and their checks; experiments are for the book's own tests."""
+    notebook = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    ours = [cell for cell in code if "solution" not in cell.metadata.get("tags", [])]
+    cells, runner = run(*ours, total=900)
+    assert (runner.flags, runner.lost) == ([], [])
+    for cell in filter(execute._is_check, cells):
+        assert names(cell) == ["display_data"] and "Passed" in cell.outputs[0].data["text/plain"]
+
+
+# What a learner runs before a wrong answer is checked: no points, and a person is told.
+FLAGGED = {
+    "the check": "checks.self_attention.attention = lambda answer: 'passed'",
+    "the verdict": "type(verdict).require = lambda self: None",
+    "numpy": "np.allclose = lambda *_, **__: True",
+    "torch, by code": "torch.equal = torch.allclose\ntorch.softmax.__doc__",
+    "collected objects": "import gc",
+    "modules": "import sys\nsys.modules['numpy'] = None",
+    "when called": """
+inner = attention
+def attention(*arrays):
+    np.allclose = np.array_equal = lambda *_, **__: True
+    return inner(*arrays)""",
+}
+
+
+@pytest.mark.parametrize("patch", FLAGGED.values(), ids=FLAGGED)
+def test_what_is_flagged_has_no_points(patch):
+    verdict = f"import torch\nfrom companion.nn import causal_mask\n{UNSCALED}"
+    given = checked(CHECK.replace("checks.self", "verdict = checks.self").replace(".require()", ""))
+    cells, runner = run(verdict, given, patch, checked(CHECK))
+    assert runner.flags
+    assert names(cells[-1])[-1] == names(cells[1])[-1] == "Flagged"
+    assert runner.flags[0] in cells[-1].outputs[-1].evalue
+
+
+# Each stands for an answer that passes nothing, and stops nothing that comes behind it.
+ATTACKS = {
+    "an object that equals everything": """
+class Equal(np.ndarray):
+    __eq__ = __le__ = __sub__ = lambda *_: True
+inner = attention
+attention = lambda *arrays: inner(*arrays).view(Equal)""",
+    "a proxy that says that it is an array": """
+class Array:
+    __class__ = np.ndarray
+    shape, dtype, ndim = (2, 2), np.dtype(float), 2
+    def __getattr__(self, name): return lambda *_, **__: True
+attention = lambda *arrays: Array()""",
+    "an exception that ends loops": """
+class Passed(StopIteration, GeneratorExit): pass
+def attention(*arrays): raise Passed("passed")""",
+    "garbage goes through every pipe": """
+import os
+def attention(*arrays):
+    for pipe in range(3, 20):
+        try: os.write(pipe, b"garbage" * 100 + b"\\n")
+        except OSError: pass""",
+    "the process ends without a word": """
+import os
+def attention(*arrays): os._exit(0)""",
+    "everything is killed": """
+import os, signal
+def attention(*arrays): os.kill(-1, signal.SIGKILL)""",
+    "sys.exit": """
+def attention(*arrays): raise SystemExit(0)""",
+    "a tree without an end": """
+import os
+def attention(*arrays):
+    for pipe in range(3, 20):
+        try: os.write(pipe, b"[" * 100_000 + b"\\n")
+        except OSError: pass""",
+    "a line without an end": """
+import os
+def attention(*arrays):
+    while True:
+        for pipe in range(3, 20):
+            try: os.write(pipe, b"x" * 10_000)
+            except OSError: pass""",
+}
+
+
+def test_attacks_do_not_pass():
+    cells = [cell for attack in ATTACKS.values() for cell in (UNSCALED, attack, checked(CHECK))]
+    cells, runner = run(*cells, ATTENTION, checked(CHECK), total=600)
+    for attack, cell in zip(ATTACKS, cells[2:-2:3], strict=True):
+        assert "error" in {output.output_type for output in cell.outputs}, attack
+    assert names(cells[-1]) == []  # a right answer, behind all of them
+    assert not runner.flags and runner.lost
+
+
+# What a process says that a cell has shown; nothing of it may stop or swamp the grader.
+SHOWN = {
+    "half of a letter": ["print('\\ud800')", "raise ValueError('\\udfff')"],
+    "much": ["print('a' * 10**7)", "'a' * 10**7"],
+    "many": ["from IPython.display import display\nfor _ in range(1000): display('a')"],
+    "scripts": ["from IPython.display import HTML\nHTML('<script>alert(1)</script>')"],
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN)
+def test_what_a_cell_shows_stops_nobody(shown):
+    cells, runner = run(*shown, "print('at last')")
+    assert cells[-1].outputs[0].text == "at last\n" and not runner.lost
+    assert "<script" not in json.dumps([cell.outputs for cell in cells])
+    assert len(json.dumps([cell.outputs for cell in cells])) < 500_000
+
+
+def test_too_much_to_show_is_left_out(monkeypatch):
+    monkeypatch.setattr(execute, "MOST_SHOWN", 1000)
+    flood = "print('a' * 500)"
+    cells, _ = run(flood, flood, ATTENTION, checked(CHECK))
+    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], ["TooMuch"], []]
+
+
+def test_a_check_that_shows_more_than_fits_still_fails():
+    flood = "from IPython.display import display\nfor _ in range(200): display('a')\n1 / 0"
+    (cell,), _ = run(checked(flood))
+    assert names(cell)[-1] == "ZeroDivisionError"
+
+
+def test_warnings_cost_no_points_and_a_number_is_partial_credit():
+    warned, number = "import sys\nprint('careful', file=sys.stderr)", "0.5"
+    cells, _ = run(checked(warned), checked(number), warned)
+    assert [output.get("name") for cell in cells for output in cell.outputs] == [
+        "stdout",
+        None,
+        "stderr",
+    ]
+    assert cells[1].outputs[0].output_type == "execute_result"
+
+
+def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
+    cells, runner = run(
+        "x = 1", "while True: pass", checked("x"), "x = bytearray(2**34)", "x += 1", checked("x")
+    )
+    assert names(cells[1]) == ["LimitExceeded"] and names(cells[3]) == ["MemoryError"]
+    assert cells[2].outputs[0].data["text/plain"] == "1"
+    assert cells[5].outputs[0].data["text/plain"] == "2"
+    assert runner.lost == ["cell 2: it took too long"]
+
+
+def test_what_takes_too_long_in_all_is_left_out():
+    cells, runner = run("x = 1", "while True: pass", checked("1"), total=12)
+    assert names(cells[2]) == ["LimitExceeded"]
+    assert "too long in all" in cells[2].outputs[0].evalue
+    assert runner.lost[-1] == "the submission took too long in all"
+
+
+def test_where_nothing_runs_in_the_sandbox_nothing_is_graded(monkeypatch):
+    monkeypatch.setattr(Sandbox, "line", Sandbox.line)
+    monkeypatch.setattr("companion.grading.sandbox.bubblewrap", lambda *_: ["false"])
+    with pytest.raises(NoIsolation, match="nothing runs in the sandbox: its process has ended"):
+        run("x = 1")
