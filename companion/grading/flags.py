@@ -60,23 +60,23 @@ def _touched(tree: ast.AST, known: dict[str, str]) -> list[str]:
     return [name for name in WATCHED if any(f"{x}.".startswith(f"{name}.") for x in found)]
 
 
-def functions() -> dict[str, tuple]:
-    """What the functions of companion, torch and numpy are made of, by name.
+def functions() -> list[tuple]:
+    """What the functions of companion, torch and numpy are now, for `changed`.
 
     Of a module: its functions, classes and modules. Of a class that is defined there: its methods.
     """
-    found = {}
+    found = []
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] not in FAMILIES:
             continue
-        found[f"sys.modules.{name}"] = (module,)
-        for attribute, x in list(vars(module).items()):
+        found.append((f"sys.modules.{name}", sys.modules, name, module, None))
+        for key, x in list(vars(module).items()):
             if callable(x) or _is(x, types.ModuleType):
-                found[f"{name}.{attribute}"] = _made_of(x)
+                found.append((f"{name}.{key}", vars(module), key, x, _made_of(x)))
             if _is(x, type) and x.__module__ == name:
                 for method, y in list(vars(x).items()):
                     if callable(y) or _is(y, staticmethod | classmethod | property):
-                        found[f"{name}.{attribute}.{method}"] = _made_of(y)
+                        found.append((f"{name}.{key}.{method}", vars(x), method, y, _made_of(y)))
     return found
 
 
@@ -84,18 +84,19 @@ def _is(x, kind) -> bool:
     return issubclass(type(x), kind)  # isinstance would ask the object, which may warn or import
 
 
-def _made_of(x) -> tuple:
-    """An object and, of a function in Python, what decides what it does."""
-    function = x.__func__ if _is(x, staticmethod | classmethod) else x
-    if _is(function, types.FunctionType):
-        return x, function.__code__, function.__defaults__, function.__kwdefaults__
-    return (x,)
+def _made_of(x) -> tuple | None:
+    """Of a function in Python, what decides what it does."""
+    if _is(x, staticmethod | classmethod):
+        x = x.__func__
+    if _is(x, types.FunctionType):
+        return x.__code__, x.__defaults__, x.__kwdefaults__
+    return None
 
 
-def changed(before: dict[str, tuple], after: dict[str, tuple]) -> list[str]:
+def changed(before: list[tuple]) -> list[str]:
     """The names under which there is something else now, or nothing."""
     return [
         name
-        for name, parts in before.items()
-        if [*map(id, parts)] != [*map(id, after.get(name, ()))]
+        for name, place, key, x, made_of in before
+        if place.get(key) is not x or (made_of and made_of != _made_of(x))
     ]

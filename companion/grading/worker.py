@@ -7,6 +7,7 @@ the others what a cell has shown, in the notebook's format, and which functions 
 import json
 import os
 import sys
+from contextlib import suppress
 
 from companion.grading import privileges
 
@@ -70,18 +71,23 @@ def main() -> None:
     sources = json.load(sys.stdin)
     pipe = private_pipe()
 
+    import torch
+
     import companion.checks  # noqa: F401 (before the first look at the functions)
     from companion.grading.flags import changed, functions
 
-    session, before = Session(), functions()
+    with suppress(RuntimeError):  # torch replaces functions of its own when it compiles, if it can
+        torch.compile(torch.neg, backend="eager")(torch.ones(1))
+    session, before, known = Session(), functions(), len(sys.modules)
     privileges.limit(**options)
     with os.fdopen(pipe, "w") as grader:
         print('"ready"', file=grader, flush=True)
         for source in sources:
-            outputs, after = session.run(source), functions()
-            said = {"outputs": outputs, "changed": changed(before, after)}
+            outputs = session.run(source)
+            said = {"outputs": outputs, "changed": changed(before)}
             print(json.dumps(said, default=str), file=grader, flush=True)
-            before = after
+            if said["changed"] or known != len(sys.modules):
+                before, known = functions(), len(sys.modules)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from companion.grading import execute
 from companion.grading.execute import ExecuteInSandbox
-from companion.grading.sandbox import Limits, NoIsolation, Sandbox
+from companion.grading.sandbox import Limits, NoIsolation
 from companion.grading.student import SOLUTIONS, chapters
 from tests.book.conftest import ROOT
 from tests.checks import answers
@@ -28,6 +28,8 @@ def checked(source):
 def run(*cells, **limits):
     """A notebook of these cells, strings for a learner's own, run; what ran it."""
     cells = [new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    for i, cell in enumerate(cells):
+        cell.id = f"cell-{i}"
     notebook, runner = new_notebook(cells=cells), ExecuteInSandbox(Limits(**limits))
     runner.preprocess(notebook, {})
     nbformat.validate(notebook)
@@ -63,42 +65,58 @@ def test_verdicts_are_those_of_one_process_and_no_answer_is_flagged():
     assert (runner.flags, runner.lost) == ([], [])
 
 
-@pytest.mark.parametrize("chapter", chapters(ROOT))
-def test_no_solution_is_flagged(chapter):
-    """The answers to the exercises and their checks; experiments are for the book's own tests."""
-    notebook = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    ours = [cell for cell in code if "solution" not in cell.metadata.get("tags", [])]
-    cells, runner = run(*ours, total=900)
+def test_no_solution_is_flagged():
+    """The answers to the exercises and their checks; the experiments would take too long."""
+    notebooks = [nbformat.read(ROOT / SOLUTIONS / f"{name}.ipynb", 4) for name in chapters(ROOT)]
+    cells = [cell for notebook in notebooks for cell in notebook.cells]
+    ours = [cell for cell in cells if "solution" not in cell.metadata.get("tags", [])]
+    cells, runner = run(*(cell for cell in ours if cell.cell_type == "code"), total=900)
     assert (runner.flags, runner.lost) == ([], [])
     for cell in filter(execute._is_check, cells):
         assert names(cell) == ["display_data"] and "Passed" in cell.outputs[0].data["text/plain"]
 
 
+def test_what_torch_changes_of_itself_is_not_flagged():
+    train = """
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+layer = torch.nn.Linear(2, 1)
+optimizer = torch.optim.AdamW(layer.parameters())
+layer(torch.ones(3, 2)).sum().backward()
+optimizer.step()"""
+    compiled = "torch.compile(layer, backend='eager')(torch.ones(3, 2)).shape"
+    cells, runner = run("import torch.distributed.tensor", train, compiled)
+    assert not runner.flags
+    assert cells[2].outputs[0].data["text/plain"] == "torch.Size([3, 1])"
+
+
 # What a learner runs before a wrong answer is checked: no points, and a person is told.
 FLAGGED = {
-    "the check": "checks.self_attention.attention = lambda answer: 'passed'",
-    "the verdict": "type(verdict).require = lambda self: None",
-    "numpy": "np.allclose = lambda *_, **__: True",
-    "torch, by code": "torch.equal = torch.allclose\ntorch.softmax.__doc__",
-    "collected objects": "import gc",
-    "modules": "import sys\nsys.modules['numpy'] = None",
-    "when called": """
-inner = attention
-def attention(*arrays):
-    np.allclose = np.array_equal = lambda *_, **__: True
-    return inner(*arrays)""",
+    "checks.self_attention.attention = lambda answer: 'passed'": "touches companion.checks",
+    "import gc": "touches gc",
+    "type(verdict).require = lambda self: None": "changes companion.checks.verdict.Verdict.require",
+    "np.allclose = lambda *_, **__: True": "changes numpy.allclose",
+    "torch.softmax = torch.sum": "changes torch.softmax",
+    "causal_mask.__code__ = (lambda *_: 1).__code__": "changes companion.nn.masks.causal_mask",
+    "vars(sys)['modules']['numpy'] = None": "changes sys.modules.numpy",
 }
+IN_A_CALL = """
+def attention(*arrays):
+    np.array_equal = lambda *_, **__: True
+    return arrays[0]"""
 
 
-@pytest.mark.parametrize("patch", FLAGGED.values(), ids=FLAGGED)
-def test_what_is_flagged_has_no_points(patch):
-    verdict = f"import torch\nfrom companion.nn import causal_mask\n{UNSCALED}"
-    given = checked(CHECK.replace("checks.self", "verdict = checks.self").replace(".require()", ""))
-    cells, runner = run(verdict, given, patch, checked(CHECK))
-    assert runner.flags
-    assert names(cells[-1])[-1] == names(cells[1])[-1] == "Flagged"
-    assert runner.flags[0] in cells[-1].outputs[-1].evalue
+def test_what_is_flagged_has_no_points():
+    first = f"import sys, torch\nfrom companion.nn import causal_mask\n{ATTENTION}"
+    given = checked("from companion import checks\nverdict = checks.self_attention.attention")
+    given.source += "(attention)\nverdict.require()\nverdict"
+    cells, runner = run(first, given, IN_A_CALL, given.copy(), *FLAGGED, total=600)
+    assert len(cells[0].outputs) == 0 and not runner.lost
+    assert [names(cell)[-1] for cell in (cells[1], cells[3])] == ["Flagged", "Flagged"]
+    assert "cell 4 changes numpy.array_equal" in cells[1].outputs[-1].evalue
+    for i, flag in enumerate(FLAGGED.values(), start=5):
+        assert f"cell {i} {flag}" in "; ".join(runner.flags)
 
 
 # Each stands for an answer that passes nothing, and stops nothing that comes behind it.
@@ -156,45 +174,35 @@ def test_attacks_do_not_pass():
     assert not runner.flags and runner.lost
 
 
-# What a process says that a cell has shown; nothing of it may stop or swamp the grader.
-SHOWN = {
-    "half of a letter": ["print('\\ud800')", "raise ValueError('\\udfff')"],
-    "much": ["print('a' * 10**7)", "'a' * 10**7"],
-    "many": ["from IPython.display import display\nfor _ in range(1000): display('a')"],
-    "scripts": ["from IPython.display import HTML\nHTML('<script>alert(1)</script>')"],
-}
+# What a cell shows; nothing of it may stop or swamp the grader.
+SHOWN = """
+from IPython.display import HTML, display
+def f(x): raise ValueError('\\udfff')
+print('\\ud800', 'a' * 10**7)
+display(HTML('<script>alert(1)</script>'))
+for _ in range(1000): display('a')
+f('a' * 10**7)"""
 
 
-@pytest.mark.parametrize("shown", SHOWN.values(), ids=SHOWN)
-def test_what_a_cell_shows_stops_nobody(shown):
-    cells, runner = run(*shown, "print('at last')")
-    assert cells[-1].outputs[0].text == "at last\n" and not runner.lost
-    assert "<script" not in json.dumps([cell.outputs for cell in cells])
-    assert len(json.dumps([cell.outputs for cell in cells])) < 500_000
+def test_what_a_cell_shows_stops_nobody():
+    warned = "import sys\nprint('careful', file=sys.stderr)"
+    cells, runner = run(SHOWN, checked(SHOWN), warned, checked(warned), checked("0.5"))
+    assert not runner.lost and not runner.flags
+    for cell in cells[:2]:
+        shown = [output.data for output in cell.outputs if "data" in output]
+        assert len(shown) > 50 and "<script" not in json.dumps(shown)
+        assert names(cell)[-1] == "ValueError"  # behind however much
+        assert len(json.dumps(cell.outputs)) < 500_000
+    streams = [cell.outputs[0].name for cell in cells[2:4]]
+    assert streams == ["stderr", "stdout"]  # a warning costs no points
+    assert cells[4].outputs[0].output_type == "execute_result"  # a number is partial credit
 
 
 def test_too_much_to_show_is_left_out(monkeypatch):
     monkeypatch.setattr(execute, "MOST_SHOWN", 1000)
     flood = "print('a' * 500)"
     cells, _ = run(flood, flood, ATTENTION, checked(CHECK))
-    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], ["TooMuch"], []]
-
-
-def test_a_check_that_shows_more_than_fits_still_fails():
-    flood = "from IPython.display import display\nfor _ in range(200): display('a')\n1 / 0"
-    (cell,), _ = run(checked(flood))
-    assert names(cell)[-1] == "ZeroDivisionError"
-
-
-def test_warnings_cost_no_points_and_a_number_is_partial_credit():
-    warned, number = "import sys\nprint('careful', file=sys.stderr)", "0.5"
-    cells, _ = run(checked(warned), checked(number), warned)
-    assert [output.get("name") for cell in cells for output in cell.outputs] == [
-        "stdout",
-        None,
-        "stderr",
-    ]
-    assert cells[1].outputs[0].output_type == "execute_result"
+    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], [], []]
 
 
 def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
@@ -215,7 +223,6 @@ def test_what_takes_too_long_in_all_is_left_out():
 
 
 def test_where_nothing_runs_in_the_sandbox_nothing_is_graded(monkeypatch):
-    monkeypatch.setattr(Sandbox, "line", Sandbox.line)
     monkeypatch.setattr("companion.grading.sandbox.bubblewrap", lambda *_: ["false"])
     with pytest.raises(NoIsolation, match="nothing runs in the sandbox: its process has ended"):
         run("x = 1")
