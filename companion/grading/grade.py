@@ -195,7 +195,8 @@ def main(
     rows = list(taken.rows(failures))
     print(f"\n{'student':20} {'points':>7} {'of':>5}   still to be read   remarks")
     for row in rows:
-        points, most, left = row.get("total", "-"), row.get("of", "-"), row.get("by hand") or ""
+        points, most = (f"{row[x]:g}" if x in row else "-" for x in ("total", "of"))
+        left = row.get("by hand") or ""
         print(f"{row['student']:20} {points:>7} {most:>5}   {left:<16}   {row['remarks']}".rstrip())
     print(f"\nscores     {os.path.relpath(taken.write_scores(rows))}")
     print(f"feedback   {os.path.relpath(taken.folder / 'feedback')}/<student>/{chapter}/")

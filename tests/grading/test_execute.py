@@ -206,9 +206,15 @@ def test_too_much_to_show_is_left_out(monkeypatch):
 
 
 def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
-    cells, runner = run(
-        "x = 1", "while True: pass", checked("x"), "x = bytearray(2**34)", "x += 1", checked("x")
+    cells = (
+        "x = 1",
+        "while True: pass",
+        checked("x"),
+        "x = bytearray(2**34)",
+        "x += 1",
+        checked("x"),
     )
+    cells, runner = run(*cells, cell=10)
     assert names(cells[1]) == ["LimitExceeded"] and names(cells[3]) == ["MemoryError"]
     assert cells[2].outputs[0].data["text/plain"] == "1"
     assert cells[5].outputs[0].data["text/plain"] == "2"

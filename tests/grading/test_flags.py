@@ -1,4 +1,4 @@
-"""What a person has to read: source that touches the checks, functions that are not what they were."""
+"""What a person has to read: source that touches the checks, functions that have changed."""
 
 import numpy as np
 import pytest

@@ -2,14 +2,18 @@
 
 import csv
 import os
+import re
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 import companion
 from companion.grading import assignment, grade, student, submission
@@ -101,6 +105,7 @@ def course(tmp_path_factory):
             "endless": handed_in(release, attention=ENDLESS, split=SPLIT),
             "hungry": handed_in(release, attention=HUNGRY, split=SPLIT),
             "hostile": handed_in(release, attention=hostile, why="<script>alert(1)</script>"),
+            "flagged": handed_in(release, attention=f"import gc\n{ATTENTION}", split=SPLIT),
         }
         for name, notebook in notebooks.items():
             path = folder / "in" / name / f"{CHAPTER}.ipynb"
@@ -121,10 +126,16 @@ POINTS = {
     "endless": (0, 3),
     "hungry": (0, 3),
     "hostile": (0, 0),
+    "flagged": (0, 0),
     "torn": (0, 0),
     "linked": (0, 0),
     "folder": (0, 0),
 }
+
+
+def table(folder: Path) -> dict[str, dict]:
+    with (folder / "course" / "scores" / f"{CHAPTER}.csv").open(newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
 
 
 def feedback(folder: Path, name: str) -> str:
@@ -134,12 +145,23 @@ def feedback(folder: Path, name: str) -> str:
 
 @apart
 def test_everyone_has_the_points_that_are_due(course):
-    with (course / "course" / "scores" / f"{CHAPTER}.csv").open(newline="") as file:
-        rows = {row["student"]: row for row in csv.DictReader(file)}
+    rows = table(course)
     got = {name: (float(x["attention-check"]), float(x["split-check"])) for name, x in rows.items()}
     assert got == POINTS
     assert {row["of"] for row in rows.values()} == {"6.0"}
-    assert [name for name, row in rows.items() if row["by hand"] != "0"] == ["hostile", "right"]
+    by_hand = {name: int(row["by hand"]) for name, row in rows.items()}
+    assert {name for name in by_hand if by_hand[name]} == {"flagged", "hostile", "right"}
+
+
+@apart
+def test_the_table_says_what_is_not_as_it_should_be(course):
+    remarks = {name: row["remarks"] for name, row in table(course).items()}
+    assert remarks["right"] == remarks["partial"] == remarks["wrong"] == ""
+    assert "flagged: cell 2 touches gc" in remarks["flagged"]
+    assert "flagged: cell 2 touches companion.checks, sys.modules" in remarks["hostile"]
+    assert "cell 3: it took too long" in remarks["endless"]
+    assert "could not be graded: not a notebook" in remarks["torn"]
+    assert "could not be graded: not a file of its own" in remarks["linked"]
 
 
 @apart
@@ -149,6 +171,7 @@ def test_feedback_names_the_mistake(course):
     assert "it took too long" in feedback(course, "endless")
     assert "MemoryError" in feedback(course, "hungry")
     assert "could not be graded" in feedback(course, "torn")
+    assert "no points until a person gives them: cell 2 touches gc" in feedback(course, "flagged")
     assert "the scores are not scaled" not in feedback(course, "right")
 
 
@@ -158,6 +181,19 @@ def test_a_hostile_submission_sees_nothing_and_leaves_nothing(course):
     assert "Passed: tried on everything" in feedback(course, "hostile")  # it ran to its end
     assert "alert(1)</script>" not in feedback(course, "hostile")
     assert not [*course.rglob("written")]
+
+
+@apart
+def test_a_person_gives_the_points_of_what_is_flagged(course, tmp_path, capsys):
+    taken = grade.Course(course / "repository", CHAPTER, course / "course", Limits())
+    with Gradebook(taken.api.coursedir.db_url) as book:
+        by_hand = book.find_grade("attention-check", CHAPTER, CHAPTER, "flagged")
+        by_hand.manual_score, by_hand.needs_manual_grade = 2, False  # as the formgrader does
+        book.db.commit()
+    shutil.copytree(course / "in" / "flagged", tmp_path / "flagged")
+    grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
+    *_, line = [x.split() for x in capsys.readouterr().out.splitlines() if x.startswith("flagged")]
+    assert line == ["flagged", "2", "6", "1", "flagged:", "cell", "2", "touches", "gc"]
 
 
 @apart
@@ -172,6 +208,28 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["right"]
     assert ["partial", "5", "6"] in lines
+
+
+@apart
+def test_a_run_that_is_killed_goes_on(tmp_path):
+    root = repository(tmp_path)
+    release = student.student_copy(solutions())
+    (tmp_path / "in").mkdir()
+    for name, answer in {"ada": ATTENTION, "bob": ENDLESS}.items():
+        nbformat.write(handed_in(release, attention=answer), tmp_path / "in" / f"{name}.ipynb")
+    command = [sys.executable, "-m", "companion.grading", "grade", CHAPTER, "in"]
+    environment = os.environ | {"PYTHONPATH": str(Path(companion.__file__).parents[1])}
+    run = {"cwd": root, "env": environment, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **run) as process:
+        marks = tmp_path / "course" / "scores" / f"{CHAPTER}.graded.json"
+        while not marks.exists():
+            assert process.poll() is None, process.stdout.read()
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGKILL)
+    nbformat.write(handed_in(release, attention=WRONG), tmp_path / "in" / "bob.ipynb")
+    said = subprocess.run(command, check=True, timeout=300, **run).stdout
+    assert re.search(r"\] ada +graded before\n.*\] bob +\d+ s\n", said)
+    assert re.search(r"^ada +2 +6$", said, re.M) and re.search(r"^bob +0 +6$", said, re.M)
 
 
 def test_two_submissions_of_one_student_are_refused(tmp_path):
@@ -203,17 +261,19 @@ def test_half_a_letter_makes_no_notebook(tmp_path):
 
 
 def test_who_takes_too_long_to_read_or_show_is_left_behind():
-    assert grade._done_apart(30, time.sleep, 0)
-    assert not grade._done_apart(0.5, time.sleep, 30)
+    assert grade.failure_of(30, time.sleep, 0) == ""
+    assert "too long" in grade.failure_of(0.5, time.sleep, 30)
+    assert grade.failure_of(30, os._exit, 3) == "its grading ended with 3"
 
 
 @apart
-def test_where_nobody_could_be_graded_it_says_so(tmp_path, monkeypatch):
+def test_who_could_not_be_graded_has_a_row_that_says_so(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text("{}")
-    monkeypatch.setattr(grade, "_done_apart", lambda *_: False)
+    monkeypatch.setattr(grade, "failure_of", lambda *_: "no memory")
     with pytest.raises(grade.NotGraded, match="ada"):
         grade.main(repository(tmp_path), CHAPTER, tmp_path / "in", tmp_path / "course")
+    assert table(tmp_path)["ada"]["remarks"] == "not graded: no memory"
 
 
 def test_a_picture_in_an_own_cell_is_kept():
