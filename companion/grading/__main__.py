@@ -24,15 +24,8 @@ def command_line() -> argparse.ArgumentParser:
     take_in.set_defaults(run=grade.main)
     for command in (hand_out, take_in):
         command.add_argument("chapter")
-        command.add_argument(
-            "--course",
-            type=Path,
-            default=assignment.COURSE,
-            help="the course's folder (%(default)s)",
-        )
-    take_in.add_argument(
-        "submissions", type=Path, help="<student>.ipynb, <student>/<chapter>.ipynb"
-    )
+        command.add_argument("--course", type=Path, default=assignment.COURSE, help="its folder")
+    take_in.add_argument("submissions", type=Path, help="their folder")
     return parser
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from contextlib import closing
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -13,7 +14,7 @@ from companion.grading import flags, harmless
 from companion.grading.sandbox import Limits, Lost, NoIsolation, Sandbox
 
 MOST_OUTPUTS = 100  # of a cell
-MOST_SHOWN = 20_000_000  # letters, with pictures, of a check, and of all other cells together
+MOST_SHOWN = 20_000_000  # letters, with pictures, of all cells but the checks together
 NAME = re.compile(r"[\w.]{1,100}")
 
 
@@ -38,36 +39,28 @@ class ExecuteInSandbox(NbGraderPreprocessor):
     def preprocess(self, notebook: NotebookNode, resources: dict):
         """Called by nbconvert."""
         cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        checks = [cell for cell in cells if _is_check(cell)]
-        own = [cell for cell in cells if not _is_check(cell)]
-        for i, cell in enumerate(cells, start=1):
+        touched = flags.touched([cell.source for cell in cells])
+        for i, (cell, names) in enumerate(zip(cells, touched, strict=True), start=1):
             cell.execution_count = i
-        touched = flags.touched([cell.source for cell in own], [cell.source for cell in checks])
-        for cell, names in zip(own, touched, strict=True):
-            if names:
-                self.flags.append(f"cell {cell.execution_count} touches {', '.join(names)}")
+            if names and not _is_check(cell):
+                self.flags.append(f"cell {i} touches {', '.join(names)}")
         self._run(cells)
         if self.flags:
             why = f"no points until a person gives them: {'; '.join(self.flags)}"
-            for cell in checks:
+            for cell in filter(_is_check, cells):
                 cell.outputs.append(_error("Flagged", why))
         return notebook, resources
 
     def _run(self, cells: list[NotebookNode]) -> None:
         """Run all cells, in as many processes as it takes."""
         deadline, done, lost = time.monotonic() + self.limits.total, 0, set()
-        while done < len(cells):
-            if time.monotonic() >= deadline:
-                self.lost.append("the submission took too long in all")
-                for cell in cells[done:]:
-                    cell.outputs = [_error("LimitExceeded", self.lost[-1])]
-                return
+        while done < len(cells) and time.monotonic() < deadline:
             todo = [
                 (i, cell)
                 for i, cell in enumerate(cells)
                 if i not in lost and (i >= done or not _is_check(cell))
             ]
-            with Sandbox([cell.source for _, cell in todo], self.limits) as process:
+            with closing(Sandbox([cell.source for _, cell in todo], self.limits)) as process:
                 try:
                     process.line(self.limits.start)
                 except Lost as error:  # before anything of the submission has run
@@ -78,19 +71,19 @@ class ExecuteInSandbox(NbGraderPreprocessor):
                         outputs = self._shown(cell, process.line(min(self.limits.cell, left)))
                         if i >= done:
                             cell.outputs = outputs
-                    done = len(cells)
+                    return
                 except Lost as error:
                     self.lost.append(f"cell {i + 1}: {error}")
                     cell.outputs = [_error(type(error).__name__, str(error))]
                     lost.add(i)
                     done = max(done, i + 1)
+        if done < len(cells):
+            self.lost.append("the submission took too long in all")
+            for cell in cells[done:]:
+                cell.outputs = [_error("LimitExceeded", self.lost[-1])]
 
     def _shown(self, cell: NotebookNode, line: bytes) -> list[NotebookNode]:
-        """A cell's outputs, made anew from what anybody may have written.
-
-        Raises:
-            Lost: these are no outputs.
-        """
+        """A cell's outputs, made anew from what anybody may have written; else `Lost`."""
         try:
             said = json.loads(line)
             # Halves of letters fit in no file.
@@ -103,12 +96,10 @@ class ExecuteInSandbox(NbGraderPreprocessor):
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             flag = f"cell {cell.execution_count} changes {', '.join(changed[:3])}{more}"
             self.flags += [] if flag in self.flags else [flag]
-        shown = len(json.dumps(outputs)) if outputs else 0
         if not _is_check(cell):
-            shown += self.shown
-            self.shown = shown
-        if shown > MOST_SHOWN and outputs:
-            return [_error("TooMuch", f"left out: more than {MOST_SHOWN} letters")]
+            self.shown += len(json.dumps(outputs))
+            if self.shown > MOST_SHOWN:
+                return [_error("TooMuch", f"left out: more than {MOST_SHOWN} letters")]
         return outputs
 
 

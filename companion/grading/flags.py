@@ -18,15 +18,10 @@ MENTIONED = re.compile(rf"\b({'|'.join(map(re.escape, WATCHED))})\b")
 FAMILIES = {"companion", "numpy", "torch"}
 
 
-def touched(sources: list[str], given: list[str]) -> list[list[str]]:
-    """For each cell of a submission, what of `WATCHED` it imports, uses, or mentions in a string.
-
-    Args:
-        sources: the submission's cells.
-        given: the instructor's, whose imports hold for the others, too.
-    """
+def touched(sources: list[str]) -> list[list[str]]:
+    """For each cell of a notebook, what of `WATCHED` it imports, uses, or mentions in a string."""
     trees = [_tree(source) for source in sources]
-    known = dict(found for tree in [*trees, *map(_tree, given)] for found in _imports(tree))
+    known = dict(found for tree in trees for found in _imports(tree))  # in whichever cell
     return [_touched(tree, known) for tree in trees]
 
 
@@ -69,28 +64,24 @@ def functions() -> list[tuple]:
     for name, module in list(sys.modules.items()):
         if name.partition(".")[0] not in FAMILIES:
             continue
-        found.append((f"sys.modules.{name}", sys.modules, name, module, None))
+        found.append((f"sys.modules.{name}", sys.modules, name, module, ()))
         for key, x in list(vars(module).items()):
-            if callable(x) or _is(x, types.ModuleType):
+            if callable(x) or type(x) is types.ModuleType:
                 found.append((f"{name}.{key}", vars(module), key, x, _made_of(x)))
-            if _is(x, type) and x.__module__ == name:
+            # isinstance would ask the object, which may answer with a warning.
+            if issubclass(type(x), type) and x.__module__ == name:
                 for method, y in list(vars(x).items()):
-                    if callable(y) or _is(y, staticmethod | classmethod | property):
+                    if callable(y) or type(y) in (staticmethod, classmethod, property):
                         found.append((f"{name}.{key}.{method}", vars(x), method, y, _made_of(y)))
     return found
 
 
-def _is(x, kind) -> bool:
-    return issubclass(type(x), kind)  # isinstance would ask the object, which may warn or import
-
-
-def _made_of(x) -> tuple | None:
+def _made_of(x) -> tuple:
     """Of a function in Python, what decides what it does."""
-    if _is(x, staticmethod | classmethod):
-        x = x.__func__
-    if _is(x, types.FunctionType):
+    x = x.__func__ if type(x) in (staticmethod, classmethod) else x
+    if type(x) is types.FunctionType:
         return x.__code__, x.__defaults__, x.__kwdefaults__
-    return None
+    return ()
 
 
 def changed(before: list[tuple]) -> list[str]:
@@ -98,5 +89,5 @@ def changed(before: list[tuple]) -> list[str]:
     return [
         name
         for name, place, key, x, made_of in before
-        if place.get(key) is not x or (made_of and made_of != _made_of(x))
+        if place.get(key) is not x or made_of != _made_of(x)
     ]

@@ -2,9 +2,8 @@
 
 A submission is `<student>.ipynb` in the folder, or `<student>/<chapter>.ipynb`. Points go into the
 course's gradebook and into `scores/<chapter>.csv`, a page for each student into `feedback/`. What
-is flagged there has no points until a person gives them in the gradebook, with nbgrader's
-formgrader. Run again, the command goes on with those who have not been graded yet or have handed in
-something new.
+is flagged there has no points until a person gives them, in nbgrader's formgrader. Run again, the
+command goes on with those who have not been graded yet or have handed in something new.
 """
 
 import csv
@@ -37,14 +36,7 @@ class NotGraded(RuntimeError):
 
 
 class Course:
-    """A course and one of its assignments, for grading.
-
-    Args:
-        root: the repository, from which the assignment is made where the course has none yet.
-        chapter: whose exercises.
-        folder: the course's.
-        limits: what each submission may take.
-    """
+    """A course, made where there is none yet, and one of its assignments, for grading."""
 
     def __init__(self, root: Path, chapter: str, folder: Path, limits: Limits) -> None:
         self.chapter, self.folder, self.limits = chapter, folder, limits
@@ -56,6 +48,7 @@ class Course:
         self.exercises = [cell.metadata.nbgrader.grade_id for cell in cells if is_grade(cell)]
         self.api = assignment.course(folder)
         self.marks = folder / "scores" / f"{chapter}.graded.json"
+        self.marks.parent.mkdir(exist_ok=True)
 
     def graded(self) -> dict[str, dict]:
         """By student: the digest of what was graded, and remarks on it."""
@@ -75,7 +68,7 @@ class Course:
         try:
             notebook = submission.restored(release, submission.read(path))
         except ValueError as error:
-            remarks.append(f"could not be graded: {error}")
+            remarks.append("".join(filter(str.isprintable, f"could not be graded: {error}")))
             said = harmless.markdown(f"`{path.name}` {remarks[0]}")
             notebook = submission.restored(release, nbformat.v4.new_notebook())
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell(said, id="unreadable"))
@@ -88,12 +81,11 @@ class Course:
         if run.flags:
             with Gradebook(self.api.coursedir.db_url) as book:
                 for grade in self._grades(book, name):
-                    grade.needs_manual_grade = True
+                    grade.needs_manual_grade |= grade.cell_type == "code"
                 book.db.commit()
         self.feedback(name)
         remarks += [*(f"flagged: {flag}" for flag in run.flags), *run.lost]
         mark = {"digest": self.digest(path), "remarks": remarks}
-        self.marks.parent.mkdir(exist_ok=True)
         new = self.marks.with_suffix(".new")
         new.write_text(json.dumps(self.graded() | {name: mark}, indent=1), "utf8")
         new.replace(self.marks)
@@ -105,10 +97,7 @@ class Course:
     def _convert(self, converter: type, name: str, **settings) -> None:
         directory = self.api.coursedir
         with temp_attrs(directory, assignment_id=self.chapter, student_id=name):
-            app = converter(coursedir=directory, parent=self.api)
-            app.force = True
-            for setting, value in settings.items():
-                setattr(app, setting, value)
+            app = converter(coursedir=directory, parent=self.api, force=True, **settings)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)  # nbgrader's, with this SQLAlchemy
                 app.start()  # not through nbgrader's capture_log, which takes Ctrl-C for an error
@@ -118,31 +107,23 @@ class Course:
         return sorted(notebook.grades, key=lambda grade: self.exercises.index(grade.name))
 
     def rows(self, failures: dict[str, str]) -> Iterator[dict]:
-        """The table of points: for each student a row, with a column for each exercise.
-
-        Args:
-            failures: by student, why the submission was not graded; empty if it was.
-        """
+        """The table of points: a row for each student, with why who was not graded, if so."""
         marks = self.graded()
         with Gradebook(self.api.coursedir.db_url) as book:
             for name, failure in failures.items():
                 if failure:
                     yield {"student": name, "remarks": f"not graded: {failure}"}
                     continue
-                grades = self._grades(book, name)
-                yield {
-                    "student": name,
-                    **{grade.name: grade.score for grade in grades},
-                    "total": sum(grade.score for grade in grades),
-                    "of": sum(grade.max_score for grade in grades),
-                    "by hand": sum(grade.needs_manual_grade for grade in grades),
-                    "remarks": "; ".join(marks[name]["remarks"]),
-                }
+                row, grades = {"student": name}, self._grades(book, name)
+                row |= {grade.name: grade.score for grade in grades}
+                row["total"] = sum(grade.score for grade in grades)
+                row["of"] = sum(grade.max_score for grade in grades)
+                row["by hand"] = sum(grade.needs_manual_grade for grade in grades)
+                yield row | {"remarks": "; ".join(marks[name]["remarks"])}
 
     def write_scores(self, rows: list[dict]) -> Path:
         """Write the table of points."""
         path = self.folder / "scores" / f"{self.chapter}.csv"
-        path.parent.mkdir(exist_ok=True)
         columns = ["student", *self.exercises, "total", "of", "by hand", "remarks"]
         with path.open("w", encoding="utf8", newline="") as file:
             writer = csv.DictWriter(file, columns)
@@ -152,9 +133,9 @@ class Course:
 
 
 def failure_of(seconds: float, work: Callable, *arguments) -> str:
-    """Do something in a process of its own; why it was not done, empty if it was.
+    """Why something was not done in a process of its own; empty if it was.
 
-    If a submission were to crash the reader of notebooks, it would be this process.
+    Were a submission to crash the reader of notebooks, it would be this process.
     """
     process = multiprocessing.get_context("fork").Process(target=work, args=arguments)
     process.start()

@@ -17,18 +17,32 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Self
 
 import psutil
 
 import companion
-from companion.grading import privileges
+from companion.grading.privileges import MACHINES, NOBODY
 
-NOBODY = 65534
 DISK = 64 * 2**20  # bytes that may be written in all
 LOOK_EVERY = 0.25  # seconds between two looks at the memory
 LONGEST_LINE = 32 * 2**20  # bytes
-SYSTEM = ("bin", "lib", "lib32", "lib64", "sbin", "usr")
+WORKER = """
+from companion.grading import privileges
+privileges.give_up()
+from companion.grading import worker  # with no rights, and no thread from before
+worker.main()
+"""
+PACKAGE = Path(companion.__file__).parent
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",
+    "USER": "nobody",
+    "LANG": "C.UTF-8",
+    "PYTHONPATH": str(PACKAGE.parent),
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+}
 
 
 class NoIsolation(RuntimeError):
@@ -56,63 +70,47 @@ class Limits:
 
 
 def bubblewrap(*command: str) -> list[str]:
-    """The command that runs another one in the sandbox."""
+    """The command that runs another one in the sandbox, to be started in `ENVIRONMENT`."""
     program = shutil.which("bwrap")
     if program is None:
         raise NoIsolation(
             "grading runs submissions in a sandbox, for which it needs bubblewrap (bwrap): "
             "apt-get install bubblewrap. It exists for Linux only; elsewhere use a virtual machine."
         )
-    words = [program, "--die-with-parent", "--new-session", "--clearenv"]
+    words = [program, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     words += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    words += ["--unshare-cgroup-try", "--hostname", "sandbox", "--cap-drop", "ALL"]
+    words += ["--unshare-cgroup-try", "--hostname", "sandbox"]
     if os.getuid() == 0:  # the process becomes nobody itself, and has no other right than this
         words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         words += ["--unshare-user", "--uid", str(NOBODY), "--gid", str(NOBODY)]
-    for name in SYSTEM:
-        path = Path("/", name)
+    for path in (Path("/", name) for name in ("bin", "lib", "lib32", "lib64", "sbin", "usr")):
         if path.is_symlink():
             words += ["--symlink", os.readlink(path), str(path)]
         elif path.is_dir():
             words += ["--ro-bind", str(path), str(path)]
     words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     words += ["--perms", "1777", "--size", str(DISK), "--tmpfs", "/tmp", "--chdir", "/tmp"]
-    package = Path(companion.__file__).parent
-    for path in dict.fromkeys([Path(sys.base_prefix), Path(sys.prefix), package]):
+    for path in (Path(sys.base_prefix), Path(sys.prefix), PACKAGE):
         if not path.is_relative_to("/usr"):
             for above in reversed(path.parents[:-1]):
                 words += ["--perms", "0755", "--dir", str(above)]
             words += ["--ro-bind", str(path), str(path)]
-    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
-    for name, value in {
-        "PATH": "/usr/bin:/bin",
-        "HOME": "/tmp",
-        "USER": "nobody",
-        "LANG": "C.UTF-8",
-        "PYTHONPATH": str(package.parent),
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "OMP_NUM_THREADS": "1",
-        "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-        "IPYTHONDIR": "/tmp/.ipython",
-    }.items():
-        words += ["--setenv", name, value]
-    return [*words, "--remount-ro", "/", *command]
+    words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
+    return [*words, *command]
 
 
 @cache
 def require() -> None:
-    """Do nothing where submissions can be run apart.
-
-    Raises:
-        NoIsolation: they cannot; with the reason and what to do.
-    """
-    if platform.machine() not in (known := privileges.MACHINES):
+    """Do nothing where submissions can be run apart, else say why not: `NoIsolation`."""
+    if platform.machine() not in MACHINES:
         raise NoIsolation(
-            f"grading needs a processor of {' or '.join(known)}, whose system calls it knows; "
+            f"grading needs a processor of {' or '.join(MACHINES)}, whose system calls it knows; "
             f"this is {platform.machine()}. Use a virtual machine."
         )
-    tried = subprocess.run(bubblewrap("/bin/true"), capture_output=True, text=True, timeout=60)
+    tried = subprocess.run(
+        bubblewrap("/bin/true"), env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+    )
     if tried.returncode:
         raise NoIsolation(
             f"bubblewrap cannot build a sandbox here: {tried.stderr.strip()}\n"
@@ -123,41 +121,27 @@ def require() -> None:
 
 
 class Sandbox:
-    """A process that runs a submission's cells, and the lines that it writes about them.
-
-    Args:
-        sources: the cells.
-        limits: what they may take.
-
-    Raises:
-        NoIsolation: there is no sandbox to be had.
-    """
+    """A process that runs a submission's cells within limits, and what it writes about them."""
 
     def __init__(self, sources: list[str], limits: Limits) -> None:
         require()
         self.limits, self.read = limits, b""
         self.looked = time.monotonic()  # at its memory
-        options = {"user": NOBODY, "memory": limits.memory, "seconds": int(limits.total) + 1}
-        options |= {"file": limits.file, "processes": limits.processes}
-        command = [sys.executable, "-m", "companion.grading.worker", json.dumps(options)]
+        numbers = [limits.memory, int(limits.total) + 1, limits.file, limits.processes]
+        command = [sys.executable, "-c", WORKER, json.dumps(numbers)]
         self.process = subprocess.Popen(
             bubblewrap(*command),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             bufsize=0,
-            env={},  # a process in there may be able to read that of bubblewrap
+            env=ENVIRONMENT,
         )
         with suppress(BrokenPipeError), self.process.stdin as pipe:
             pipe.write(json.dumps(sources).encode())
 
     def line(self, seconds: float) -> bytes:
-        """The next line that it writes.
-
-        Raises:
-            Lost: it is not there any more.
-            LimitExceeded: it has taken too long, or too much.
-        """
+        """The next line that it writes; `Lost` if it has ended, taken too long or too much."""
         deadline = time.monotonic() + seconds
         while b"\n" not in self.read:
             now = time.monotonic()
@@ -177,10 +161,7 @@ class Sandbox:
         line, _, self.read = self.read.partition(b"\n")
         return line
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_) -> None:
+    def close(self) -> None:
         """Kill the process and all that it has started."""
         self.process.kill()  # bubblewrap's first process; the kernel kills the rest with it
         self.process.wait()
@@ -189,11 +170,7 @@ class Sandbox:
 
 def _memory_of(process: int) -> int:
     """The bytes that a process and all its children have in memory."""
-    total = 0
-    try:
+    with suppress(psutil.NoSuchProcess):
         parent = psutil.Process(process)
-        for part in [parent, *parent.children(recursive=True)]:
-            total += part.memory_info().rss
-    except psutil.NoSuchProcess:
-        pass
-    return total
+        return sum(x.memory_info().rss for x in [parent, *parent.children(recursive=True)])
+    return 0

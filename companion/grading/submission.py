@@ -1,13 +1,11 @@
-"""What students have handed in: files of any content, and the notebooks made of them.
-
-A submission is `<student>.ipynb` in a folder, or `<student>/<chapter>.ipynb`.
-"""
+"""What students have handed in: files of any content, and the notebooks made of them."""
 
 import re
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import is_grade, is_locked, is_solution
 
 from companion.grading import harmless
@@ -17,7 +15,7 @@ LARGEST = 20 * 2**20  # bytes of a notebook
 
 
 def submissions(folder: Path, chapter: str) -> dict[str, Path]:
-    """Who has handed in which file.
+    """Who has handed in which file: `<student>.ipynb`, or `<student>/<chapter>.ipynb`.
 
     Raises:
         ValueError: there is no folder, or nothing in it; or a name that cannot be a student's.
@@ -31,70 +29,15 @@ def submissions(folder: Path, chapter: str) -> dict[str, Path]:
         raise ValueError(f"two submissions of {', '.join(sorted(twice))}: leave one of each")
     found |= inner
     if not found:
-        raise ValueError(
-            f"no submission in {folder}: expected <student>.ipynb or <student>/{chapter}.ipynb"
-        )
+        expected = f"expected <student>.ipynb or <student>/{chapter}.ipynb"
+        raise ValueError(f"no submission in {folder}: {expected}")
     if odd := [name for name in found if not STUDENT.fullmatch(name)]:
         raise ValueError(f"{odd} cannot be names of students: use letters, digits, _ . @ and -")
     return dict(sorted(found.items()))
 
 
-def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
-    """The submission as it should have come: answers and own cells the student's, all else ours.
-
-    Of a cell that nbgrader knows, only the text of an answer is the student's, without scripts;
-    own cells stay behind the one that they follow. What else the submission says of a cell (points,
-    what is graded) is left behind.
-    """
-    ours = {_name(cell): cell for cell in release.cells if _name(cell)}
-    theirs, own, place = {}, {"": []}, ""
-    for cell in submission.cells:
-        name = _name(cell)
-        if name in ours and name not in theirs:
-            theirs[name], own[name], place = cell, [], name
-        elif cell.cell_type == "code":
-            own[place].append(nbformat.v4.new_code_cell(cell.source))
-        elif cell.cell_type == "markdown":
-            own[place].append(_written(nbformat.v4.new_markdown_cell(), cell))
-    cells = own[""]
-    for name, cell in ours.items():
-        if name in theirs:
-            cells += [_answered(cell, theirs[name]), *own[name]]
-        elif is_grade(cell) or is_locked(cell):
-            cells.append(nbformat.from_dict(cell))
-    for i, cell in enumerate(cells):
-        cell.id = f"cell-{i}"
-    return nbformat.v4.new_notebook(cells=cells, metadata=release.metadata)
-
-
-def _name(cell: NotebookNode) -> str:
-    """The name by which nbgrader knows a cell, if it does."""
-    known = cell.metadata.get("nbgrader", {})
-    name = known.get("grade_id") if isinstance(known, dict) else None
-    return name if isinstance(name, str) else ""
-
-
-def _answered(ours: NotebookNode, theirs: NotebookNode) -> NotebookNode:
-    cell = nbformat.from_dict(ours)
-    if is_solution(cell) and cell.cell_type == "markdown":
-        return _written(cell, theirs)
-    if is_solution(cell):
-        cell.source = theirs.source
-    return cell
-
-
-def _written(cell: NotebookNode, theirs: NotebookNode) -> NotebookNode:
-    cell.attachments = harmless.pictures(theirs.get("attachments", {}))
-    cell.source = harmless.markdown(theirs.source, cell.attachments)
-    return cell
-
-
 def content_of(path: Path) -> bytes:
-    """What is in a file that somebody has sent.
-
-    Raises:
-        ValueError: it is no file, a link to another one, or too large.
-    """
+    """What is in a file that somebody has sent; ValueError if it is none, a link, or too large."""
     if path.resolve() != path.absolute() or not path.is_file():
         raise ValueError("not a file of its own: a link, a folder or something else")
     if (size := path.stat().st_size) > LARGEST:
@@ -103,11 +46,7 @@ def content_of(path: Path) -> bytes:
 
 
 def read(path: Path) -> NotebookNode:
-    """A notebook that somebody has sent.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """A notebook that somebody has sent; ValueError if it is none."""
     content = content_of(path)
     try:
         notebook = nbformat.reads(content.decode("utf8"), as_version=4)
@@ -116,3 +55,46 @@ def read(path: Path) -> NotebookNode:
     except Exception as error:  # a file of any content may make the parser raise anything
         raise ValueError(f"not a notebook: {type(error).__name__}: {error}"[:300]) from error
     return notebook
+
+
+def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
+    """The submission as it should have come: answers and own cells the student's, all else ours.
+
+    Of a cell that nbgrader knows, only the text of an answer is the student's; own cells stay
+    behind the one that they follow. What else a submission says of its cells (points, what is
+    graded) is left behind.
+    """
+    ours = {_name(cell): cell for cell in release.cells if _name(cell)}
+    theirs, own, place = {}, {"": []}, ""
+    for cell in submission.cells:
+        name = _name(cell)
+        if name in ours and name not in theirs:
+            theirs[name], own[name], place = cell, [], name
+        elif cell.cell_type != "raw":
+            new = new_code_cell if cell.cell_type == "code" else new_markdown_cell
+            own[place].append(_filled(new(), cell))
+    cells = own[""]
+    for name, cell in ours.items():
+        cell = nbformat.from_dict(cell)
+        if name in theirs:
+            cells += [_filled(cell, theirs[name]) if is_solution(cell) else cell, *own[name]]
+        elif is_grade(cell) or is_locked(cell):
+            cells.append(cell)
+    for i, cell in enumerate(cells):
+        cell.id = f"cell-{i}"
+    return new_notebook(cells=cells, metadata=release.metadata)
+
+
+def _name(cell: NotebookNode) -> str:
+    """The name by which nbgrader knows a cell, if it does."""
+    known = cell.metadata.get("nbgrader")
+    return str(known.get("grade_id", "")) if isinstance(known, dict) else ""
+
+
+def _filled(cell: NotebookNode, theirs: NotebookNode) -> NotebookNode:
+    """The cell with what the student has written, without scripts."""
+    cell.source = theirs.source
+    if cell.cell_type == "markdown":
+        cell.attachments = harmless.pictures(theirs.get("attachments", {}))
+        cell.source = harmless.markdown(theirs.source, cell.attachments)
+    return cell

@@ -9,7 +9,14 @@ import os
 import sys
 from contextlib import suppress
 
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
+from traitlets.config import Config
+
+import companion.checks  # noqa: F401 (before the first look at the functions)
 from companion.grading import privileges
+from companion.grading.flags import changed, functions
 
 LONGEST = 100_000  # letters of a text that a cell shows
 
@@ -18,9 +25,6 @@ class Session:
     """An interactive Python session, like that of a notebook's kernel."""
 
     def __init__(self) -> None:
-        from IPython.core.interactiveshell import InteractiveShell
-        from traitlets.config import Config
-
         quiet = Config(HistoryManager={"enabled": False}, InteractiveShell={"colors": "NoColor"})
         self.shell = InteractiveShell.instance(config=quiet)
         self.shell._showtraceback = lambda kind, error, lines: self.traceback.extend(lines)
@@ -28,8 +32,6 @@ class Session:
 
     def run(self, source: str) -> list[dict]:
         """Run a cell; its outputs in the notebook's format."""
-        from IPython.utils.capture import capture_output
-
         self.traceback, self.values = [], []
         with capture_output() as captured:
             done = self.shell.run_cell(source, store_history=True)
@@ -54,32 +56,16 @@ class Session:
             self.values.append({"output_type": kind, "data": data})
 
 
-def private_pipe() -> int:
-    """The grader's pipe under another number; what the process prints itself goes nowhere."""
-    pipe = os.dup(1)
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for standard in (0, 1, 2):
-        os.dup2(nowhere, standard)
-    return pipe
-
-
 def main() -> None:
     """Get ready, say so, and run the cells."""
-    options = json.loads(sys.argv[1])
-    privileges.step_down(options.pop("user"))
-    privileges.refuse_calls()
-    sources = json.load(sys.stdin)
-    pipe = private_pipe()
-
-    import torch
-
-    import companion.checks  # noqa: F401 (before the first look at the functions)
-    from companion.grading.flags import changed, functions
-
+    sources, pipe = json.load(sys.stdin), os.dup(1)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):  # what a cell's processes print does not get into the lines
+        os.dup2(nowhere, standard)
     with suppress(RuntimeError):  # torch replaces functions of its own when it compiles, if it can
         torch.compile(torch.neg, backend="eager")(torch.ones(1))
     session, before, known = Session(), functions(), len(sys.modules)
-    privileges.limit(**options)
+    privileges.limit(*json.loads(sys.argv[1]))
     with os.fdopen(pipe, "w") as grader:
         print('"ready"', file=grader, flush=True)
         for source in sources:
@@ -88,7 +74,3 @@ def main() -> None:
             print(json.dumps(said, default=str), file=grader, flush=True)
             if said["changed"] or known != len(sys.modules):
                 before, known = functions(), len(sys.modules)
-
-
-if __name__ == "__main__":
-    main()

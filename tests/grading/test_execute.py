@@ -202,7 +202,7 @@ def test_too_much_to_show_is_left_out(monkeypatch):
     monkeypatch.setattr(execute, "MOST_SHOWN", 1000)
     flood = "print('a' * 500)"
     cells, _ = run(flood, flood, ATTENTION, checked(CHECK))
-    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], [], []]
+    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], ["TooMuch"], []]
 
 
 def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
