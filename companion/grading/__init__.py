@@ -8,8 +8,8 @@ a small disk in memory, limits on time, memory, processes and files. Checks and 
 the instructor's notebook, whatever the submission says of them. A process that is lost costs the
 cell it was lost in; a run that is killed goes on where it stopped.
 
-What this keeps out of reach: the machine, the gradebook, solutions and hidden tests, other
-submissions, the home folder, the network; and, for the pages that an instructor opens, scripts.
+What this keeps out of reach: the machine, the gradebook, other submissions, the home folder, the
+network; and scripts stay out of the pages that an instructor opens.
 
 What it does not stop is a forged verdict. An answer shares its process with the check: who knows
 Python can change what a check finds, or write another verdict to the grader. What does so in the

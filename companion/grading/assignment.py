@@ -39,9 +39,7 @@ def course(folder: Path) -> NbGraderAPI:
 def build(root: Path, chapter: str, folder: Path) -> Path:
     """Make the assignment and its student release; the path of the notebook to hand out.
 
-    Raises:
-        ValueError: the repository `root` has no exercises to this chapter.
-        RuntimeError: the notebook is not one that nbgrader takes.
+    Raises ValueError if there are no exercises, RuntimeError if nbgrader does not take them.
     """
     notebook = student.source_of(root, chapter)
     for preprocessor in (TagRemovePreprocessor, student.MoveUp):

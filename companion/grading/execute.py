@@ -24,17 +24,13 @@ class ExecuteInSandbox(NbGraderPreprocessor):
     A process that is lost costs the cell that it was lost in: a new one runs the cells before it
     again and goes on behind it. In a submission that is flagged every check ends in an error, for
     which nbgrader gives no points.
-
-    Attributes:
-        flags: why a person has to read the submission.
-        lost: what took too much, or ended its process.
     """
 
     def __init__(self, limits: Limits) -> None:
         super().__init__()
         self.limits, self.shown = limits, 0
-        self.flags: list[str] = []
-        self.lost: list[str] = []
+        self.flags: list[str] = []  # why a person has to read the submission
+        self.lost: list[str] = []  # what took too much, or ended its process
 
     def preprocess(self, notebook: NotebookNode, resources: dict):
         """Called by nbconvert."""

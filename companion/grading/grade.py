@@ -114,8 +114,8 @@ class Course:
                 if failure:
                     yield {"student": name, "remarks": f"not graded: {failure}"}
                     continue
-                row, grades = {"student": name}, self._grades(book, name)
-                row |= {grade.name: grade.score for grade in grades}
+                grades = self._grades(book, name)
+                row = {"student": name} | {grade.name: grade.score for grade in grades}
                 row["total"] = sum(grade.score for grade in grades)
                 row["of"] = sum(grade.max_score for grade in grades)
                 row["by hand"] = sum(grade.needs_manual_grade for grade in grades)
@@ -156,10 +156,8 @@ def main(
 ) -> None:
     """Grade all submissions in a folder, and print who has how many points.
 
-    Raises:
-        ValueError: there is nothing to grade.
-        sandbox.NoIsolation: submissions cannot be run apart here.
-        NotGraded: some were not graded, while the others were.
+    Raises ValueError where there are none, NoIsolation where they cannot be run apart, and, after
+    all others are graded, NotGraded.
     """
     sandbox.require()
     found = submission.submissions(submissions, chapter)

@@ -15,11 +15,7 @@ LARGEST = 20 * 2**20  # bytes of a notebook
 
 
 def submissions(folder: Path, chapter: str) -> dict[str, Path]:
-    """Who has handed in which file: `<student>.ipynb`, or `<student>/<chapter>.ipynb`.
-
-    Raises:
-        ValueError: there is no folder, or nothing in it; or a name that cannot be a student's.
-    """
+    """Who has handed in which file; ValueError if there is none, or no student has such a name."""
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder; SUBMISSIONS=... names one")
     folder = folder.resolve()
