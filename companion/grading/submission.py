@@ -25,8 +25,7 @@ def submissions(folder: Path, chapter: str) -> dict[str, Path]:
         raise ValueError(f"two submissions of {', '.join(sorted(twice))}: leave one of each")
     found |= inner
     if not found:
-        expected = f"expected <student>.ipynb or <student>/{chapter}.ipynb"
-        raise ValueError(f"no submission in {folder}: {expected}")
+        raise ValueError(f"no <student>.ipynb and no <student>/{chapter}.ipynb in {folder}")
     if odd := [name for name in found if not STUDENT.fullmatch(name)]:
         raise ValueError(f"{odd} cannot be names of students: use letters, digits, _ . @ and -")
     return dict(sorted(found.items()))

@@ -101,7 +101,7 @@ def test_a_module_that_is_gone_or_another_is_found(monkeypatch):
 def test_what_is_new_or_no_function_is_not_found(monkeypatch):
     before = functions()
     monkeypatch.setattr(torch, "new", anything, raising=False)
-    monkeypatch.setattr(self_attention, "CASES", 3, raising=False)
+    monkeypatch.setattr(np, "pi", 3)
     torch.manual_seed(3)
     np.set_printoptions(precision=3)
     assert changed(before) == []
