@@ -42,7 +42,7 @@ class Session:
             *self.values,
         ]
         error = done.error_before_exec or done.error_in_exec
-        if error is not None:  # also SystemExit, for which the shell shows no traceback
+        if error is not None:  # SystemExit, too: to nbgrader a check without an error has passed
             said = {"ename": type(error).__name__, "evalue": str(error)[:LONGEST]}
             lines = [line[:LONGEST] for line in self.traceback]
             outputs.append({"output_type": "error", **said, "traceback": lines})
