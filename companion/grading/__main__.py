@@ -9,46 +9,32 @@ from companion.grading import assignment, grade, student
 def command_line() -> argparse.ArgumentParser:
     """The commands and what each is told."""
     parser = argparse.ArgumentParser(prog="python -m companion.grading", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(required=True, metavar="student, assignment or grade")
     derive = commands.add_parser("student", help="derive the students' copies of the exercises")
-    derive.add_argument("chapters", nargs="*", metavar="chapter", help="all, where none is named")
-    derive.set_defaults(run=lambda root, options: student.main(root, options.chapters))
+    derive.add_argument("names", nargs="*", metavar="chapter", help="all, where none is named")
+    derive.set_defaults(run=student.main)
     hand_out = commands.add_parser("assignment", help="build the student release of a chapter")
-    hand_out.add_argument("chapter")
-    hand_out.set_defaults(
-        run=lambda root, options: assignment.main(root, options.chapter, options.course)
-    )
+    hand_out.set_defaults(run=assignment.main)
     take_in = commands.add_parser(
         "grade",
         help="grade a folder of submissions",
         description=grade.__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    take_in.add_argument("chapter")
-    take_in.add_argument(
-        "submissions", type=Path, help="<student>.ipynb, <student>/<chapter>.ipynb"
-    )
-    take_in.set_defaults(
-        run=lambda root, options: grade.main(
-            root, options.submissions, options.chapter, options.course
-        )
-    )
+    take_in.set_defaults(run=grade.main)
     for command in (hand_out, take_in):
-        command.add_argument(
-            "--course",
-            type=Path,
-            default=assignment.COURSE,
-            help="the course's folder (%(default)s)",
-        )
+        command.add_argument("chapter")
+        command.add_argument("--course", type=Path, default=assignment.COURSE, help="its folder")
+    take_in.add_argument("submissions", type=Path, help="their folder")
     return parser
 
 
 def main(root: Path, arguments: list[str] | None = None) -> None:
     """Run the command that the arguments name, in the repository `root`."""
     parser = command_line()
-    options = parser.parse_args(arguments)
+    options = vars(parser.parse_args(arguments))
     try:
-        options.run(root, options)
+        options.pop("run")(root, **options)
     except (ValueError, RuntimeError) as error:
         parser.error(str(error))
 

@@ -21,23 +21,14 @@ from companion.grading import student
 COURSE = Path("course")
 
 
-class NbgraderFailed(RuntimeError):
-    """nbgrader could not do its part; with the end of what it wrote."""
-
-
 def course(folder: Path) -> NbGraderAPI:
     """nbgrader's view of the course in this folder, which is made where there is none."""
     folder = folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "nbgrader_config.py"
     if not settings.exists():  # for nbgrader's own commands, the formgrader for one
-        settings.write_text(
-            'c = get_config()\nc.CourseDirectory.course_id = "transformer"\n', "utf8"
-        )
-    config = Config(
-        student.CONFIG,
-        Application={"log_level": "WARN"},
-    )
+        settings.write_text('c = get_config()\nc.CourseDirectory.course_id = "transformer"\n')
+    config = Config(student.CONFIG, Application={"log_level": "WARN"})
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
     with setenv(PATH=programs), Gradebook(directory.db_url, directory.course_id):
@@ -45,47 +36,28 @@ def course(folder: Path) -> NbGraderAPI:
     return NbGraderAPI(coursedir=directory, config=config)
 
 
-def succeeded(done: dict, what: str) -> None:
-    """Do nothing where nbgrader says that all went well.
-
-    Raises:
-        NbgraderFailed: it says something else.
-    """
-    if not done["success"]:
-        last = done.get("error") or done.get("log") or ""
-        raise NbgraderFailed(f"nbgrader could not {what}:\n{last[-3000:]}")
-
-
 def build(root: Path, chapter: str, folder: Path) -> Path:
     """Make the assignment and its student release; the path of the notebook to hand out.
 
-    Args:
-        root: the repository.
-        chapter: whose exercises.
-        folder: the course's.
-
-    Raises:
-        ValueError: the chapter has no exercises.
-        NbgraderFailed: the notebook is not one that nbgrader takes.
+    Raises ValueError if there are no exercises, RuntimeError if nbgrader does not take them.
     """
-    if chapter not in student.chapters(root):
-        raise ValueError(
-            f"no exercises for {chapter!r}; there are {', '.join(student.chapters(root))}"
-        )
-    notebook = nbformat.read(root / student.SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+    notebook = student.source_of(root, chapter)
     for preprocessor in (TagRemovePreprocessor, student.MoveUp):
         notebook, _ = preprocessor(config=student.CONFIG)(notebook, {})
     api = course(folder)
     source = folder / "source" / chapter / f"{chapter}.ipynb"
     source.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, source)
-    succeeded(api.generate_assignment(chapter), f"make an assignment of {chapter}")
+    done = api.generate_assignment(chapter)
+    if not done["success"]:
+        last = done.get("error") or done.get("log") or ""
+        raise RuntimeError(f"nbgrader made no assignment of {chapter}:\n{last[-3000:]}")
     return folder / "release" / chapter / f"{chapter}.ipynb"
 
 
-def main(root: Path, chapter: str, folder: Path) -> None:
+def main(root: Path, chapter: str, course: Path) -> None:
     """Make the assignment, and say what to hand out."""
-    release = build(root, chapter, folder)
+    release = build(root, chapter, course)
     print(f"hand out   {os.path.relpath(release)}")
-    print(f"keep       {os.path.relpath(folder)} (solutions, hidden tests, gradebook)")
+    print(f"keep       {os.path.relpath(course)} (solutions, hidden tests, gradebook)")
     print(f"then       make grade CHAPTER={chapter} SUBMISSIONS=folder")

@@ -12,14 +12,8 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.preprocessors import Preprocessor, TagRemovePreprocessor
-from nbgrader.preprocessors import (
-    CheckCellMetadata,
-    ClearHiddenTests,
-    ClearOutput,
-    ClearSolutions,
-    ComputeChecksums,
-    LockCells,
-)
+from nbgrader.converters import GenerateAssignment
+from nbgrader.preprocessors import SaveCells
 from traitlets.config import Config
 
 STUDENTS = Path("book/exercises")
@@ -59,26 +53,16 @@ def _one_folder_up(link: re.Match) -> str:
     return posixpath.normpath(posixpath.join(SOLUTIONS.name, link[0]))
 
 
-# The order is generate_assignment's: checksums of the hidden tests are not those of the copy.
-PREPROCESSORS = [
-    TagRemovePreprocessor,
-    MoveUp,
-    LockCells,
-    ClearSolutions,
-    ClearOutput,
-    CheckCellMetadata,
-    ClearHiddenTests,
-    ComputeChecksums,
-    CheckCellMetadata,
-]
+# nbgrader's own, in its order, without the one that writes into a gradebook.
+ITS_OWN = GenerateAssignment.class_traits()["preprocessors"].default()
+PREPROCESSORS = [TagRemovePreprocessor, MoveUp, *(x for x in ITS_OWN if x is not SaveCells)]
 
 
 def student_copy(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
     """The notebook without its solutions, outputs and hidden tests; cells keep their ids.
 
     Raises:
-        RuntimeError: a solution or a hidden test begins and does not end, or stands in a cell that
-            nbgrader does not know as one.
+        RuntimeError: a solution or hidden test has no end, or stands in a cell for something else.
         nbgrader.nbgraderformat.ValidationError: a cell's nbgrader metadata are not complete.
     """
     notebook, resources = copy.deepcopy(source), {}
@@ -92,18 +76,17 @@ def chapters(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / SOLUTIONS).glob("*.ipynb"))
 
 
-def main(root: Path, names: list[str]) -> None:
-    """Write the students' copies of these chapters' exercises, or of all.
+def source_of(root: Path, chapter: str) -> nbformat.NotebookNode:
+    """The notebook of a chapter's solutions; ValueError if it has no exercises."""
+    if chapter not in chapters(root):
+        raise ValueError(f"no exercises for {chapter}; there are {', '.join(chapters(root))}")
+    return nbformat.read(root / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
 
-    Raises:
-        ValueError: a chapter has no exercises.
-    """
-    if unknown := set(names) - set(chapters(root)):
-        raise ValueError(
-            f"no exercises for {', '.join(sorted(unknown))}; there are {', '.join(chapters(root))}"
-        )
-    for name in names or chapters(root):
-        source = nbformat.read(root / SOLUTIONS / f"{name}.ipynb", as_version=4)
+
+def main(root: Path, names: list[str]) -> None:
+    """Write the students' copies of these chapters' exercises, or of all."""
+    sources = {name: source_of(root, name) for name in names or chapters(root)}
+    for name, source in sources.items():
         path = root / STUDENTS / f"{name}.ipynb"
         nbformat.write(student_copy(source), path)
         print(f"wrote {path.relative_to(root).as_posix()}")

@@ -1,6 +1,9 @@
 """A small assignment, and what students make of it: right, wrong and hostile."""
 
+import re
+from inspect import getsource
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 from nbformat import NotebookNode
@@ -77,3 +80,13 @@ def handed_in(release: NotebookNode, *, attention="", split="", why="", first=""
     if first:
         notebook.cells.insert(1, new_code_cell(first, id="own"))
     return notebook
+
+
+def learners_own(answers: ModuleType) -> str:
+    """A module of answers as a learner would have written it: without what marks them."""
+    text = re.sub(
+        r"^@(right|wrong)\(.*?\)\n(?=@|def|class)", "", getsource(answers), flags=re.M | re.S
+    )
+    return re.sub(
+        r"^from (companion|tests)\.checks[. ].*? import (\([^)]*\)|.*)", "", text, flags=re.M
+    )

@@ -2,18 +2,22 @@
 
 import csv
 import os
+import re
 import shutil
+import signal
 import socket
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import nbformat
 import pytest
+from nbgrader.api import Gradebook
 
 import companion
-from companion.grading import assignment, grade, sandbox, student
-from companion.grading.sandbox import Limits, NoIsolation
+from companion.grading import assignment, grade, student, submission
+from companion.grading.sandbox import Limits
 from tests.grading.handed_in import (
     ATTENTION,
     CHAPTER,
@@ -23,12 +27,7 @@ from tests.grading.handed_in import (
     solutions,
 )
 
-try:
-    sandbox.require()
-    REFUSED = ""
-except NoIsolation as error:
-    REFUSED = str(error)
-apart = pytest.mark.skipif(bool(REFUSED), reason=REFUSED)
+apart = pytest.mark.usefixtures("isolation")
 
 WRONG = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
 ENDLESS = "def attention(query, key, value):\n    while True:\n        pass"
@@ -106,6 +105,7 @@ def course(tmp_path_factory):
             "endless": handed_in(release, attention=ENDLESS, split=SPLIT),
             "hungry": handed_in(release, attention=HUNGRY, split=SPLIT),
             "hostile": handed_in(release, attention=hostile, why="<script>alert(1)</script>"),
+            "flagged": handed_in(release, attention=f"import gc\n{ATTENTION}", split=SPLIT),
         }
         for name, notebook in notebooks.items():
             path = folder / "in" / name / f"{CHAPTER}.ipynb"
@@ -115,7 +115,7 @@ def course(tmp_path_factory):
         (folder / "in" / "linked.ipynb").symlink_to(folder / "in" / "right" / f"{CHAPTER}.ipynb")
         (folder / "in" / "folder.ipynb").mkdir()
         limits = Limits(cell=6, memory=2**29)
-        grade.main(root, folder / "in", CHAPTER, folder / "course", limits)
+        grade.main(root, CHAPTER, folder / "in", folder / "course", limits)
     return folder
 
 
@@ -126,10 +126,16 @@ POINTS = {
     "endless": (0, 3),
     "hungry": (0, 3),
     "hostile": (0, 0),
+    "flagged": (0, 0),
     "torn": (0, 0),
     "linked": (0, 0),
     "folder": (0, 0),
 }
+
+
+def table(folder: Path) -> dict[str, dict]:
+    with (folder / "course" / "scores" / f"{CHAPTER}.csv").open(newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
 
 
 def feedback(folder: Path, name: str) -> str:
@@ -139,12 +145,23 @@ def feedback(folder: Path, name: str) -> str:
 
 @apart
 def test_everyone_has_the_points_that_are_due(course):
-    with (course / "course" / "scores" / f"{CHAPTER}.csv").open(newline="") as file:
-        rows = {row["student"]: row for row in csv.DictReader(file)}
+    rows = table(course)
     got = {name: (float(x["attention-check"]), float(x["split-check"])) for name, x in rows.items()}
     assert got == POINTS
     assert {row["of"] for row in rows.values()} == {"6.0"}
-    assert [name for name, row in rows.items() if row["by hand"] != "0"] == ["hostile", "right"]
+    by_hand = {name: int(row["by hand"]) for name, row in rows.items()}
+    assert {name for name in by_hand if by_hand[name]} == {"flagged", "hostile", "right"}
+
+
+@apart
+def test_the_table_says_what_is_not_as_it_should_be(course):
+    remarks = {name: row["remarks"] for name, row in table(course).items()}
+    assert remarks["right"] == remarks["partial"] == remarks["wrong"] == ""
+    assert "flagged: cell 2 touches gc" in remarks["flagged"]
+    assert "flagged: cell 2 touches companion.checks, sys.modules" in remarks["hostile"]
+    assert "cell 3: it took too long" in remarks["endless"]
+    assert "could not be graded: not a notebook" in remarks["torn"]
+    assert "could not be graded: not a file of its own" in remarks["linked"]
 
 
 @apart
@@ -154,6 +171,7 @@ def test_feedback_names_the_mistake(course):
     assert "it took too long" in feedback(course, "endless")
     assert "MemoryError" in feedback(course, "hungry")
     assert "could not be graded" in feedback(course, "torn")
+    assert "no points until a person gives them: cell 2 touches gc" in feedback(course, "flagged")
     assert "the scores are not scaled" not in feedback(course, "right")
 
 
@@ -166,6 +184,19 @@ def test_a_hostile_submission_sees_nothing_and_leaves_nothing(course):
 
 
 @apart
+def test_a_person_gives_the_points_of_what_is_flagged(course, tmp_path, capsys):
+    taken = grade.Course(course / "repository", CHAPTER, course / "course", Limits())
+    with Gradebook(taken.api.coursedir.db_url) as book:
+        by_hand = book.find_grade("attention-check", CHAPTER, CHAPTER, "flagged")
+        by_hand.manual_score, by_hand.needs_manual_grade = 2, False  # as the formgrader does
+        book.db.commit()
+    shutil.copytree(course / "in" / "flagged", tmp_path / "flagged")
+    grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
+    *_, line = [x.split() for x in capsys.readouterr().out.splitlines() if x.startswith("flagged")]
+    assert line == ["flagged", "2", "6", "1", "flagged:", "cell", "2", "touches", "gc"]
+
+
+@apart
 def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     for name in ("right", "partial"):
         shutil.copytree(course / "in" / name, tmp_path / name)
@@ -173,10 +204,32 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     notebook = nbformat.read(path, as_version=4)
     next(cell for cell in notebook.cells if cell.id == "split-answer").source = SPLIT
     nbformat.write(notebook, path)
-    grade.main(course / "repository", tmp_path, CHAPTER, course / "course")
+    grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["right"]
     assert ["partial", "5", "6"] in lines
+
+
+@apart
+def test_a_run_that_is_killed_goes_on(tmp_path):
+    root = repository(tmp_path)
+    release = student.student_copy(solutions())
+    (tmp_path / "in").mkdir()
+    for name, answer in {"ada": ATTENTION, "bob": ENDLESS}.items():
+        nbformat.write(handed_in(release, attention=answer), tmp_path / "in" / f"{name}.ipynb")
+    command = [sys.executable, "-m", "companion.grading", "grade", CHAPTER, "in"]
+    environment = os.environ | {"PYTHONPATH": str(Path(companion.__file__).parents[1])}
+    run = {"cwd": root, "env": environment, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, start_new_session=True, **run) as process:
+        marks = tmp_path / "course" / "scores" / f"{CHAPTER}.graded.json"
+        while not marks.exists():
+            assert process.poll() is None, process.stdout.read()
+            time.sleep(0.1)
+        os.killpg(process.pid, signal.SIGKILL)
+    nbformat.write(handed_in(release, attention=WRONG), tmp_path / "in" / "bob.ipynb")
+    said = subprocess.run(command, check=True, timeout=300, **run).stdout
+    assert re.search(r"\] ada +graded before\n.*\] bob +\d+ s\n", said)
+    assert re.search(r"^ada +2 +6$", said, re.M) and re.search(r"^bob +0 +6$", said, re.M)
 
 
 def test_two_submissions_of_one_student_are_refused(tmp_path):
@@ -184,7 +237,7 @@ def test_two_submissions_of_one_student_are_refused(tmp_path):
     for path in (tmp_path / "ada.ipynb", tmp_path / "ada" / f"{CHAPTER}.ipynb"):
         path.write_text("{}")
     with pytest.raises(ValueError, match="two submissions of ada"):
-        grade.submissions(tmp_path, CHAPTER)
+        submission.submissions(tmp_path, CHAPTER)
 
 
 def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
@@ -193,10 +246,10 @@ def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
     (tmp_path / "broken.ipynb").symlink_to(tmp_path / "nowhere")
     (tmp_path / "ada").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "pipe.ipynb")
-    assert grade.content_of(tmp_path / "real.ipynb") == b"{}"
+    assert submission.content_of(tmp_path / "real.ipynb") == b"{}"
     for name in ("link.ipynb", "broken.ipynb", "ada/real.ipynb", "pipe.ipynb"):
         with pytest.raises(ValueError, match="not a file of its own"):
-            grade.content_of(tmp_path / name)
+            submission.content_of(tmp_path / name)
 
 
 def test_half_a_letter_makes_no_notebook(tmp_path):
@@ -204,28 +257,30 @@ def test_half_a_letter_makes_no_notebook(tmp_path):
     path = tmp_path / "ada.ipynb"
     path.write_text(nbformat.writes(notebook).replace("x = 1", r"x = '\ud800'"))
     with pytest.raises(ValueError, match="not a notebook: UnicodeEncodeError"):
-        grade.read(path)
+        submission.read(path)
 
 
 def test_who_takes_too_long_to_read_or_show_is_left_behind():
-    assert grade._done_apart(30, time.sleep, 0)
-    assert not grade._done_apart(0.5, time.sleep, 30)
+    assert grade.failure_of(30, time.sleep, 0) == ""
+    assert "too long" in grade.failure_of(0.5, time.sleep, 30)
+    assert grade.failure_of(30, os._exit, 3) == "its grading ended with 3"
 
 
 @apart
-def test_where_nobody_could_be_graded_it_says_so(tmp_path, monkeypatch):
+def test_who_could_not_be_graded_has_a_row_that_says_so(tmp_path, monkeypatch):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text("{}")
-    monkeypatch.setattr(grade, "_done_apart", lambda *_: False)
+    monkeypatch.setattr(grade, "failure_of", lambda *_: "no memory")
     with pytest.raises(grade.NotGraded, match="ada"):
-        grade.main(repository(tmp_path), tmp_path / "in", CHAPTER, tmp_path / "course")
+        grade.main(repository(tmp_path), CHAPTER, tmp_path / "in", tmp_path / "course")
+    assert table(tmp_path)["ada"]["remarks"] == "not graded: no memory"
 
 
 def test_a_picture_in_an_own_cell_is_kept():
     picture = {"a.png": {"image/png": "aGVsbG8="}, "b.svg": {"image/svg+xml": "<svg onload=a>"}}
     own = nbformat.v4.new_markdown_cell("![a](attachment:a.png)", attachments=picture)
     notebook = nbformat.v4.new_notebook(cells=[own])
-    (cell,) = grade.restored(nbformat.v4.new_notebook(), notebook).cells
+    (cell,) = submission.restored(nbformat.v4.new_notebook(), notebook).cells
     assert cell.source == own.source and cell.attachments == {"a.png": picture["a.png"]}
 
 
@@ -251,7 +306,7 @@ def test_only_answers_and_own_cells_are_taken_from_a_submission():
     again = nbformat.from_dict(by_id["attention-check"])
     theirs.cells = [x for x in theirs.cells if x.id != "split-check"] + [again]
 
-    found = grade.restored(release, theirs)
+    found = submission.restored(release, theirs)
     named = {x.metadata.nbgrader.grade_id: x for x in found.cells if "nbgrader" in x.metadata}
     ours = {x.id: x for x in release.cells if "nbgrader" in x.metadata}
     assert {name: x.metadata for name, x in named.items()} == {

@@ -1,0 +1,234 @@
+"""Answers and checks in one process in the sandbox: the same verdicts, and nobody is stopped."""
+
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+from companion.grading import execute
+from companion.grading.execute import ExecuteInSandbox
+from companion.grading.sandbox import Limits, NoIsolation
+from companion.grading.student import SOLUTIONS, chapters
+from tests.book.conftest import ROOT
+from tests.checks import answers
+from tests.checks.answers import RIGHT, WRONG
+from tests.grading.handed_in import ATTENTION, learners_own
+
+pytestmark = pytest.mark.usefixtures("isolation")
+UNSCALED = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
+CHECK = "from companion import checks\n\nchecks.self_attention.attention(attention).require()"
+
+
+def checked(source):
+    known = {"grade": True, "solution": False}
+    return new_code_cell(source, metadata={"nbgrader": known})
+
+
+def run(*cells, **limits):
+    """A notebook of these cells, strings for a learner's own, run; what ran it."""
+    cells = [new_code_cell(cell) if isinstance(cell, str) else cell for cell in cells]
+    for i, cell in enumerate(cells):
+        cell.id = f"cell-{i}"
+    notebook, runner = new_notebook(cells=cells), ExecuteInSandbox(Limits(**limits))
+    runner.preprocess(notebook, {})
+    nbformat.validate(notebook)
+    nbformat.writes(notebook).encode("utf8")
+    return notebook.cells, runner
+
+
+def names(cell):
+    return [output.get("ename", output.output_type) for output in cell.outputs]
+
+
+def test_verdicts_are_those_of_one_process_and_no_answer_is_flagged():
+    """One right and one wrong answer to each exercise: the first of its check."""
+    cells, expected = [], []
+    for chapter in answers.chapters():
+        cells.append(learners_own(chapter))
+        first = {}
+        for answer in RIGHT + WRONG:
+            if answer.answer.__module__ == chapter.__name__:
+                first.setdefault((answer.check, bool(answer.mistake)), answer)
+        assert first
+        for answer in first.values():
+            module, check = answer.check.__module__.split(".")[-1], answer.check.__name__
+            call = f"checks.{module}.{check}({answer.answer.__name__})"
+            say = f"import json\nfrom companion import checks\nverdict = {call}\n"
+            cells.append(checked(f"{say}print(json.dumps([verdict.status, verdict.mistake]))"))
+            direct = answer.check(answer.answer)
+            expected.append([direct.status, direct.mistake])
+    cells, runner = run(*cells, total=900)
+    assert [cell.outputs for cell in cells if not execute._is_check(cell)] == [[]] * 12
+    found = [json.loads(cell.outputs[0].text) for cell in cells if execute._is_check(cell)]
+    assert found == expected
+    assert (runner.flags, runner.lost) == ([], [])
+
+
+def test_no_solution_is_flagged():
+    """The answers to the exercises and their checks; the experiments would take too long."""
+    notebooks = [nbformat.read(ROOT / SOLUTIONS / f"{name}.ipynb", 4) for name in chapters(ROOT)]
+    cells = [cell for notebook in notebooks for cell in notebook.cells]
+    ours = [cell for cell in cells if "solution" not in cell.metadata.get("tags", [])]
+    cells, runner = run(*(cell for cell in ours if cell.cell_type == "code"), total=900)
+    assert (runner.flags, runner.lost) == ([], [])
+    for cell in filter(execute._is_check, cells):
+        assert names(cell) == ["display_data"] and "Passed" in cell.outputs[0].data["text/plain"]
+
+
+def test_what_torch_changes_of_itself_is_not_flagged():
+    train = """
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+layer = torch.nn.Linear(2, 1)
+optimizer = torch.optim.AdamW(layer.parameters())
+layer(torch.ones(3, 2)).sum().backward()
+optimizer.step()"""
+    compiled = "torch.compile(layer, backend='eager')(torch.ones(3, 2)).shape"
+    cells, runner = run("import torch.distributed.tensor", train, compiled)
+    assert not runner.flags
+    assert cells[2].outputs[0].data["text/plain"] == "torch.Size([3, 1])"
+
+
+# What a learner runs before a wrong answer is checked: no points, and a person is told.
+FLAGGED = {
+    "checks.self_attention.attention = lambda answer: 'passed'": "touches companion.checks",
+    "import gc": "touches gc",
+    "type(verdict).require = lambda self: None": "changes companion.checks.verdict.Verdict.require",
+    "np.allclose = lambda *_, **__: True": "changes numpy.allclose",
+    "torch.softmax = torch.sum": "changes torch.softmax",
+    "causal_mask.__code__ = (lambda *_: 1).__code__": "changes companion.nn.masks.causal_mask",
+    "vars(sys)['modules']['numpy'] = None": "changes sys.modules.numpy",
+}
+IN_A_CALL = """
+def attention(*arrays):
+    np.array_equal = lambda *_, **__: True
+    return arrays[0]"""
+
+
+def test_what_is_flagged_has_no_points():
+    first = f"import sys, torch\nfrom companion.nn import causal_mask\n{ATTENTION}"
+    given = checked("from companion import checks\nverdict = checks.self_attention.attention")
+    given.source += "(attention)\nverdict.require()\nverdict"
+    cells, runner = run(first, given, IN_A_CALL, given.copy(), *FLAGGED, total=600)
+    assert len(cells[0].outputs) == 0 and not runner.lost
+    assert [names(cell)[-1] for cell in (cells[1], cells[3])] == ["Flagged", "Flagged"]
+    assert "cell 4 changes numpy.array_equal" in cells[1].outputs[-1].evalue
+    for i, flag in enumerate(FLAGGED.values(), start=5):
+        assert f"cell {i} {flag}" in "; ".join(runner.flags)
+
+
+# Each stands for an answer that passes nothing, and stops nothing that comes behind it.
+ATTACKS = {
+    "an object that equals everything": """
+class Equal(np.ndarray):
+    __eq__ = __le__ = __sub__ = lambda *_: True
+inner = attention
+attention = lambda *arrays: inner(*arrays).view(Equal)""",
+    "a proxy that says that it is an array": """
+class Array:
+    __class__ = np.ndarray
+    shape, dtype, ndim = (2, 2), np.dtype(float), 2
+    def __getattr__(self, name): return lambda *_, **__: True
+attention = lambda *arrays: Array()""",
+    "an exception that ends loops": """
+class Passed(StopIteration, GeneratorExit): pass
+def attention(*arrays): raise Passed("passed")""",
+    "garbage goes through every pipe": """
+import os
+def attention(*arrays):
+    for pipe in range(3, 20):
+        try: os.write(pipe, b"garbage" * 100 + b"\\n")
+        except OSError: pass""",
+    "the process ends without a word": """
+import os
+def attention(*arrays): os._exit(0)""",
+    "everything is killed": """
+import os, signal
+def attention(*arrays): os.kill(-1, signal.SIGKILL)""",
+    "sys.exit": """
+def attention(*arrays): raise SystemExit(0)""",
+    "a tree without an end": """
+import os
+def attention(*arrays):
+    for pipe in range(3, 20):
+        try: os.write(pipe, b"[" * 100_000 + b"\\n")
+        except OSError: pass""",
+    "a line without an end": """
+import os
+def attention(*arrays):
+    while True:
+        for pipe in range(3, 20):
+            try: os.write(pipe, b"x" * 10_000)
+            except OSError: pass""",
+}
+
+
+def test_attacks_do_not_pass():
+    cells = [cell for attack in ATTACKS.values() for cell in (UNSCALED, attack, checked(CHECK))]
+    cells, runner = run(*cells, ATTENTION, checked(CHECK), total=600)
+    for attack, cell in zip(ATTACKS, cells[2:-2:3], strict=True):
+        assert "error" in {output.output_type for output in cell.outputs}, attack
+    assert names(cells[-1]) == []  # a right answer, behind all of them
+    assert not runner.flags and runner.lost
+
+
+# What a cell shows; nothing of it may stop or swamp the grader.
+SHOWN = """
+from IPython.display import HTML, display
+def f(x): raise ValueError('\\udfff')
+print('\\ud800', 'a' * 10**7)
+display(HTML('<script>alert(1)</script>'))
+for _ in range(1000): display('a')
+f('a' * 10**7)"""
+
+
+def test_what_a_cell_shows_stops_nobody():
+    warned = "import sys\nprint('careful', file=sys.stderr)"
+    cells, runner = run(SHOWN, checked(SHOWN), warned, checked(warned), checked("0.5"))
+    assert not runner.lost and not runner.flags
+    for cell in cells[:2]:
+        shown = [output.data for output in cell.outputs if "data" in output]
+        assert len(shown) > 50 and "<script" not in json.dumps(shown)
+        assert names(cell)[-1] == "ValueError"  # behind however much
+        assert len(json.dumps(cell.outputs)) < 500_000
+    streams = [cell.outputs[0].name for cell in cells[2:4]]
+    assert streams == ["stderr", "stdout"]  # a warning costs no points
+    assert cells[4].outputs[0].output_type == "execute_result"  # a number is partial credit
+
+
+def test_too_much_to_show_is_left_out(monkeypatch):
+    monkeypatch.setattr(execute, "MOST_SHOWN", 1000)
+    flood = "print('a' * 500)"
+    cells, _ = run(flood, flood, ATTENTION, checked(CHECK))
+    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], ["TooMuch"], []]
+
+
+def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
+    cells = (
+        "x = 1",
+        "while True: pass",
+        checked("x"),
+        "x = bytearray(2**34)",
+        "x += 1",
+        checked("x"),
+    )
+    cells, runner = run(*cells, cell=10)
+    assert names(cells[1]) == ["LimitExceeded"] and names(cells[3]) == ["MemoryError"]
+    assert cells[2].outputs[0].data["text/plain"] == "1"
+    assert cells[5].outputs[0].data["text/plain"] == "2"
+    assert runner.lost == ["cell 2: it took too long"]
+
+
+def test_what_takes_too_long_in_all_is_left_out():
+    cells, runner = run("x = 1", "while True: pass", checked("1"), total=12)
+    assert names(cells[2]) == ["LimitExceeded"]
+    assert "too long in all" in cells[2].outputs[0].evalue
+    assert runner.lost[-1] == "the submission took too long in all"
+
+
+def test_where_nothing_runs_in_the_sandbox_nothing_is_graded(monkeypatch):
+    monkeypatch.setattr("companion.grading.sandbox.bubblewrap", lambda *_: ["false"])
+    with pytest.raises(NoIsolation, match="nothing runs in the sandbox: its process has ended"):
+        run("x = 1")

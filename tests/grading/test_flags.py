@@ -1,0 +1,107 @@
+"""What a person has to read: source that touches the checks, functions that have changed."""
+
+import numpy as np
+import pytest
+import torch
+
+from companion import checks
+from companion.checks import self_attention, verdict
+from companion.grading.flags import changed, functions, touched
+from tests.checks.answers import chapters
+from tests.grading.handed_in import learners_own
+
+GIVEN = "from companion import checks\n\nchecks.self_attention.attention(attention)"
+TOUCHED = {
+    "import gc": "gc",
+    "from gc import get_objects as objects": "gc",
+    "import numpy as np, gc as np2": "gc",
+    "def f():\n    import gc\n    return gc.get_objects()": "gc",
+    "import sys\nsys.modules['torch'] = None": "sys.modules",
+    "import sys as s\ndel s.modules['torch']": "sys.modules",
+    "from sys import modules": "sys.modules",
+    "import companion\ncompanion.checks.verdict.Verdict = dict": "companion.checks",
+    "from companion.checks.verdict import Verdict": "companion.checks",
+    "from companion.checks import *": "companion.checks",
+    "import companion.checks.exercise as e": "companion.checks",
+    "checks.self_attention.attention = print": "companion.checks",  # from the instructor's cell
+    "__import__('gc').get_objects()": "gc",
+    "exec('import sys; sys.modules.clear()')": "sys.modules",
+    "%%time\nimport gc": "gc",
+    "await f()\nimport gc": "gc",
+    "import companion.grading.worker as w": "companion.grading",
+}
+HONEST = [
+    "import sys\nprint(sys.version, model.modules())",
+    "gc = 0.5\nprint(gc)",
+    "modules = [1]\nsys = 'modules'",
+    "from companion.nn import causal_mask\nimport companion\ncompanion.nn",
+    "'''This checks what gcd gives.'''",
+    "checks = 3\nprint(checks)  # gc",
+    "def f(:\n  import gc",
+    "import gc\0",
+    "(" * 10_000 + ")" * 10_000,
+    "print(f'{x:\\d}')",
+]
+
+
+@pytest.mark.parametrize(("source", "name"), TOUCHED.items())
+def test_what_touches_the_checks_is_found(source, name):
+    assert touched([GIVEN, source])[1:] == [[name]]
+
+
+def test_what_another_cell_has_imported_is_known():
+    assert touched(["import sys as s", "s.modules.clear()"]) == [[], ["sys.modules"]]
+
+
+@pytest.mark.parametrize("source", HONEST)
+def test_other_source_is_not_flagged(source):
+    assert touched([GIVEN, source])[1:] == [[]]
+
+
+@pytest.mark.parametrize("chapter", chapters(), ids=lambda chapter: chapter.__name__)
+def test_the_source_of_right_and_wrong_answers_is_not_flagged(chapter):
+    assert touched([GIVEN, learners_own(chapter)])[1:] == [[]]
+
+
+def anything(*_, **__):
+    return True
+
+
+PATCHES = {
+    "torch.softmax": (torch, "softmax"),
+    "torch.nn.functional.softmax": (torch.nn.functional, "softmax"),
+    "torch.nn.modules.linear.Linear.forward": (torch.nn.Linear, "forward"),
+    "numpy.allclose": (np, "allclose"),
+    "companion.checks.exercise": (checks, "exercise"),
+    "companion.checks.self_attention.attention": (self_attention, "attention"),
+    "companion.checks.verdict.Verdict.require": (verdict.Verdict, "require"),
+    "companion.checks.exercise.np": (checks.exercise, "np"),
+    "companion.checks.exercise.close.__code__": (checks.exercise.close, "__code__"),
+    "companion.checks.exercise.show.__defaults__": (checks.exercise.show, "__defaults__"),
+}
+
+
+@pytest.mark.parametrize("name", PATCHES)
+def test_a_function_that_is_not_what_it_was_is_found(name, monkeypatch):
+    before = functions()
+    owner, attribute = PATCHES[name]
+    new = {"__code__": anything.__code__, "__defaults__": (1,)}.get(attribute, anything)
+    monkeypatch.setattr(owner, attribute, new)
+    assert name.partition(".__")[0] in changed(before)
+    monkeypatch.undo()
+    assert changed(before) == []
+
+
+def test_a_module_that_is_gone_or_another_is_found(monkeypatch):
+    before = functions()
+    monkeypatch.delitem(__import__("sys").modules, "companion.checks.verdict")
+    assert "sys.modules.companion.checks.verdict" in changed(before)
+
+
+def test_what_is_new_or_no_function_is_not_found(monkeypatch):
+    before = functions()
+    monkeypatch.setattr(torch, "new", anything, raising=False)
+    monkeypatch.setattr(np, "pi", 3)
+    torch.manual_seed(3)
+    np.set_printoptions(precision=3)
+    assert changed(before) == []
