@@ -10,7 +10,8 @@ class KVCache:
 
     Left to itself it grows with the text. With a capacity its tensors have their full size from the
     first token on and never move, and nothing that a step does depends on how full it is: the step
-    can be compiled once, or replayed as a CUDA graph.
+    can be compiled once, or replayed as a CUDA graph. What is written in place has no gradient:
+    torch refuses a backward pass through an earlier step.
 
     Args:
         capacity: number of tokens that there is room for; None for as many as come.
@@ -51,7 +52,7 @@ class KVCache:
 
         Raises:
             ValueError: the cache holds a memory, or is too small (seen on the CPU, outside compiled
-                code; elsewhere torch's own indexing stops), or gradients are asked of a fixed one.
+                code; elsewhere torch's own indexing stops).
         """
         if self.closed:
             raise ValueError("the cache holds a memory and takes no more; start a new KVCache()")
@@ -111,11 +112,6 @@ class KVCache:
 
     def _write(self, key: torch.Tensor, value: torch.Tensor) -> None:
         """Put keys and values at their places in the tensors of fixed size."""
-        if torch.is_grad_enabled() and (key.requires_grad or value.requires_grad):
-            raise ValueError(
-                "a cache of fixed size is written in place and keeps no gradients; call the model "
-                "under torch.no_grad(), or leave the capacity out"
-            )
         T = key.shape[-2]
         if self.key is None:
             self.key, self.value = (

@@ -317,11 +317,18 @@ def test_a_fixed_cache_never_moves_and_refuses_what_does_not_fit():
         assert places == (cache.key.data_ptr(), cache.value.data_ptr())
         message = refused(lambda: layer(random(2, 1, 12), cache=cache), cache)
     assert "room for 6 tokens and holds 6: 1 more do not fit" in message
-    with pytest.raises(ValueError, match="keeps no gradients"):
-        layer(random(2, 1, 12), cache=KVCache(capacity=6))
     for wrong, error in ((0, ValueError), (2.0, TypeError)):
         with pytest.raises(error, match="capacity must be"):
             KVCache(capacity=wrong)
+
+
+def test_a_fixed_cache_gives_no_wrong_gradient():
+    layer, x, cache = MultiHeadAttention(12, 3).double(), random(2, 5, 12), KVCache(capacity=6)
+    first, _ = layer(x[:, :3], is_causal=True, cache=cache)
+    second, _ = layer(x[:, 3:], is_causal=True, cache=cache)
+    torch.testing.assert_close(torch.cat([first, second], 1), layer(x, is_causal=True)[0])
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        first.sum().backward()
 
 
 @pytest.mark.parametrize("capacity", [None, 9])
