@@ -326,7 +326,12 @@ def test_a_fixed_cache_gives_no_wrong_gradient():
     layer, x, cache = MultiHeadAttention(12, 3).double(), random(2, 5, 12), KVCache(capacity=6)
     first, _ = layer(x[:, :3], is_causal=True, cache=cache)
     second, _ = layer(x[:, 3:], is_causal=True, cache=cache)
-    torch.testing.assert_close(torch.cat([first, second], 1), layer(x, is_causal=True)[0])
+    whole, _ = layer(x, is_causal=True)
+    torch.testing.assert_close(torch.cat([first, second], 1), whole)
+    weights = layer.q_proj.weight, layer.k_proj.weight, layer.v_proj.weight
+    expected = torch.autograd.grad(whole[:, 3:].sum(), weights)
+    found = torch.autograd.grad(second.sum(), weights)
+    torch.testing.assert_close(found, expected)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         first.sum().backward()
 
