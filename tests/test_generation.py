@@ -10,6 +10,7 @@ from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, T
 from companion.generation import beam_search, generate, greedy_decode, next_token_probabilities
 from companion.generation.prepared import PreparedStep
 from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
+from companion.nn import MultiHeadAttention
 from tests.models.test_peers import carried_over, gpt2_state
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 29}
@@ -575,8 +576,8 @@ def test_the_prepared_step_computes_in_the_models_dtype(dtype):
     torch.testing.assert_close(logits, expected[:, 5:], rtol=0, atol=4 * torch.finfo(dtype).eps)
 
 
-def silenced(model):
-    """A GPT with its second block's attention off, in as many ways as there are to do that."""
+def changes_of(model):
+    """Functions that change a GPT: its second block's attention off, or something else."""
 
     def hook():
         model.blocks[1].self_attention.register_forward_hook(
@@ -605,14 +606,33 @@ def silenced(model):
                 model.blocks[1].self_attention.out_proj, name, Off()
             )
 
-    return {f.__name__: f for f in (hook, replaced_method, replaced_part, parametrization)}
+    def other_heads():
+        other = MultiHeadAttention(12, 3).double()
+        other.load_state_dict(model.blocks[1].self_attention.state_dict())
+        model.blocks[1].self_attention = other
+
+    def other_order_of_norms():
+        model.blocks[1].norm_first = False
+
+    def no_bias_on_keys():
+        model.blocks[1].self_attention.k_proj.bias = None
+        model.blocks[1].self_attention.q_proj.weight.data *= -1  # so that something changes
+
+    def scaled_embedding():
+        model.token_embedding.scale = 3.0
+
+    return {name: f for name, f in locals().items() if callable(f) and name != "model"}
 
 
-@pytest.mark.parametrize("way", ["hook", "replaced_method", "replaced_part", "parametrization"])
+WAYS = ["hook", "replaced_method", "replaced_part", "parametrization"]
+WAYS += ["other_heads", "other_order_of_norms", "no_bias_on_keys", "scaled_embedding"]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_a_model_that_was_changed_is_asked_itself(way):
     model, prompts = gpt(), torch.randint(1, 17, (4, 5))
     before = generate(model, prompts, 20, temperature=0)
-    silenced(model)[way]()
+    changes_of(model)[way]()
     after = generate(model, prompts, 20, temperature=0)
     assert not torch.equal(before, after)
     assert torch.equal(after, generate(model, prompts, 20, temperature=0, use_cache=False))

@@ -32,8 +32,8 @@ PLAIN |= {
 def is_plain(model: nn.Module) -> bool:
     """Whether a `PreparedStep` may stand in for the model, since nothing in it has been changed.
 
-    Not so with a hook, a replaced method, a subclass, a quantised or parametrized layer, autocast,
-    or parts on several devices: then the model itself computes every token.
+    Not so with a hook, a replaced method, a subclass, a quantised or parametrized layer, blocks
+    that differ, autocast, or parts on several devices: then the model computes every token itself.
     """
     whole, *parts = model.modules()
     if type(whole).__module__ != "companion.models.gpt" or not {type(p) for p in parts} <= PLAIN:
@@ -47,7 +47,24 @@ def is_plain(model: nn.Module) -> bool:
             module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
             for module in model.modules()
         )
+        and {_shape_of(block, model.rope) for block in model.blocks} == {_shape_of_all(model)}
+        and model.token_embedding.scale == 1
     )
+
+
+def _shape_of(block: EncoderBlock, rope) -> tuple:
+    """What a `PreparedStep` takes to be the same in all blocks."""
+    layer = block.self_attention
+    biases = {part.bias is None for part in (layer.q_proj, layer.k_proj, layer.v_proj)}
+    heads = layer.num_heads, layer.num_kv_heads, layer.d_k, layer.d_v
+    return *heads, layer.rope is rope, block.norm_first, len(biases)
+
+
+def _shape_of_all(model: nn.Module) -> tuple:
+    """The same, as the configuration has it."""
+    config = model.config
+    heads = config.num_heads, config.num_kv_heads or config.num_heads
+    return *heads, config.key_width, config.value_width, True, config.norm_first, 1
 
 
 class PreparedStep:
@@ -79,8 +96,7 @@ class PreparedStep:
         made = partial(functional, transposes=embedding.device.type == "cpu" and size < 2**30)
         self.embed = partial(F.embedding, weight=embedding)
         self.final_norm, self.head = made(model.final_norm), made(model.head)
-        attention = model.blocks[0].self_attention
-        self.heads = attention.num_heads, attention.num_kv_heads, attention.d_k, attention.d_v
+        self.heads = _shape_of_all(model)[:4]
         self.blocks = []
         for block, cache in zip(model.blocks, caches, strict=True):
             attention = block.self_attention
