@@ -7,13 +7,13 @@ the solutions and hidden tests as they were that day, `gradebook.db` the points.
 import os
 import sys
 from pathlib import Path
+from unittest.mock import patch
 
 import nbformat
 from nbconvert.preprocessors import TagRemovePreprocessor
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import setenv
 from traitlets.config import Config
 
 from companion.grading import student
@@ -31,7 +31,8 @@ def course(folder: Path) -> NbGraderAPI:
     config = Config(student.CONFIG, Application={"log_level": "WARN"})
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
-    with setenv(PATH=programs), Gradebook(directory.db_url, directory.course_id):
+    path = patch.dict(os.environ, PATH=programs)  # nbgrader's own setenv leaves no PATH behind
+    with path, Gradebook(directory.db_url, directory.course_id):
         pass  # it is made by a program of the environment, which may not be active
     return NbGraderAPI(coursedir=directory, config=config)
 

@@ -174,7 +174,12 @@ class RotaryScaling:
 
 
 class Rotation(NamedTuple):
-    """Cosine and sine of the pairs' angles at each position, (T, d_k / 2) or (B, 1, T, d_k / 2)."""
+    """What turns vectors to their positions, as `RotaryEmbedding.rotation` makes it.
+
+    Args:
+        cos: of every pair's angle at each position, (T, d_k / 2) or (B, 1, T, d_k / 2).
+        sin: likewise.
+    """
 
     cos: torch.Tensor
     sin: torch.Tensor

@@ -232,6 +232,12 @@ def test_a_run_that_is_killed_goes_on(tmp_path):
     assert re.search(r"^ada +2 +6$", said, re.M) and re.search(r"^bob +0 +6$", said, re.M)
 
 
+def test_making_a_course_leaves_the_environment_as_it_was(tmp_path):
+    before = dict(os.environ)
+    assignment.course(tmp_path)
+    assert dict(os.environ) == before
+
+
 def test_two_submissions_of_one_student_are_refused(tmp_path):
     (tmp_path / "ada").mkdir()
     for path in (tmp_path / "ada.ipynb", tmp_path / "ada" / f"{CHAPTER}.ipynb"):

@@ -95,7 +95,10 @@ def test_the_page_of_the_checks_has_every_check_below_its_chapter():
 def test_names_stand_under_the_module_that_defines_them():
     groups = public_names("companion.nn")
     assert groups["companion.nn.masks"] == ["causal_mask", "padding_mask"]
-    assert public_names("companion.generation").keys() == {"companion.generation"}
+    assert public_names("companion.generation").keys() == {
+        "companion.generation.sampling",
+        "companion.generation.search",
+    }
     for home, names in public_names("companion.data").items():
         module = importlib.import_module(home)
         assert all(hasattr(module, name) for name in names)
