@@ -6,8 +6,8 @@ from pathlib import Path
 from companion.grading import assignment, grade, student
 
 
-def command_line() -> argparse.ArgumentParser:
-    """The commands and what each is told."""
+def main(root: Path, arguments: list[str] | None = None) -> None:
+    """Run the command that the arguments name, in the repository `root`."""
     parser = argparse.ArgumentParser(prog="python -m companion.grading", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="student, assignment or grade")
     derive = commands.add_parser("student", help="derive the students' copies of the exercises")
@@ -26,12 +26,6 @@ def command_line() -> argparse.ArgumentParser:
         command.add_argument("chapter")
         command.add_argument("--course", type=Path, default=assignment.COURSE, help="its folder")
     take_in.add_argument("submissions", type=Path, help="their folder")
-    return parser
-
-
-def main(root: Path, arguments: list[str] | None = None) -> None:
-    """Run the command that the arguments name, in the repository `root`."""
-    parser = command_line()
     options = vars(parser.parse_args(arguments))
     try:
         options.pop("run")(root, **options)

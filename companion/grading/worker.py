@@ -62,8 +62,12 @@ def main() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):  # what a cell's processes print does not get into the lines
         os.dup2(nowhere, standard)
-    with suppress(RuntimeError):  # torch replaces functions of its own when it compiles, if it can
+    # torch replaces functions of its own when it compiles, if it can, and makes an optimizer.
+    with suppress(RuntimeError):
         torch.compile(torch.neg, backend="eager")(torch.ones(1))
+    for kind in vars(torch.optim).values():
+        if isinstance(kind, type) and kind is not torch.optim.Optimizer:
+            kind([torch.ones(1, 1, requires_grad=True)])
     session, before, known = Session(), functions(), len(sys.modules)
     privileges.limit(*json.loads(sys.argv[1]))
     with os.fdopen(pipe, "w") as grader:
