@@ -271,6 +271,32 @@ def _cached_length(layer, cache, B: int, S: int, is_self_attention: bool) -> int
     return cache.length + S if cache.capacity is None else cache.capacity
 
 
+def require_config(config, config_type: type) -> None:
+    """Raise unless `config` is of the model's own type."""
+    if not isinstance(config, config_type):
+        name = config_type.__name__
+        raise TypeError(
+            f"config must be a {name}, got {type(config).__name__}; "
+            f"make one with {name}(...) or {name}.preset(...)"
+        )
+
+
+def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
+    """Raise unless there is one `KVCache` for each block, where they are given."""
+    if caches is None:
+        return
+    is_list = isinstance(caches, list | tuple)
+    for found in caches if is_list else [caches]:
+        if not (is_list and hasattr(found, "closed")):
+            raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
+    different = len(set(map(id, caches)))
+    if not different == len(caches) == len(blocks):
+        raise ValueError(
+            f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
+            f"got {len(caches)}, {different} of them different"
+        )
+
+
 def check_block_size(block_size: int) -> None:
     """Raise unless the side of a tile is an int of at least 1."""
     require_positive(block_size=block_size)

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, require_config, start_normal
+from companion.models.config import ModelConfig, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
 from companion.nn.blocks import ACTIVATIONS, make_dropout, run_blocks
-from companion.validation import require_in_range, require_positive, require_tokens
+from companion.validation import require_config, require_in_range, require_positive, require_tokens
 
 UNCASED = {"vocab_size": 30522, "max_len": 512}
 

@@ -1,4 +1,4 @@
-"""What the models share: their configurations, how their parameters start, their caches."""
+"""What the models share: their configurations, and how their parameters start."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import nn
 
-from companion.nn import KVCache
 from companion.nn.blocks import ACTIVATIONS, make_norm
 from companion.validation import (
     require_choice,
@@ -129,16 +128,6 @@ class ModelConfig(StackConfig):
             )
 
 
-def require_config(config, config_type: type) -> None:
-    """Raise unless `config` is of the model's own type."""
-    if not isinstance(config, config_type):
-        name = config_type.__name__
-        raise TypeError(
-            f"config must be a {name}, got {type(config).__name__}; "
-            f"make one with {name}(...) or {name}.preset(...)"
-        )
-
-
 @torch.no_grad()
 def start_normal(model: nn.Module, std: float = 0.02) -> None:
     """Give every matrix normal entries and every bias zeros, as GPT and BERT start."""
@@ -147,19 +136,3 @@ def start_normal(model: nn.Module, std: float = 0.02) -> None:
             parameter.normal_(std=std)
         elif name.endswith("bias"):
             parameter.zero_()
-
-
-def require_caches(caches: list | None, blocks: nn.ModuleList) -> None:
-    """Raise unless there is one `KVCache` for each block, where they are given."""
-    if caches is None:
-        return
-    is_list = isinstance(caches, list | tuple)
-    for found in caches if is_list else [caches]:
-        if not (is_list and isinstance(found, KVCache)):
-            raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
-    different = len(set(map(id, caches)))
-    if not different == len(caches) == len(blocks):
-        raise ValueError(
-            f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
-            f"got {len(caches)}, {different} of them different"
-        )

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from companion.models.config import StackConfig, require_config
+from companion.models.config import StackConfig
 from companion.nn import EncoderBlock, LearnedPositions
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.validation import require_features, require_number, require_positive
+from companion.validation import require_config, require_features, require_number, require_positive
 
 
 @dataclass(frozen=True, kw_only=True)

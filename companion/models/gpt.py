@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, require_caches, require_config, start_normal
+from companion.models.config import ModelConfig, start_normal
 from companion.nn import (
     EncoderBlock,
     KVCache,
@@ -22,7 +22,9 @@ from companion.nn import (
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.nn.masks import masked_once
 from companion.validation import (
+    require_caches,
     require_choice,
+    require_config,
     require_even,
     require_heads,
     require_number,

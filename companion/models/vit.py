@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import StackConfig, require_config
+from companion.models.config import StackConfig
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.validation import require_positive
+from companion.validation import require_config, require_positive
 
 IMAGENET = {"image_size": 224, "patch_size": 16, "channels": 3, "num_classes": 1000}
 

@@ -7,18 +7,12 @@ always.
 from companion.nn.attention import scaled_dot_product_attention
 from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
 from companion.nn.cache import KVCache
-from companion.nn.embeddings import PatchEmbedding, TokenEmbedding
+from companion.nn.embeddings import LearnedPositions, TokenEmbedding
 from companion.nn.masks import causal_mask, padding_mask
 from companion.nn.multi_head_attention import MultiHeadAttention
-from companion.nn.positions import (
-    LearnedPositions,
-    RotaryEmbedding,
-    RotaryScaling,
-    Rotation,
-    SinusoidalPositions,
-    alibi_bias,
-    sinusoidal_encoding,
-)
+from companion.nn.patches import PatchEmbedding
+from companion.nn.positions import SinusoidalPositions, alibi_bias, sinusoidal_encoding
+from companion.nn.rotary import RotaryEmbedding, RotaryScaling, Rotation
 
 __all__ = [
     "DecoderBlock",

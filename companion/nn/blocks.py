@@ -8,7 +8,7 @@ from torch import nn
 
 from companion.nn.cache import KVCache
 from companion.nn.multi_head_attention import MultiHeadAttention
-from companion.nn.positions import Rotation
+from companion.nn.rotary import Rotation
 from companion.validation import (
     require_choice,
     require_features,

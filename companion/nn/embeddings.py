@@ -1,4 +1,4 @@
-"""How tokens and image patches become vectors."""
+"""How tokens and their positions become learned vectors."""
 
 import math
 
@@ -7,10 +7,11 @@ import torch.nn.functional as F
 from torch import nn
 
 from companion.validation import (
+    require_features,
     require_in_range,
     require_integers,
+    require_positions,
     require_positive,
-    require_tensor,
 )
 
 
@@ -64,49 +65,49 @@ class TokenEmbedding(nn.Module):
         return vectors if self.scale == 1.0 else vectors * self.scale
 
 
-class PatchEmbedding(nn.Module):
-    """Cuts an image into square patches and projects each to a vector.
-
-    A convolution whose stride is its kernel size is one linear map per patch.
+class LearnedPositions(nn.Module):
+    """Adds one learned vector per position, up to a fixed number of positions.
 
     Args:
-        image_size: height and width of the image in pixels.
-        patch_size: height and width of a patch in pixels.
-        channels: number of channels.
-        d_model: width of a vector.
+        max_len: number of positions that have a vector.
+        d_model: width of the sequence.
 
-    Source: Dosovitskiy et al. 2021, section 3.1 (https://arxiv.org/abs/2010.11929).
+    Source: Gehring et al. 2017, section 3.1 (https://arxiv.org/abs/1705.03122).
     """
 
-    def __init__(self, image_size: int, patch_size: int, channels: int, d_model: int) -> None:
+    def __init__(self, max_len: int, d_model: int) -> None:
         super().__init__()
-        require_positive(
-            image_size=image_size, patch_size=patch_size, channels=channels, d_model=d_model
-        )
-        if image_size % patch_size:
-            raise ValueError(
-                f"an image of {image_size} pixels does not divide into patches of {patch_size}"
-            )
-        self.image_size, self.channels = image_size, channels
-        self.num_patches = (image_size // patch_size) ** 2
-        self.proj = nn.Conv2d(channels, d_model, kernel_size=patch_size, stride=patch_size)
+        require_positive(max_len=max_len, d_model=d_model)
+        self.max_len, self.d_model = max_len, d_model
+        self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """(B, channels, height, width) -> (B, patches, d_model), row by row from the top left.
+    def forward(
+        self,
+        x: torch.Tensor,
+        positions: torch.Tensor | None = None,
+        *,
+        start: int | torch.Tensor = 0,
+    ) -> torch.Tensor:
+        """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T).
+
+        Left out, positions are counted on from `start`, an int or an integer tensor ().
 
         Raises:
-            ValueError: the images do not have the size the layer was built for.
-            TypeError: the pixels are not floating.
+            ValueError: a position is not in [0, max_len) (tensors are checked on the CPU only).
+            TypeError: positions are not integers.
         """
-        require_tensor("images", images)
-        expected = (self.channels, self.image_size, self.image_size)
-        if images.dim() != 4 or tuple(images.shape[1:]) != expected:
-            raise ValueError(
-                f"images must have shape (B, {', '.join(map(str, expected))}), "
-                f"got {tuple(images.shape)}"
-            )
-        if not images.is_floating_point():
-            raise TypeError(
-                f"images must be floating, got {images.dtype}; scale the pixels, as in images / 255"
-            )
-        return self.proj(images).flatten(2).transpose(1, 2)
+        require_features("x", x, "(B, T, d_model)", self.d_model)
+        if positions is None and isinstance(start, torch.Tensor):
+            positions = start + torch.arange(x.shape[1], device=x.device)
+        if positions is None:
+            stop = start + x.shape[1]
+            if start < 0 or stop > self.max_len:
+                raise ValueError(
+                    f"positions {start} to {stop - 1} are needed, but only max_len = "
+                    f"{self.max_len} have been learned, from 0 on; shorten the sequence or build a "
+                    "layer with a larger max_len"
+                )
+            return x + self.weight[start:stop]
+        require_positions(positions, x.shape[0], x.shape[1])
+        remedy = "build a layer with a larger max_len"
+        return x + look_up("positions", positions, self.weight, remedy)

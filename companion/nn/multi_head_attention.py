@@ -9,7 +9,7 @@ from torch import nn
 
 from companion.nn.attention import fused_attention, scaled_dot_product_attention
 from companion.nn.cache import KVCache
-from companion.nn.positions import Rotation
+from companion.nn.rotary import Rotation
 from companion.validation import (
     check_attention_call,
     require_heads,

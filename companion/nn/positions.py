@@ -1,18 +1,13 @@
-"""Where a token stands: vectors added to embeddings, rotated queries and keys, biases on scores."""
+"""Where a token stands, by formula: waves added to embeddings, biases on scores."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import nn
 
-from companion.nn.embeddings import look_up
 from companion.validation import (
-    require_choice,
     require_even,
     require_features,
-    require_number,
     require_positions,
     require_positive,
 )
@@ -79,198 +74,6 @@ class SinusoidalPositions(nn.Module):
         return x + _sinusoids(positions, self.d_model).to(x.dtype)
 
 
-class LearnedPositions(nn.Module):
-    """Adds one learned vector per position, up to a fixed number of positions.
-
-    Args:
-        max_len: number of positions that have a vector.
-        d_model: width of the sequence.
-
-    Source: Gehring et al. 2017, section 3.1 (https://arxiv.org/abs/1705.03122).
-    """
-
-    def __init__(self, max_len: int, d_model: int) -> None:
-        super().__init__()
-        require_positive(max_len=max_len, d_model=d_model)
-        self.max_len, self.d_model = max_len, d_model
-        self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
-
-    def forward(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | None = None,
-        *,
-        start: int | torch.Tensor = 0,
-    ) -> torch.Tensor:
-        """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T).
-
-        Left out, positions are counted on from `start`, an int or an integer tensor ().
-
-        Raises:
-            ValueError: a position is not in [0, max_len) (tensors are checked on the CPU only).
-            TypeError: positions are not integers.
-        """
-        require_features("x", x, "(B, T, d_model)", self.d_model)
-        if positions is None and isinstance(start, torch.Tensor):
-            positions = start + torch.arange(x.shape[1], device=x.device)
-        if positions is None:
-            stop = start + x.shape[1]
-            if start < 0 or stop > self.max_len:
-                raise ValueError(
-                    f"positions {start} to {stop - 1} are needed, but only max_len = "
-                    f"{self.max_len} have been learned, from 0 on; shorten the sequence or build a "
-                    "layer with a larger max_len"
-                )
-            return x + self.weight[start:stop]
-        require_positions(positions, x.shape[0], x.shape[1])
-        remedy = "build a layer with a larger max_len"
-        return x + look_up("positions", positions, self.weight, remedy)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RotaryScaling:
-    """Slower turns, so that a model can read longer texts than those it was first trained on.
-
-    With `factor` alone, every frequency is divided by it. With `original_len` only slow pairs are,
-    which never came far round in the first training; pairs in between are divided by less.
-
-    Args:
-        factor: what frequencies are divided by.
-        original_len: number of positions of the first training; every pair is slow when None.
-        slow_turns: a pair that turns at most so often within original_len is slow.
-        fast_turns: a pair that turns at least so often keeps its frequency.
-
-    Raises:
-        ValueError: a value is not positive, or fast_turns is not above slow_turns.
-
-    Source: factor alone: Chen et al. 2023, equation 4 (https://arxiv.org/abs/2306.15595); the
-    rest: the published code of Llama 3.1 ("llama3" in transformers), after Peng et al. 2023,
-    section 3.2 (https://arxiv.org/abs/2309.00071).
-    """
-
-    factor: float
-    original_len: int | None = None
-    slow_turns: float = 1.0
-    fast_turns: float = 4.0
-
-    def __post_init__(self) -> None:
-        names = ("factor", "slow_turns", "fast_turns")
-        require_number(**{name: getattr(self, name) for name in names})
-        if self.original_len is not None:
-            require_positive(original_len=self.original_len)
-        if not (self.factor > 0 and 0 < self.slow_turns < self.fast_turns):
-            raise ValueError(
-                "factor and slow_turns must be positive and fast_turns above slow_turns, got "
-                f"{self.factor}, {self.slow_turns} and {self.fast_turns}"
-            )
-
-    def __call__(self, frequencies: torch.Tensor) -> torch.Tensor:
-        """Radians per position of every pair, as they were, to what they become."""
-        if self.original_len is None:
-            return frequencies / self.factor
-        turns = self.original_len * frequencies / (2 * math.pi)
-        kept = ((turns - self.slow_turns) / (self.fast_turns - self.slow_turns)).clamp(0, 1)
-        return frequencies * (kept + (1 - kept) / self.factor)
-
-
-class Rotation(NamedTuple):
-    """What turns vectors to their positions, as `RotaryEmbedding.rotation` makes it.
-
-    Args:
-        cos: of every pair's angle at each position, (T, d_k / 2) or (B, 1, T, d_k / 2).
-        sin: likewise.
-    """
-
-    cos: torch.Tensor
-    sin: torch.Tensor
-
-
-class RotaryEmbedding(nn.Module):
-    """Turns pairs of entries of queries and keys by an angle that grows with the position.
-
-    The product of a turned query and a turned key then depends on their distance only. The layer
-    holds no table, so it has no length limit and nothing to go out of date.
-
-    Args:
-        d_k: width of a query and a key, even.
-        base: pair number i turns by base^(-2i / d_k) radians per position.
-        pairing: which entries form pair i: "interleaved" takes 2i and 2i + 1 (the paper, GPT-J);
-            "half" takes i and i + d_k / 2 (GPT-NeoX, Llama in transformers). The two differ by a
-            permutation of the entries, so weights made for one are wrong for the other.
-        scaling: a `RotaryScaling` that slows the turns down.
-
-    Raises:
-        ValueError: d_k is odd, the base is not positive, or the pairing is unknown.
-
-    Source: Su et al. 2021, section 3.2.2 (https://arxiv.org/abs/2104.09864).
-    """
-
-    def __init__(
-        self,
-        d_k: int,
-        *,
-        base: float = 10000.0,
-        pairing: str = "interleaved",
-        scaling: RotaryScaling | None = None,
-    ) -> None:
-        super().__init__()
-        require_even(d_k=d_k)
-        require_choice("pairing", pairing, ("interleaved", "half"))
-        if base <= 0:
-            raise ValueError(f"base must be positive, got {base}")
-        self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
-
-    def rotation(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | Rotation | None = None,
-        *,
-        start: int | torch.Tensor = 0,
-    ) -> Rotation:
-        """The cosines and sines that turn an x (B, ..., T, width) to its positions, (T,) or (B, T).
-
-        All layers of a stack turn alike, so it is made once for them. Left out, positions are
-        counted on from `start`, an int or an integer tensor ().
-        """
-        if isinstance(positions, Rotation):
-            return positions
-        B, T = x.shape[0], x.shape[-2]
-        if positions is None:
-            positions = start + torch.arange(T, device=x.device)
-        require_positions(positions, B, T)
-        dtype = torch.promote_types(x.dtype, torch.float32)
-        angle = _angles(positions, self.d_k, self.base, dtype, self.scaling)
-        if angle.dim() == 3:  # (B, T, d_k / 2) rather than (T, d_k / 2)
-            angle = angle[:, None]  # (B, 1, T, d_k / 2): the same for every head
-        return Rotation(angle.cos(), angle.sin())
-
-    def forward(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | Rotation | None = None,
-        *,
-        start: int | torch.Tensor = 0,
-    ) -> torch.Tensor:
-        """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T), or by a `Rotation`.
-
-        Left out, positions are counted on from `start`.
-        """
-        require_features("x", x, "(B, H, T, d_k)", self.d_k)
-        cos, sin = self.rotation(x, positions, start=start)
-        if self.pairing == "interleaved":
-            first, second = x.to(cos.dtype).unflatten(-1, (-1, 2)).unbind(-1)
-        else:
-            first, second = x.to(cos.dtype).chunk(2, dim=-1)
-        turned = (first * cos - second * sin, first * sin + second * cos)
-        if self.pairing == "interleaved":
-            return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
-        return torch.cat(turned, dim=-1).to(x.dtype)
-
-    def extra_repr(self) -> str:
-        scaling = "" if self.scaling is None else f", scaling={self.scaling}"
-        return f"d_k={self.d_k}, base={self.base}, pairing={self.pairing!r}{scaling}"
-
-
 def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> torch.Tensor:
     """A penalty on the scores that grows with distance, at another rate in every head.
 
@@ -298,7 +101,7 @@ def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> 
     return -torch.tensor(slopes, device=device)[:, None, None] * distance
 
 
-def _angles(
+def angles(
     positions: torch.Tensor, width: int, base: float, dtype: torch.dtype, scaling=None
 ) -> torch.Tensor:
     """Angle of every pair at every position: position * base^(-2i / width), (..., width / 2)."""
@@ -312,5 +115,5 @@ def _angles(
 def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:
     """(...) positions -> (..., d_model) waves in float64, or float32 where a device may lack it."""
     dtype = torch.float64 if positions.device.type in ("cpu", "cuda") else torch.float32
-    angle = _angles(positions, d_model, 10000.0, dtype)
+    angle = angles(positions, d_model, 10000.0, dtype)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
