@@ -10,6 +10,7 @@ import os
 import platform
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -136,6 +137,7 @@ class Sandbox:
             stderr=subprocess.DEVNULL,
             bufsize=0,
             env=ENVIRONMENT,
+            start_new_session=True,
         )
         with suppress(BrokenPipeError), self.process.stdin as pipe:
             pipe.write(json.dumps(sources).encode())
@@ -163,7 +165,7 @@ class Sandbox:
 
     def close(self) -> None:
         """Kill the process and all that it has started."""
-        self.process.kill()  # bubblewrap's first process; the kernel kills the rest with it
+        os.killpg(self.process.pid, signal.SIGKILL)  # with bubblewrap the kernel kills the rest
         self.process.wait()
         self.process.stdout.close()
 

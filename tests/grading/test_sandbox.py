@@ -7,6 +7,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import psutil
 import pytest
 
 from companion.grading import privileges, sandbox
@@ -168,3 +169,14 @@ def test_the_instructors_environment_stays_outside(monkeypatch):
     with closing(sandbox.Sandbox([], sandbox.Limits())) as process:
         seen = Path(f"/proc/{process.process.pid}/environ").read_bytes()
     assert b"hidden" not in seen
+
+
+@apart
+def test_a_sandbox_that_is_closed_at_once_leaves_no_process():
+    started = []
+    for _ in range(5):
+        with closing(sandbox.Sandbox([], sandbox.Limits())) as process:
+            started.append(process.process.pid)
+    left = [p for p in psutil.process_iter() if started[0] <= p.pid <= started[-1] + 20]
+    _, alive = psutil.wait_procs([p for p in left if p.name() == "bwrap"], timeout=5)
+    assert not alive
