@@ -31,8 +31,7 @@ def course(folder: Path) -> NbGraderAPI:
     config = Config(student.CONFIG, Application={"log_level": "WARN"})
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
-    path = patch.dict(os.environ, PATH=programs)  # nbgrader's own setenv leaves no PATH behind
-    with path, Gradebook(directory.db_url, directory.course_id):
+    with patch.dict(os.environ, PATH=programs), Gradebook(directory.db_url, directory.course_id):
         pass  # it is made by a program of the environment, which may not be active
     return NbGraderAPI(coursedir=directory, config=config)
 
