@@ -126,7 +126,7 @@ def fit(
     and neither does padding.
 
     It trains on the model's device. Under `torchrun` every process takes its rows of each batch; on
-    GPUs, call torch.cuda.set_device(int(os.environ["LOCAL_RANK"])) before moving the model there.
+    GPUs, choose the process's own with torch.cuda.set_device before moving the model there.
 
     Args:
         model: any module.
