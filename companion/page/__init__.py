@@ -1,5 +1,6 @@
-"""What a chapter puts on its page: `setup`, `note`, plots with text alternatives, live figures."""
+"""What a chapter puts on its page: `setup`, `note`, `claim`, plots with text alternatives, live figures."""
 
+from companion.page.claims import claim
 from companion.page.diagrams import transformer_diagram
 from companion.page.gallery import (
     attention_figure,
@@ -24,6 +25,7 @@ from companion.page.source import show_source
 __all__ = [
     "attention_figure",
     "bars",
+    "claim",
     "digit_figure",
     "embeddings_figure",
     "figure",

@@ -1,0 +1,111 @@
+"""A claim that the page measures: its sentence, its number, its bound, and an error outside it."""
+
+import math
+import numbers
+
+from IPython.display import display
+
+MIMETYPE = "application/vnd.companion.claim+json"
+
+
+class Claim:
+    """A sentence about a measured number, and the bound that the number must keep.
+
+    Attributes:
+        sentence: what is claimed: plain words, with *emphasis* and `code` at most.
+        value: what was measured.
+        bound: those of "above", "below", "near" and "within" that were given, with their values.
+        held: whether the value lies inside the bound. NaN never does.
+    """
+
+    def __init__(self, sentence: str, value: float, bound: dict[str, float]):
+        self.sentence = sentence
+        self.value = value
+        self.bound = bound
+        self.held = (
+            value > bound.get("above", -math.inf)
+            and value < bound.get("below", math.inf)
+            and abs(value - bound.get("near", value)) <= bound.get("within", math.inf)
+        )
+
+    @property
+    def demand(self) -> str:
+        """The bound in words: "above 0.9", "above 0.2, below 0.4", "within 0.05 of 1"."""
+        if "near" in self.bound:
+            return f"within {short(self.bound['within'])} of {short(self.bound['near'])}"
+        return ", ".join(f"{side} {short(limit)}" for side, limit in self.bound.items())
+
+    def __repr__(self) -> str:
+        verdict = "holds" if self.held else "DOES NOT HOLD"
+        return f"{verdict}: {self.sentence} {short(self.value)} (must be {self.demand})"
+
+    def _repr_mimebundle_(self, **_) -> dict:
+        fields = {"sentence": self.sentence, "value": self.value, "held": self.held}
+        if not math.isfinite(self.value):
+            fields["value"] = str(self.value)  # JSON has no such numbers
+        return {"text/plain": repr(self), MIMETYPE: fields | {"bound": self.bound}}
+
+
+def short(number: float) -> str:
+    """A number as a page shows it, in about three digits: 0.982, 12.3, 4,321, 8.9e-08."""
+    if abs(number) < 1e12 and number == round(number):
+        return f"{number:,.0f}"
+    if 1e-3 <= abs(number) < 1e6:
+        return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
+    return f"{number:.2g}"
+
+
+def claim(
+    sentence: str,
+    value: float,
+    *,
+    above: float | None = None,
+    below: float | None = None,
+    near: float | None = None,
+    within: float | None = None,
+) -> None:
+    """Claim that a measured number keeps a bound; show it in one line, and raise if it does not.
+
+    In the book the claim is a card, with the range of the number over other seeds, which
+    `make claims` has measured. For that, the sentence stands in the cell as a plain string, and in
+    no other claim of the chapter.
+
+    Args:
+        sentence: what is claimed.
+        value: the number that decides it; a tensor or array of one element is one, too.
+        above: the value must be larger.
+        below: the value must be smaller.
+        near: the value must lie around it, at most `within` away.
+        within: given with `near`, and only with it.
+
+    Raises:
+        AssertionError: the value is outside the bound, or NaN.
+        TypeError: the value is no number; of True and False, say what was counted.
+        ValueError: no sentence, no bound, or bounds that do not go together.
+    """
+    if not isinstance(sentence, str) or not sentence.strip():
+        raise ValueError(f"a claim needs a sentence that says what is claimed, got {sentence!r}")
+    given = {"above": above, "below": below, "near": near, "within": within}
+    bound = {
+        name: _number(name, limit, sentence) for name, limit in given.items() if limit is not None
+    }
+    if set(bound) not in ({"above"}, {"below"}, {"above", "below"}, {"near", "within"}):
+        raise ValueError(
+            f"the claim {sentence!r} has {' and '.join(bound) or 'no bound'}; "
+            "give above, below, both of these, or near and within"
+        )
+    made = Claim(sentence, _number("value", value, sentence), bound)
+    display(made)
+    if not made.held:
+        raise AssertionError(f"{sentence} {made.value:.4g} is not {made.demand}")
+
+
+def _number(name: str, given, sentence: str) -> float:
+    if hasattr(given, "item") and getattr(given, "size", None) is not None:
+        given = given.item()  # torch and numpy say what is wrong with more than one element
+    if isinstance(given, bool) or not isinstance(given, numbers.Real):
+        raise TypeError(
+            f"{name} of the claim {sentence!r} must be a number, got {given!r}; "
+            "of what is true or false, give a count or a share"
+        )
+    return float(given)
