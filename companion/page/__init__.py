@@ -1,4 +1,4 @@
-"""What a chapter puts on its page: `setup`, `note`, `claim`, plots with text alternatives, live figures."""
+"""What a chapter puts on its page: `setup`, `note`, `claim`, plots, live figures."""
 
 from companion.page.claims import claim
 from companion.page.diagrams import transformer_diagram

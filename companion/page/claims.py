@@ -22,10 +22,11 @@ class Claim:
         self.sentence = sentence
         self.value = value
         self.bound = bound
-        self.held = (
-            value > bound.get("above", -math.inf)
-            and value < bound.get("below", math.inf)
-            and abs(value - bound.get("near", value)) <= bound.get("within", math.inf)
+        self.held = not (
+            math.isnan(value)
+            or ("above" in bound and value <= bound["above"])
+            or ("below" in bound and value >= bound["below"])
+            or ("near" in bound and abs(value - bound["near"]) > bound["within"])
         )
 
     @property

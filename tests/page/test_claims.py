@@ -64,7 +64,7 @@ def test_bounds_that_decide_nothing_are_refused(bound):
 
 @pytest.mark.parametrize("value", [True, np.True_, torch.tensor(True), "1", None, 1j, [1]])
 def test_what_is_no_number_is_refused(value):
-    with pytest.raises(TypeError, match="value of the claim 'Most are right.' must be a number"):
+    with pytest.raises(TypeError, match=r"value of the claim 'Most are right.' must be a number"):
         claim("Most are right.", value, above=0)
     with pytest.raises(TypeError, match="above of the claim"):
         claim("Most are right.", 1, above="0")
@@ -85,8 +85,18 @@ def test_the_bundle_holds_the_claim_as_data():
 
 @pytest.mark.parametrize(
     ("number", "text"),
-    [(0, "0"), (1.0, "1"), (0.98234, "0.982"), (12.34, "12.3"), (4321.7, "4,322"),
-     (8.94e-8, "8.9e-08"), (124439808, "124,439,808"), (-0.5, "-0.5"), (float("inf"), "inf"), (123456, "123,456")],
-)  # fmt: skip
+    [
+        (0, "0"),
+        (1.0, "1"),
+        (0.98234, "0.982"),
+        (12.34, "12.3"),
+        (4321.7, "4,322"),
+        (8.94e-8, "8.9e-08"),
+        (124439808, "124,439,808"),
+        (-0.5, "-0.5"),
+        (float("inf"), "inf"),
+        (123456, "123,456"),
+    ],
+)
 def test_numbers_are_short(number, text):
     assert short(number) == text
