@@ -3,6 +3,7 @@
 
 VENV := .venv
 RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 READY := $(VENV)/.complete
 SITE := _build/.site
 
@@ -22,13 +23,17 @@ SOURCES := _config.yml _toc.yml tests/exercises.py $(shell find book companion t
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
 
+# torch comes first, by its name: which of its builds an index offers depends on the machine, and pip
+# takes one that is there as it is, whatever its hash. A folder has no hash, so the package comes last.
 $(READY): requirements.txt pyproject.toml
 	@version=$$($(or $(PYTHON),python3) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1); \
 	case " $(SUPPORTED) " in *" $$version "*) ;; *) \
 	echo "The book's pinned packages install on CPython $(SUPPORTED); $(or $(PYTHON),python3) gives: $$version."; \
 	echo "Install one of these, or name it: make PYTHON=/path/to/python3.12"; exit 1;; esac
 	$(PYTHON) -m venv --clear $(VENV)
-	$(RUN) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(PIP) $$(grep -o '^torch==[^ ]*' requirements.txt)
+	$(PIP) -r requirements.txt
+	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(SITE): $(READY) $(SOURCES)

@@ -90,8 +90,9 @@ def output_key(root: Path, path: Path) -> str:
     notebook = nbformat.read(path, as_version=4)
     digest = hashlib.sha256(platform.python_version().encode())
     sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
-    pins = sorted((root / "requirements.txt").read_text("utf8").splitlines())
-    pins = [line for line in pins if line and not line.startswith("#")]
+    lines = (root / "requirements.txt").read_text("utf8").splitlines()
+    # What is indented says where a pin comes from and what its files hash to.
+    pins = sorted(line.rstrip(" \\") for line in lines if line and line[0] not in " #")
     digest.update(json.dumps([HOW, sources, pins]).encode())
     for file in sorted(dependencies(read_notebook(notebook), root)):
         digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
