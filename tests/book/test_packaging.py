@@ -79,6 +79,10 @@ def test_what_the_book_asks_for_is_pinned(root):
         assert asked.specifier.contains(pins(root)[asked.name]), asked
 
 
+def test_the_readme_installs_the_pinned_torch(root):
+    assert f"pip install torch=={pins(root)['torch']} " in (root / "README.md").read_text("utf8")
+
+
 def test_nothing_brings_torchvision_or_cuda(root):
     assert not [name for name in pins(root) if re.match("torchvision|nvidia|cuda", name)]
 
