@@ -47,6 +47,7 @@ def test_every_number_has_a_strip(value):
 
 def test_numbers_far_apart_are_drawn_by_their_size():
     html = card(Claim("They agree.", 1e-7, {"below": 1e-3}), seeds(1e-5))
+    assert "1·10⁻⁷" in html and "e-07" not in html
     assert 45 < places(html, "other")[0] < 55 and places(html, "limit") == [94.0]
 
 
