@@ -30,17 +30,15 @@ function look(data, pixels) {
       heads[`${layer}.${h}`] = head[0].slice(1);
     });
     const mean = block.weights[0].map((row, i) =>
-      row.map((_, j) => block.weights.reduce((sum, head) => sum + head[i][j], 0) / options.numHeads),
+      row.map(
+        (_, j) => block.weights.reduce((sum, head) => sum + head[i][j], 0) / options.numHeads,
+      ),
     );
     const kept = mean.map((row, i) => row.map((w, j) => (w + Number(i === j)) / 2));
     rolled = matmul(kept, rolled);
     x = block.output;
   }
-  const [logits] = linear(
-    weights,
-    "head",
-    layerNorm(weights, "final_norm", [x[0]], options.eps),
-  );
+  const [logits] = linear(weights, "head", layerNorm(weights, "final_norm", [x[0]], options.eps));
   return { logits, shares: { rollout: rolled[0].slice(1), ...heads } };
 }
 
@@ -54,7 +52,13 @@ function touched(pixels, row, column, brush, { image_size: size, levels }) {
   ink(row, column, brush === "eraser" ? 0 : levels);
   if (brush === "soft") {
     const amount = Math.round(SOFT * levels);
-    for (const [r, c] of [[-1, 0], [1, 0], [0, -1], [0, 1]]) ink(row + r, column + c, amount);
+    for (const [r, c] of [
+      [-1, 0],
+      [1, 0],
+      [0, -1],
+      [0, 1],
+    ])
+      ink(row + r, column + c, amount);
   }
   return after;
 }
@@ -134,8 +138,7 @@ function render({ model, el }) {
   };
   const under = (event) => {
     const box = paper.getBoundingClientRect();
-    const at = (part, whole) =>
-      Math.min(size - 1, Math.max(0, Math.floor((part / whole) * size)));
+    const at = (part, whole) => Math.min(size - 1, Math.max(0, Math.floor((part / whole) * size)));
     return [at(event.clientY - box.top, box.height), at(event.clientX - box.left, box.width)];
   };
   paper.addEventListener("pointerdown", (event) => {

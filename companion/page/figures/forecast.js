@@ -71,7 +71,10 @@ const UP = ({ turn, tilt }) => [
   Math.cos(turn) * Math.sin(tilt),
   Math.cos(tilt),
 ];
-const radians = ({ turn, tilt }) => ({ turn: (turn * Math.PI) / 180, tilt: (tilt * Math.PI) / 180 });
+const radians = ({ turn, tilt }) => ({
+  turn: (turn * Math.PI) / 180,
+  tilt: (tilt * Math.PI) / 180,
+});
 const HEIGHT = 330;
 
 /** From the system's coordinates to the picture's, seen from a side. */
@@ -298,7 +301,12 @@ function render({ model, el }) {
       "forecast stops being good; grey upright: the time chosen.",
     ),
     element("div", { class: "cl-controls" }, axis("x"), axis("y"), axis("z")),
-    element("div", { class: "cl-controls" }, degrees("turn", "turn", 180), degrees("tilt", "tilt", 80)),
+    element(
+      "div",
+      { class: "cl-controls" },
+      degrees("turn", "turn", 180),
+      degrees("tilt", "tilt", 80),
+    ),
     element("div", { class: "cl-side" }, table, element("p", {}, "valid prediction time ", valid)),
     say,
   );

@@ -8,7 +8,9 @@ const rightOption = (question) => question.options.findIndex((option) => option.
 
 function questionFields(state, question, heading) {
   const name = `${question.name}-${(connect.count = (connect.count ?? 0) + 1)}`;
-  const inputs = question.options.map((_, i) => element("input", { type: "radio", name, value: i }));
+  const inputs = question.options.map((_, i) =>
+    element("input", { type: "radio", name, value: i }),
+  );
   inputs.forEach((input, i) =>
     input.addEventListener("change", () => {
       const { chosen, checked } = state.value;
@@ -71,7 +73,8 @@ function render({ model, el }) {
   const score = element("span", { class: "cl-score" });
   state.draw(({ chosen, checked }) => {
     const right = questions.filter(
-      (question) => checked.includes(question.name) && chosen[question.name] === rightOption(question),
+      (question) =>
+        checked.includes(question.name) && chosen[question.name] === rightOption(question),
     );
     score.textContent = `${right.length} of ${questions.length} right`;
   });

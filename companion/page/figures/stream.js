@@ -80,7 +80,15 @@ function draw(svg, width, stages, token) {
         class: "cl-quiet",
       }),
       text(at + 26, -10, [words[0][0], " ", number("chance", words[0][1], 2)]),
-      text(at + 26, 6, words.slice(1).map(([word]) => word).join(", "), { class: "cl-quiet" }),
+      text(
+        at + 26,
+        6,
+        words
+          .slice(1)
+          .map(([word]) => word)
+          .join(", "),
+        { class: "cl-quiet" },
+      ),
     ].filter(Boolean);
   });
   paint(svg, width, height, `The stream at “${token}”, from its embedding up`, parts);

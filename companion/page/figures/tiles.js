@@ -99,9 +99,7 @@ function render({ model, el }) {
     element(
       "tbody",
       {},
-      cells.map((row, i) =>
-        element("tr", {}, element("th", { scope: "row" }, `q${i + 1}`), row),
-      ),
+      cells.map((row, i) => element("tr", {}, element("th", { scope: "row" }, `q${i + 1}`), row)),
     ),
   );
   state.draw((value) => {
@@ -169,7 +167,9 @@ function render({ model, el }) {
       now < steps.length - 1
         ? ""
         : ` That was the last tile: blend / sum differs from the exact output by at most ${Math.max(
-            ...held.map((query, i) => Math.abs((query.total ? query.blend / query.total : 0) - exact[i])),
+            ...held.map((query, i) =>
+              Math.abs((query.total ? query.blend / query.total : 0) - exact[i]),
+            ),
           ).toExponential(0)}.`;
     return `Tile ${now}: ${span(rows, "query").replace("querys", "queries")}, ${span(keys, "key")}; ${changes.join("; ")}.${end}`;
   });
@@ -182,7 +182,12 @@ function render({ model, el }) {
     el,
     "Tiles and the running softmax",
     controls,
-    element("div", { class: "cl-side" }, element("div", { class: "cl-scroll", style: "padding: 2px" }, grid), element("div", { class: "cl-scroll" }, table)),
+    element(
+      "div",
+      { class: "cl-side" },
+      element("div", { class: "cl-scroll", style: "padding: 2px" }, grid),
+      element("div", { class: "cl-scroll" }, table),
+    ),
     legend,
     say,
   );

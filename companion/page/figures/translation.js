@@ -37,7 +37,10 @@ function decode({ weights, num_layers: numLayers, block }, ids, memory) {
     x = done.output;
     cross.push(done.crossWeights);
   }
-  return { logits: x.map((row) => weights["token_embedding.weight"].map((w) => dot(row, w))), cross };
+  return {
+    logits: x.map((row) => weights["token_embedding.weight"].map((w) => dot(row, w))),
+    cross,
+  };
 }
 
 /** Greedy: the most probable word, then the most probable after it, until [EOS]. */
@@ -109,7 +112,9 @@ function render({ model, el }) {
   const packed = model.get("data");
   const data = { ...packed, weights: unpackAll(packed.weights) };
   const state = connect(model);
-  const computed = remember((text) => (complaint(data, text) ? null : translate(data, wordsOf(text))));
+  const computed = remember((text) =>
+    complaint(data, text) ? null : translate(data, wordsOf(text)),
+  );
   const result = (value) => computed(value.sentence);
   const place = (value) => Math.min(value.place, result(value).target.length) - 1;
   const shown = (value) => attentionOf(result(value).cross, value.attention);
@@ -205,7 +210,11 @@ function render({ model, el }) {
 
     const upright = "writing-mode: vertical-rl; transform: rotate(180deg); padding: .3rem .1rem";
     map.replaceChildren(
-      element("caption", {}, "Where each word of the translation (row) looked in the sentence (column)"),
+      element(
+        "caption",
+        {},
+        "Where each word of the translation (row) looked in the sentence (column)",
+      ),
       element(
         "thead",
         {},
@@ -258,7 +267,12 @@ function render({ model, el }) {
   frame(
     el,
     "The trained translator",
-    element("label", { class: "cl-control", style: "margin-bottom: .5rem" }, "write a sentence in English", typed),
+    element(
+      "label",
+      { class: "cl-control", style: "margin-bottom: .5rem" },
+      "write a sentence in English",
+      typed,
+    ),
     error,
     known,
     element(
