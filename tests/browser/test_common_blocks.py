@@ -12,7 +12,7 @@ from torch import nn
 
 from companion.nn import DecoderBlock, EncoderBlock, FeedForward
 from companion.page import live
-from companion.page.gallery.weights import packed_parameters
+from companion.page.weights import packed_parameters
 from tests.browser.reading import close, randomised
 
 pytestmark = pytest.mark.browser

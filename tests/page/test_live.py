@@ -3,13 +3,16 @@
 import base64
 import json
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from companion import page
 from companion.data import Vocabulary
 from companion.nn import (
     LearnedPositions,
@@ -17,9 +20,17 @@ from companion.nn import (
     TokenEmbedding,
     scaled_dot_product_attention,
 )
-from companion.page import attention_figure, heads_figure, live, path_figure, positions_figure
+from companion.page import (
+    attention_figure,
+    gallery,
+    heads_figure,
+    live,
+    path_figure,
+    positions_figure,
+)
 from companion.page.live import LiveFigure
 
+ROOT = Path(__file__).parents[2]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 TABLE = "<table></table>"
 
@@ -28,10 +39,26 @@ def state(figure: LiveFigure) -> dict:
     return json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure.to_html(), re.S)[1])
 
 
-def test_every_script_but_the_common_ones_is_a_figure():
-    scripts = {path.stem for path in live.FIGURES.glob("*.js")}
-    assert set(live.figure_names()) == scripts - {"common", "shim", "style"}
-    assert {"attention", "heads", "path", "positions", "pronoun"} <= scripts
+def test_every_figure_has_a_script_a_function_and_a_test():
+    functions = gallery.functions()
+    assert {"heads_figure", "quiz"} <= functions.keys()
+    assert live.figure_names() == [module.rpartition(".")[2] for module in functions.values()]
+    tests = {path.stem for path in (ROOT / "tests" / "browser").glob("test_*_figure.py")}
+    assert tests == {f"test_{name}_figure" for name in live.figure_names()}
+    for name in functions:
+        assert callable(getattr(page, name)) and name in page.__all__ and name in dir(page)
+
+
+def test_a_figure_is_imported_when_it_is_asked_for():
+    code = (
+        "import sys, companion.page; before = set(sys.modules);"
+        "from companion.page import path_figure;"
+        "print(*(m for m in set(sys.modules) - before if m.startswith('companion')))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(found.stdout.split()) == {"companion.page.gallery.path", "companion.page.live"}
+    with pytest.raises(AttributeError, match="has no attribute 'paths_figure'"):
+        getattr(page, "paths" + "_figure")
 
 
 def test_a_notebook_gets_widget_html_and_text():
