@@ -111,7 +111,8 @@ def test_unknown_figure_and_missing_fallback_are_refused():
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(live, "FIGURES", tmp_path)
     (tmp_path / "style.js").write_text("const STYLE = ``;\n")
-    (tmp_path / "common.js").write_text("const twice = (x) => 2 * x;\n")
+    for name in live.HELPERS[1:]:
+        (tmp_path / f"{name}.js").write_text(f"const {name} = 1;\n")
     (tmp_path / "shim.js").write_text("start();\n")
     (tmp_path / "one.js").write_text("export default { render };\n")
     return tmp_path
@@ -120,7 +121,7 @@ def folder(tmp_path, monkeypatch):
 def test_the_bundle_is_one_classic_script_with_every_figure(folder):
     (folder / "two.js").write_text("const x = 1;\nexport default { render };\n")
     text = live.bundle()
-    assert text.count("const twice") == 1 and text.index("const twice") < text.index("return {")
+    assert text.count("const dom") == 1 and text.index("const dom") < text.index("return {")
     assert "figures['one']" in text and "figures['two']" in text
     assert not re.search(r"(?m)^\s*(import|export)\b", text)
     assert text.rstrip().endswith("})();") and text.index("figures['two']") < text.index("start()")
@@ -145,15 +146,16 @@ def test_a_file_that_is_no_single_module_is_refused(folder, text, message):
         live.module("one")
 
 
-def test_common_exports_nothing(folder):
-    (folder / "common.js").write_text("export const a = 1;\n")
-    with pytest.raises(ValueError, match=r"common\.js must have exactly 0"):
+def test_a_helper_exports_nothing(folder):
+    (folder / "dom.js").write_text("export const a = 1;\n")
+    with pytest.raises(ValueError, match=r"dom\.js must have exactly 0"):
         live.bundle()
 
 
 def test_a_module_is_the_helpers_and_the_figure(folder):
     assert live.module("one") == (
-        "const STYLE = ``;\n\nconst twice = (x) => 2 * x;\n\nexport default { render };\n"
+        "const STYLE = ``;\n\nconst dom = 1;\n\nconst controls = 1;\n\nconst numerics = 1;\n\n"
+        "export default { render };\n"
     )
 
 

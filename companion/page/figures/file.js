@@ -40,7 +40,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "tensor", "tensor", () => ({ "": names.map((name) => [name, name]) })),
+    choice(state, "tensor", "tensor", () => ({ "": sameText(names) })),
     slider(state, "present", "bytes that have arrived", {
       min: 0,
       max: file.size,
@@ -50,8 +50,7 @@ function render({ model, el }) {
 
   const svg = drawing("svg");
   const strip = element("div", { class: "cl-scroll" }, svg);
-  let width = 640;
-  const redraw = ({ tensor, present }) => {
+  state.drawWide(strip, ({ tensor, present }, width) => {
     const x = (byte) => (byte / file.size) * width;
     const [from, to] = range({ tensor });
     const box = (start, end, attributes) =>
@@ -106,11 +105,6 @@ function render({ model, el }) {
         ),
       ].filter((part) => part !== null),
     );
-  };
-  state.draw(redraw);
-  const stop = onWidth(strip, (now) => {
-    width = now;
-    redraw(state.value);
   });
 
   const code = element("code", {
@@ -226,10 +220,7 @@ function render({ model, el }) {
   });
   say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
   frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say);
-  return () => {
-    stop();
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

@@ -60,15 +60,13 @@ function render({ model, el }) {
     else if (!checked.includes(now().name)) state.set({ checked: [...checked, now().name] });
   });
   const turn = (text, by, end) => {
-    const button = element("button", { type: "button" }, text);
-    button.addEventListener("click", () => {
-      state.set({ question: state.value.question + by });
-      focusRadio();
+    const node = button(state, text, ({ question }) => ({ question: question + by }), {
+      draw: (node, { question }) => {
+        node.disabled = question === end;
+      },
     });
-    state.draw((value) => {
-      button.disabled = value.question === end;
-    });
-    return button;
+    node.addEventListener("click", focusRadio);
+    return node;
   };
   const score = element("span", { class: "cl-score" });
   state.draw(({ chosen, checked }) => {

@@ -67,15 +67,17 @@ function render({ model, el }) {
   });
   const range = step.querySelector("input");
   const move = (by, text) => {
-    const button = element("button", { type: "button", class: by > 0 ? "cl-main" : null }, text);
-    button.addEventListener("click", () => state.set({ step: at(state.value) + by }));
-    state.draw((value) => {
-      range.max = last(value);
-      range.value = at(value);
-      button.disabled = by > 0 ? at(value) === last(value) : at(value) === 0;
+    return button(state, text, (value) => ({ step: at(value) + by }), {
+      class: by > 0 ? "cl-main" : null,
+      draw: (node, value) => {
+        node.disabled = at(value) === (by > 0 ? last(value) : 0);
+      },
     });
-    return button;
   };
+  state.draw((value) => {
+    range.max = last(value);
+    range.value = at(value);
+  });
   const sizes = [1, 2, 3, T].filter((size, i, list) => size <= T && list.indexOf(size) === i);
   const controls = element(
     "div",
@@ -95,11 +97,11 @@ function render({ model, el }) {
     "table",
     { "data-name": "scores" },
     element("caption", {}, "scores: those in memory"),
-    element("thead", {}, element("tr", {}, element("td"), names("k", S).map(centred))),
+    headRow(element("td"), names("k", S).map(centred)),
     element(
       "tbody",
       {},
-      cells.map((row, i) => element("tr", {}, element("th", { scope: "row" }, `q${i + 1}`), row)),
+      cells.map((row, i) => tableRow(`q${i + 1}`, row)),
     ),
   );
   state.draw((value) => {
@@ -130,7 +132,7 @@ function render({ model, el }) {
     "table",
     { "data-name": "running" },
     element("caption", {}, "what every query holds (▸ at work)"),
-    element("thead", {}, element("tr", {}, element("td"), columns.map(heading))),
+    headRow(element("td"), columns.map(heading)),
     element(
       "tbody",
       {},
