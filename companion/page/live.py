@@ -1,8 +1,8 @@
 """Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
 
 A figure is one file `figures/<name>.js`, `export default { render }`, written with the `HELPERS`
-beside it. Joined to these it is an anywidget module. All of them together, with `figures/shim.js` in
-place of the widget manager, are the one classic script of the static book, which needs neither a
+beside it. Joined to these it is an anywidget module. All of them together, with `figures/shim.js`
+in place of the widget manager, are the one classic script of the static book, which needs neither a
 kernel nor a server (a browser refuses to import modules on `file://`).
 """
 
