@@ -101,7 +101,7 @@ def test_the_reader_writes_a_sentence(show, encoder):
         expect(box).to_have_attribute("aria-invalid", "true")
         check(page, encoder, "the dog sleeps", 2)
     box.fill("a dog sleeps")
-    expect(complaint).to_have_text("")
+    expect(complaint).to_have_count(0)
     expect(box).to_have_attribute("aria-invalid", "false")
     check(page, encoder, "a dog sleeps", 2)
 
