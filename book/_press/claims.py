@@ -1,20 +1,27 @@
-"""Repeat every claim of the book under other seeds: `python -m book._press.claims 101 102 103`.
+"""Repeat the book's claims under other seeds: `python -m book._press.claims 301 302 303`.
 
-Each chapter is executed once for each seed, which is written into its set-up cell; what the cells
-tagged `claim` print, and whether their assertions hold, goes to `benchmarks/claims/<chapter>.md`.
+Each chapter is executed once for each seed, which is written into its set-up cell. What its claims
+measured goes to `benchmarks/claims/<chapter>.json`, a row for each claim and seed, with a hash of
+the code that measured it. Rows of the same code are kept, so that a run can be interrupted and
+goes on; rows of other code are dropped. The pages and `book/claims.md` are drawn from these files.
 """
 
 import argparse
+import ast
 import copy
+import hashlib
+import json
 import sys
 from pathlib import Path
 
 import nbformat
-import torch
+from IPython.core.inputtransformer2 import TransformerManager
 
-from book._press.execute import Run, cell_timeout, chapters, execute
+from book._press.execute import cell_timeout, chapters, execute, kernels
+from companion.page.claims import MIMETYPE
 
 OWN_SEED = "setup(seed=0)"
+ENOUGH = 5  # seeds that a claim must hold for
 
 
 def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode:
@@ -24,7 +31,7 @@ def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode
         ValueError: the code does not hold `setup(seed=0)` exactly once.
     """
     notebook = copy.deepcopy(notebook)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    cells = _code_cells(notebook)
     found = sum(cell.source.count(OWN_SEED) for cell in cells)
     if found != 1:
         raise ValueError(f"{OWN_SEED} stands {found} times in the notebook; it must stand once")
@@ -33,47 +40,114 @@ def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode
     return notebook
 
 
-def outcomes(notebook: nbformat.NotebookNode) -> dict[str, tuple[str, str]]:
-    """{id: (what the cell printed, its error or "")} for every cell that claims or that failed."""
-    found = {}
-    for cell in notebook.cells:
-        outputs = cell.get("outputs", [])
-        errors = [f"{o.ename}: {o.evalue}" for o in outputs if o.output_type == "error"]
-        if "claim" in cell.metadata.get("tags", []) or errors:
-            printed = [output.text for output in outputs if output.get("name") == "stdout"]
-            found[cell.id] = "".join(printed).strip(), "; ".join(errors)
+def _code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def code_hash(notebook: nbformat.NotebookNode) -> str:
+    """What the notebook's code cells are, in 16 hexadecimal digits."""
+    code = json.dumps([cell.source for cell in _code_cells(notebook)])
+    return hashlib.sha256(code.encode()).hexdigest()[:16]
+
+
+def sentences(notebook: nbformat.NotebookNode) -> list[str]:
+    """The sentences of the notebook's claims, read without running it.
+
+    Raises:
+        ValueError: a sentence is no plain string, or stands in two claims.
+    """
+    found = []
+    for cell in _code_cells(notebook):
+        for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "claim":
+                sentence = node.args[0] if node.args else None
+                if not isinstance(sentence, ast.Constant) or not isinstance(sentence.value, str):
+                    raise ValueError(f"the sentence of a claim is no plain string:\n{cell.source}")
+                if sentence.value in found:
+                    raise ValueError(f"two claims have the sentence {sentence.value!r}")
+                found.append(sentence.value)
     return found
 
 
-def report(name: str, runs: dict[int, Run]) -> tuple[str, int]:
-    """One chapter's table, and the number of cells in it that failed."""
-    by_seed = {seed: outcomes(run.notebook) for seed, run in runs.items()}
-    words = " ".join(map(str, runs))
-    lines = [
-        f"# {name}: its claims under other seeds",
-        "",
-        f'Made by `make claims CHAPTER={name} SEEDS="{words}"` with torch {torch.__version__}: '
-        "what every cell tagged `claim` printed, and whether its assertions held.",
-        "",
-    ]
-    failures = 0
-    for identity in dict.fromkeys(identity for found in by_seed.values() for identity in found):
-        lines += [f"Cell `{identity}`", "", "| seed | holds | printed |", "|---|---|---|"]
-        for seed, found in by_seed.items():
-            if identity not in found:  # no claim, and it failed under another seed only
-                continue
-            printed, error = found[identity]
-            failures += bool(error)
-            text = "\n".join(filter(None, [printed, error])).replace("|", r"\|")
-            lines.append(
-                f"| {seed} | {'no' if error else 'yes'} | {'<br>'.join(text.splitlines())} |"
-            )
-        lines.append("")
-    return "\n".join(lines), failures
+def data_file(root: Path, chapter: str) -> Path:
+    """Where the rows of a chapter's claims are."""
+    return root / "benchmarks" / "claims" / f"{chapter}.json"
+
+
+def read_rows(root: Path, path: Path) -> list[dict]:
+    """What other seeds measured with the chapter's code as it is now: claim, seed, value, held.
+
+    No rows where there is no file, and none of those that other code has measured.
+    """
+    file = data_file(root, path.stem)
+    if not file.exists():
+        return []
+    code = code_hash(nbformat.read(path, as_version=4))
+    return [row for row in json.loads(file.read_text("utf8")) if row["code"] == code]
+
+
+def problems(root: Path, path: Path) -> list[str]:
+    """What keeps the claims of the chapter at `path` from standing, a line each."""
+    claimed = sentences(nbformat.read(path, as_version=4))
+    file = data_file(root, path.stem)
+    rows = json.loads(file.read_text("utf8")) if file.exists() else []
+    current = read_rows(root, path)
+    again = f"run `make claims CHAPTER={path.stem}`"
+    found = []
+    if len(current) < len(rows):
+        found.append(f"{len(rows) - len(current)} rows were measured by other code: {again}")
+    for sentence in claimed:
+        of_claim = [row for row in current if row["claim"] == sentence]
+        seeds = {row["seed"] for row in of_claim}
+        if len(seeds) < ENOUGH or len(seeds) < len(of_claim):
+            found.append(f"{sentence!r}: {len(seeds)} seeds of {ENOUGH}: {again}")
+        for row in of_claim:
+            if not row["held"]:
+                found.append(f"{sentence!r}: seed {row['seed']} gave {row['value']}")
+    for sentence in sorted({row["claim"] for row in current} - set(claimed)):
+        found.append(f"{sentence!r}: measured, but claimed nowhere")
+    return found
+
+
+def measure(root: Path, path: Path, seed: int) -> list[dict]:
+    """Execute the chapter under a seed; the rows of its claims, in their order.
+
+    A claim that fails ends its cell only. A claim that was not reached has no row.
+
+    Raises:
+        RuntimeError: a cell failed with another error than a claim's.
+    """
+    notebook = nbformat.read(path, as_version=4)
+    code = code_hash(notebook)
+    changed = at_seed(notebook, seed)
+    run = execute(path, timeout=cell_timeout(root), allow_errors=True, notebook=changed)
+    rows = []
+    for cell in _code_cells(run.notebook):
+        made = [
+            output.data[MIMETYPE] for output in cell.outputs if MIMETYPE in output.get("data", {})
+        ]
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        if errors and all(claim["held"] for claim in made):
+            text = f"{errors[0].ename}: {errors[0].evalue}"
+            raise RuntimeError(f"{path.name} under seed {seed}, cell {cell.id}: {text}")
+        for claim in made:
+            row = {"claim": claim["sentence"], "seed": seed, "value": claim["value"]}
+            rows.append(row | {"held": claim["held"], "code": code})
+    return rows
+
+
+def write_rows(root: Path, path: Path, rows: list[dict]) -> None:
+    """Write a chapter's rows, those of one claim together, a line each."""
+    order = {sentence: at for at, sentence in enumerate(dict.fromkeys(r["claim"] for r in rows))}
+    rows = sorted(rows, key=lambda row: (order[row["claim"]], row["seed"]))
+    lines = [json.dumps(row, ensure_ascii=False) for row in rows]
+    file = data_file(root, path.stem)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf8")
 
 
 def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
-    """Write `benchmarks/claims/<chapter>.md` for one chapter or all; returns 1 if a cell failed.
+    """Measure what is missing of one chapter or of all; returns 1 if a claim does not stand.
 
     Raises:
         ValueError: there is no such chapter.
@@ -82,22 +156,29 @@ def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
     if not paths:
         names = ", ".join(path.stem for path in chapters(root))
         raise ValueError(f"no chapter {chapter!r}; there are {names}")
-    folder = root / "benchmarks" / "claims"
-    folder.mkdir(parents=True, exist_ok=True)
-    failures = 0
+    failed = False
     for path in paths:
-        notebook = nbformat.read(path, as_version=4)
-        runs = {}
-        for seed in seeds:
-            print(f"executing {path.name} under seed {seed} ...", flush=True)
-            changed = at_seed(notebook, seed)
-            timeout = cell_timeout(root)
-            runs[seed] = execute(path, timeout=timeout, allow_errors=True, notebook=changed)
-        table, failed = report(path.stem, runs)
-        (folder / f"{path.stem}.md").write_text(table, "utf8")
-        failures += failed
-    print(f"{failures} cells failed; the tables are in benchmarks/claims")
-    return 1 if failures else 0
+        rows = read_rows(root, path)
+        missing = [seed for seed in seeds if seed not in {row["seed"] for row in rows}]
+        print(
+            f"{path.stem}: {len(seeds) - len(missing)} seeds kept, {len(missing)} to run",
+            flush=True,
+        )
+        with kernels() as submit:
+            running = [submit(measure, root, path, seed) for seed in missing]
+            for seed, future in zip(missing, running, strict=True):
+                try:
+                    rows += future.result()
+                except RuntimeError as error:
+                    failed = True
+                    print(error, file=sys.stderr)
+                    continue
+                write_rows(root, path, rows)  # after each, so that nothing is lost
+                print(f"{path.stem}: seed {seed} done", flush=True)
+        for problem in problems(root, path):
+            failed = True
+            print(f"{path.stem}: {problem}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -212,6 +213,27 @@ def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Excepti
     return f"{path}: cell {index + 1} (id {cell.get('id')}) failed with {short}\n{error}"
 
 
+@contextmanager
+def kernels() -> Iterator[Callable[..., Future]]:
+    """A `submit` for work that runs on kernels, side by side; a KeyboardInterrupt stops them."""
+    futures = []
+
+    def submit(*work) -> Future:
+        futures.append(pool.submit(*work))
+        return futures[-1]
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        try:
+            yield submit
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while any(future.running() for future in futures):
+                for kernel in psutil.Process().children(recursive=True):  # threads end with them
+                    kernel.kill()
+                time.sleep(0.1)
+            raise
+
+
 def execute_all(records: list[Record], timeout: int) -> list[str]:
     """Execute notebooks side by side and keep their outputs; say what begins and what is done.
 
@@ -226,25 +248,17 @@ def execute_all(records: list[Record], timeout: int) -> list[str]:
         KeyboardInterrupt: the kernels are stopped; what was finished is kept.
     """
     done, failures = 0, []
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        futures = {pool.submit(_execute_and_keep, record, timeout): record for record in records}
-        try:
-            for future in as_completed(futures):
-                done += 1
-                name = futures[future].name
-                try:
-                    told = f"{future.result():.0f} s"
-                except ChapterError as error:
-                    failures.append(str(error))
-                    told = "failed"
-                _say(f"[{done}/{len(records)}] {name}: {told}")
-        except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
-            while any(future.running() for future in futures):
-                for kernel in psutil.Process().children(recursive=True):  # threads end with them
-                    kernel.kill()
-                time.sleep(0.1)
-            raise
+    with kernels() as submit:
+        futures = {submit(_execute_and_keep, record, timeout): record for record in records}
+        for future in as_completed(futures):
+            done += 1
+            name = futures[future].name
+            try:
+                told = f"{future.result():.0f} s"
+            except ChapterError as error:
+                failures.append(str(error))
+                told = "failed"
+            _say(f"[{done}/{len(records)}] {name}: {told}")
     return failures
 
 

@@ -1,53 +1,110 @@
-"""Claims under other seeds, on a tiny chapter whose claim holds for even seeds only."""
+"""Claims under other seeds, on a tiny chapter whose one claim holds for even seeds only."""
+
+import json
 
 import nbformat
 import pytest
 
-from book._press.claims import at_seed, main
+from book._press.claims import at_seed, code_hash, data_file, main, problems, sentences
+from book._press.execute import chapters
+from companion.page.claims import MIMETYPE
+
+PARITY = "claim('The seed is even.', seed % 2, below=1)\nprint('after')"
+SIZE = "claim('The seed is large.', seed, above=100)"
 
 
 @pytest.fixture
 def book(tmp_path):
     (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters: [file: one]\n")
-    (tmp_path / "_config.yml").write_text("execute: {timeout: 20}\n")
+    (tmp_path / "_config.yml").write_text("execute: {timeout: 60}\n")
     (tmp_path / "intro.md").write_text("# A book\n")
     notebook = nbformat.v4.new_notebook()
-    claim = "print(f'rest | {seed % 2}')\nassert seed % 2 == 0, 'odd'"
     notebook.cells = [
-        nbformat.v4.new_code_cell("def setup(seed):\n    return seed"),
+        nbformat.v4.new_code_cell(
+            "from IPython.display import display\n"
+            "def setup(seed):\n    return seed\n"
+            "def claim(sentence, value, above=-1, below=10**9):\n"
+            "    held = above < value < below\n"
+            "    data = {'sentence': sentence, 'value': value, 'held': held}\n"
+            f"    display({{'{MIMETYPE}': data}}, raw=True)\n"
+            "    assert held\n"
+        ),
         nbformat.v4.new_code_cell("seed = setup(seed=0)"),
-        nbformat.v4.new_code_cell(claim, id="parity", metadata={"tags": ["claim"]}),
-        nbformat.v4.new_code_cell("print('goes on')", id="last", metadata={"tags": ["claim"]}),
+        nbformat.v4.new_code_cell(PARITY),
+        nbformat.v4.new_code_cell(SIZE),
         nbformat.v4.new_code_cell("print('no claim')"),
     ]
     nbformat.write(notebook, tmp_path / "one.ipynb")
     return tmp_path
 
 
-def test_every_claim_is_tabulated_under_every_seed(book):
-    assert main(book, [102, 103]) == 1
-    table = (book / "benchmarks" / "claims" / "one.md").read_text("utf8")
-    assert "| 102 | yes | rest \\| 0 |" in table
-    assert "| 103 | no | rest \\| 1<br>AssertionError: odd |" in table
-    assert table.count("| yes | goes on |") == 2
-    assert "no claim" not in table
+def rows(book):
+    return json.loads(data_file(book, "one").read_text("utf8"))
 
 
-def test_claims_that_hold_pass(book):
-    assert main(book, [104]) == 0
-
-
-def test_a_cell_that_fails_counts_even_if_it_claims_nothing(book):
+def add_cell(book, code):
     notebook = nbformat.read(book / "one.ipynb", as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell("1 / (seed - 104)", id="plain"))
+    notebook.cells.append(nbformat.v4.new_code_cell(code))
     nbformat.write(notebook, book / "one.ipynb")
+
+
+def test_every_claim_of_every_seed_has_a_row(book, capsys):
+    assert main(book, [102, 103]) == 1  # 103 is odd, and two seeds are too few
+    code = code_hash(nbformat.read(book / "one.ipynb", as_version=4))
+    assert rows(book) == [
+        {"claim": "The seed is even.", "seed": 102, "value": 0, "held": True, "code": code},
+        {"claim": "The seed is even.", "seed": 103, "value": 1, "held": False, "code": code},
+        {"claim": "The seed is large.", "seed": 102, "value": 102, "held": True, "code": code},
+        {"claim": "The seed is large.", "seed": 103, "value": 103, "held": True, "code": code},
+    ]
+    assert "'The seed is even.': seed 103 gave 1" in capsys.readouterr().out
+
+
+def test_what_is_measured_is_kept_until_the_code_changes(book, capsys):
+    assert main(book, [102, 104, 106]) == 1
+    assert main(book, [102, 104, 106, 108, 110], "one") == 0
+    assert "one: 3 seeds kept, 2 to run" in capsys.readouterr().out
+    path = chapters(book)[0]
+    assert problems(book, path) == []
+    add_cell(book, "1 + 1")
+    stale, *missing = problems(book, path)
+    assert stale == "10 rows were measured by other code: run `make claims CHAPTER=one`"
+    assert [line.split(":")[1] for line in missing] == [" 0 seeds of 5"] * 2
+    assert main(book, [112]) == 1
+    assert {row["seed"] for row in rows(book)} == {112}
+
+
+def test_what_is_no_claim_any_more_is_a_problem(book):
+    main(book, [102])
+    changed = rows(book)
+    changed[0]["claim"] = "It was claimed once."
+    data_file(book, "one").write_text(json.dumps(changed))
+    assert problems(book, chapters(book)[0])[-1].endswith("measured, but claimed nowhere")
+
+
+def test_another_error_is_told_and_measures_nothing(book, capsys):
+    add_cell(book, "1 / (seed - 104)")
     assert main(book, [102, 104]) == 1
-    table = (book / "benchmarks" / "claims" / "one.md").read_text("utf8")
-    assert "Cell `plain`" in table and "| 104 | no | ZeroDivisionError: division by zero |" in table
+    assert {row["seed"] for row in rows(book)} == {102}
+    error = capsys.readouterr().err
+    assert "one.ipynb under seed 104" in error and "ZeroDivisionError" in error
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("claim(f'{1}', 1, above=0)", "no plain string"),
+        ("claim(sentence, 1, above=0)", "no plain string"),
+        ("claim('The seed ' 'is even.', 1, above=0)", "two claims have the sentence"),
+    ],
+)
+def test_a_sentence_is_plain_and_stands_once(book, code, message):
+    add_cell(book, code)
+    with pytest.raises(ValueError, match=message):
+        sentences(nbformat.read(book / "one.ipynb", as_version=4))
 
 
 def test_one_chapter_alone_or_an_error_that_lists_them(book):
-    assert main(book, [104], "one") == 0
     with pytest.raises(ValueError, match="no chapter 'two'; there are one"):
         main(book, [104], "two")
 
