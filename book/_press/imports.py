@@ -93,11 +93,16 @@ def dependencies(code: Code, root: Path) -> set[Path]:
 
 
 def _modules(name: str, root: Path) -> set[Path]:
-    """The files that Python runs to import a dotted name of the package; none for another's."""
+    """The files that Python runs to import a dotted name of the package; none for another's.
+
+    For `companion.page.heads_figure` that is gallery/heads.py (`companion.page.gallery`).
+    """
     parts = name.split(".")
     if parts[0] != PACKAGE:
         return set()
     paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
+    if parts[:2] == [PACKAGE, "page"] and len(parts) == 3:
+        paths.append(paths[1] / "gallery" / parts[2].removesuffix("_figure"))
     files = {path / "__init__.py" for path in paths} | {path.with_suffix(".py") for path in paths}
     return {file for file in files if file.is_file()}
 

@@ -89,7 +89,8 @@
     const parts = [formula.cloneNode(false)];
     for (const piece of formula.childNodes) {
       const space = piece.localName === "mstyle" && piece.querySelector("mspace");
-      if (space && parseFloat(space.getAttribute("width")) >= 1) parts.push(formula.cloneNode(false));
+      if (space && parseFloat(space.getAttribute("width")) >= 1)
+        parts.push(formula.cloneNode(false));
       else parts.at(-1).append(piece.cloneNode(true));
     }
     return parts.filter((part) => part.childNodes.length > 0);

@@ -39,7 +39,10 @@ def public_names(name: str) -> dict[str, list[str]]:
     }
     groups: dict[str, list[str]] = {}
     for public in part.__all__:
-        groups.setdefault(home.get(public, name), []).append(public)
+        thing = getattr(part, public)  # a live figure's module is imported only now
+        origin = getattr(thing, "__module__", name)
+        subpackage = ".".join(origin.split(".")[: name.count(".") + 2])
+        groups.setdefault(home.get(public, subpackage), []).append(public)
     return dict(sorted(groups.items()))
 
 

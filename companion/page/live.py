@@ -1,9 +1,9 @@
 """Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
 
-A figure is one file `figures/<name>.js`, `export default { render }`, written with the helpers of
-`figures/common.js`. Joined to `common.js` it is an anywidget module. All of them together, with
-`figures/shim.js` in place of the widget manager, are the one classic script of the static book,
-which needs neither a kernel nor a server (a browser refuses to import modules on `file://`).
+A figure is one file `figures/<name>.js`, `export default { render }`, written with the `HELPERS`
+beside it. Joined to these it is an anywidget module. All of them together, with `figures/shim.js`
+in place of the widget manager, are the one classic script of the static book, which needs neither a
+kernel nor a server (a browser refuses to import modules on `file://`).
 """
 
 import base64
@@ -20,7 +20,7 @@ import torch
 import traitlets
 
 FIGURES = Path(__file__).parent / "figures"
-HELPERS = ("style", "common")
+HELPERS = ("style", "dom", "controls", "numerics")
 PARTS = (*HELPERS, "shim")  # every other file in the folder is a figure
 
 
@@ -135,7 +135,7 @@ def _source(name: str) -> str:
     exports = re.findall(r"(?m)^[ \t]*export\b.*", text)
     expected = 0 if name in PARTS else 1
     if re.search(r"(?m)^[ \t]*import\b|\bimport\s*\(", text):
-        raise ValueError(f"{name}.js imports something; a figure has only itself and common.js")
+        raise ValueError(f"{name}.js imports something; a figure has only itself and the helpers")
     if len(exports) != expected or any(not e.startswith("export default") for e in exports):
         raise ValueError(
             f"{name}.js must have exactly {expected} `export default`, at the start of a line, and "

@@ -1,12 +1,31 @@
 """What the tests of live figures share: a model that float16 holds exactly, and reading a page."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import torch
 from playwright.sync_api import Locator, Page
 from torch import nn
 
+from companion.page.live import LiveFigure
+
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A figure</title>
 <meta name="viewport" content="width=device-width"><script defer src="figures.js"></script>
 <body style="margin: 8px">{}</body></html>"""
+
+
+class Example(NamedTuple):
+    """A figure for the tests of all figures.
+
+    Args:
+        make: shows random numbers, so that nothing is true by training.
+        numbers: CSS of the elements in which it shows the numbers of its table; None has none.
+        table: CSS of these numbers in the table that stands there without JavaScript.
+    """
+
+    make: Callable[[], LiveFigure]
+    numbers: str | None
+    table: str = "td"
 
 
 def randomised(model: nn.Module) -> nn.Module:

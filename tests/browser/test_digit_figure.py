@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from companion.models import ViT, ViTConfig
 from companion.page import digit_figure
-from tests.browser.reading import close, numbers, press, randomised, select
+from tests.browser.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 
@@ -163,3 +163,6 @@ def test_a_model_that_the_page_cannot_compute_is_refused(change):
         digit_figure(ViT(ViTConfig(**SIZES | change)), IMAGES, LABELS)
     with pytest.raises(ValueError, match="without a gate"):
         digit_figure(ViT(ViTConfig(**SIZES, activation="swiglu")), IMAGES, LABELS)
+
+
+EXAMPLE = Example(lambda: digit_figure(MODEL, IMAGES, LABELS), "[data-name=answers] [data-value]")

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from companion.data import HOMONYMS, MATES, SPECIAL_TOKENS, Vocabulary
 from companion.page import embeddings_figure
-from tests.browser.reading import close, numbers, press, select
+from tests.browser.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 
@@ -120,3 +120,8 @@ def test_equal_words_draw_and_answer(show):
 def test_vectors_of_another_vocabulary_are_refused():
     with pytest.raises(ValueError, match=r"\(5, 7\).*expected one row for each of the 6"):
         embeddings_figure(VECTORS[:5], VOCABULARY)
+
+
+EXAMPLE = Example(
+    lambda: embeddings_figure(VECTORS, VOCABULARY), "[data-name=answers] [data-value]"
+)

@@ -2,6 +2,8 @@
 
 import json
 import re
+from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 import torch
@@ -12,7 +14,7 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 from companion.page import file_figure
 from companion.pretrained import load
-from tests.browser.reading import close, numbers, press, select
+from tests.browser.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 
@@ -112,3 +114,9 @@ def test_files_that_cannot_be_shown(folder, tmp_path):
         file_figure(tmp_path)
     with pytest.raises(KeyError):
         file_figure(folder, "no such tensor")
+
+
+EXAMPLE = Example(
+    lambda: file_figure(small_gpt2(Path(mkdtemp())), "transformer.h.0.attn.c_attn.weight"),
+    "[data-name=ours] [data-value]",
+)

@@ -8,7 +8,7 @@ from companion.data import lorenz, lorenz_path, split_series
 from companion.forecasting import roll_out, valid_steps
 from companion.models import Forecaster, ForecasterConfig
 from companion.page import forecast_figure
-from tests.browser.reading import close, numbers, press, randomised, select
+from tests.browser.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 
@@ -138,3 +138,11 @@ def test_what_stands_there_without_javascript_is_what_is_shown(show, forecaster,
     cells = show(figure, java_script_enabled=False).locator("td").all_inner_texts()
     shown = numbers(show(figure).locator("[data-name=points] td[data-value]"))
     close(torch.tensor([float(cell) for cell in cells]).double(), shown, 6e-4)
+
+
+EXAMPLE = Example(
+    lambda: forecast_figure(
+        randomised(Forecaster(CONFIG)), split_series(lorenz(200, seed=7)[0], gap=7), steps=STEPS
+    ),
+    "[data-name=points] td[data-value]",
+)

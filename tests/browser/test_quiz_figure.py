@@ -4,7 +4,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from companion.page import quiz
-from companion.page.gallery.quizzes import QUIZZES, read_quiz
+from companion.page.gallery.quiz import QUIZZES, read_quiz
+from tests.browser.reading import Example
 
 pytestmark = pytest.mark.browser
 
@@ -174,3 +175,6 @@ def test_as_a_widget_the_quiz_tells_the_kernel_and_follows_it(browser):
     expect(page.get_by_role("status")).to_have_text("Choose an answer, then check it.")
     assert page.evaluate("endFigure()") == 0
     page.close()
+
+
+EXAMPLE = Example(lambda: quiz("self_attention"), None)  # no number in it

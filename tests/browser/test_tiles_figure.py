@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from companion.nn import scaled_dot_product_attention
 from companion.page import tiles_figure
-from tests.browser.reading import close, numbers, press, select
+from tests.browser.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 
@@ -109,3 +109,6 @@ def test_the_buttons_step_and_stop_at_both_ends(show):
     select(page, "block size").select_option("4")  # one tile is left, and the step follows
     check(page, given, 4, False, 1)
     expect(forward).to_be_disabled()
+
+
+EXAMPLE = Example(lambda: tiles_figure(*problem(3, 3)), "[data-name=running] td[data-name=exact]")

@@ -8,7 +8,7 @@ from companion.data import translation_vocabulary
 from companion.generation import greedy_decode
 from companion.models import Transformer, TransformerConfig
 from companion.page import translation_figure
-from tests.browser.reading import close, numbers, press, randomised, select
+from tests.browser.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 
@@ -161,3 +161,6 @@ def test_it_says_when_a_sentence_is_longer_than_those_of_training(show):
 def test_a_figure_needs_an_example():
     with pytest.raises(ValueError, match="at least one sentence"):
         translation_figure(MODEL, VOCABULARY, ENGLISH, [], trained_length=5)
+
+
+EXAMPLE = Example(figure, "[data-name=cross] td[data-value]")

@@ -10,7 +10,7 @@ from companion.data import BOS, EOS, Vocabulary
 from companion.generation import next_token_probabilities
 from companion.models import GPT, GPTConfig
 from companion.page import writer_figure
-from tests.browser.reading import close, numbers, press, randomised
+from tests.browser.reading import Example, close, numbers, press, randomised
 
 pytestmark = pytest.mark.browser
 
@@ -192,3 +192,6 @@ def test_a_model_that_the_page_cannot_compute_is_refused(change):
     model = GPT(GPTConfig(**SIZES | {"num_layers": 1} | change))
     with pytest.raises(ValueError, match="the figure computes"):
         writer_figure(model, VOCABULARY)
+
+
+EXAMPLE = Example(lambda: writer_figure(MODEL, VOCABULARY), "[data-name=next] [data-word]")

@@ -3,13 +3,16 @@
 import base64
 import json
 import re
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from companion import page
 from companion.data import Vocabulary
 from companion.nn import (
     LearnedPositions,
@@ -17,9 +20,17 @@ from companion.nn import (
     TokenEmbedding,
     scaled_dot_product_attention,
 )
-from companion.page import attention_figure, heads_figure, live, path_figure, positions_figure
+from companion.page import (
+    attention_figure,
+    gallery,
+    heads_figure,
+    live,
+    path_figure,
+    positions_figure,
+)
 from companion.page.live import LiveFigure
 
+ROOT = Path(__file__).parents[2]
 WIDGET = "application/vnd.jupyter.widget-view+json"
 TABLE = "<table></table>"
 
@@ -28,10 +39,26 @@ def state(figure: LiveFigure) -> dict:
     return json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure.to_html(), re.S)[1])
 
 
-def test_every_script_but_the_common_ones_is_a_figure():
-    scripts = {path.stem for path in live.FIGURES.glob("*.js")}
-    assert set(live.figure_names()) == scripts - {"common", "shim", "style"}
-    assert {"attention", "heads", "path", "positions", "pronoun"} <= scripts
+def test_every_figure_has_a_script_a_function_and_a_test():
+    functions = gallery.functions()
+    assert {"heads_figure", "quiz"} <= functions.keys()
+    assert live.figure_names() == [module.rpartition(".")[2] for module in functions.values()]
+    tests = {path.stem for path in (ROOT / "tests" / "browser").glob("test_*_figure.py")}
+    assert tests == {f"test_{name}_figure" for name in live.figure_names()}
+    for name in functions:
+        assert callable(getattr(page, name)) and name in page.__all__ and name in dir(page)
+
+
+def test_a_figure_is_imported_when_it_is_asked_for():
+    code = (
+        "import sys, companion.page; before = set(sys.modules);"
+        "from companion.page import path_figure;"
+        "print(*(m for m in set(sys.modules) - before if m.startswith('companion')))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(found.stdout.split()) == {"companion.page.gallery.path", "companion.page.live"}
+    with pytest.raises(AttributeError, match="has no attribute 'paths_figure'"):
+        getattr(page, "paths" + "_figure")
 
 
 def test_a_notebook_gets_widget_html_and_text():
@@ -84,7 +111,8 @@ def test_unknown_figure_and_missing_fallback_are_refused():
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(live, "FIGURES", tmp_path)
     (tmp_path / "style.js").write_text("const STYLE = ``;\n")
-    (tmp_path / "common.js").write_text("const twice = (x) => 2 * x;\n")
+    for name in live.HELPERS[1:]:
+        (tmp_path / f"{name}.js").write_text(f"const {name} = 1;\n")
     (tmp_path / "shim.js").write_text("start();\n")
     (tmp_path / "one.js").write_text("export default { render };\n")
     return tmp_path
@@ -93,7 +121,7 @@ def folder(tmp_path, monkeypatch):
 def test_the_bundle_is_one_classic_script_with_every_figure(folder):
     (folder / "two.js").write_text("const x = 1;\nexport default { render };\n")
     text = live.bundle()
-    assert text.count("const twice") == 1 and text.index("const twice") < text.index("return {")
+    assert text.count("const dom") == 1 and text.index("const dom") < text.index("return {")
     assert "figures['one']" in text and "figures['two']" in text
     assert not re.search(r"(?m)^\s*(import|export)\b", text)
     assert text.rstrip().endswith("})();") and text.index("figures['two']") < text.index("start()")
@@ -118,15 +146,16 @@ def test_a_file_that_is_no_single_module_is_refused(folder, text, message):
         live.module("one")
 
 
-def test_common_exports_nothing(folder):
-    (folder / "common.js").write_text("export const a = 1;\n")
-    with pytest.raises(ValueError, match=r"common\.js must have exactly 0"):
+def test_a_helper_exports_nothing(folder):
+    (folder / "dom.js").write_text("export const a = 1;\n")
+    with pytest.raises(ValueError, match=r"dom\.js must have exactly 0"):
         live.bundle()
 
 
 def test_a_module_is_the_helpers_and_the_figure(folder):
     assert live.module("one") == (
-        "const STYLE = ``;\n\nconst twice = (x) => 2 * x;\n\nexport default { render };\n"
+        "const STYLE = ``;\n\nconst dom = 1;\n\nconst controls = 1;\n\nconst numerics = 1;\n\n"
+        "export default { render };\n"
     )
 
 

@@ -12,8 +12,7 @@ import pytest
 
 from book._press.execute import chapters
 from companion.page import quiz
-from companion.page.gallery import quizzes
-from companion.page.gallery.quizzes import QUIZZES, read_quiz
+from companion.page.gallery.quiz import QUIZZES, read_quiz
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.stem for path in QUIZZES.glob("*.toml"))
@@ -128,7 +127,7 @@ def toml(content) -> str:
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """`written(key=content, ...)` writes five questions, the first with these contents."""
-    monkeypatch.setattr(quizzes, "QUIZZES", tmp_path)
+    monkeypatch.setattr("companion.page.gallery.quiz.QUIZZES", tmp_path)
 
     def write(count=5, **changes):
         questions = [{"name": f"q{i}", "text": "Is it?", "options": OPTIONS} for i in range(count)]

@@ -1,5 +1,7 @@
 """What a notebook depends on, on a tiny package, and that nothing of the real one is missed."""
 
+import re
+from inspect import getfile
 from pathlib import Path
 
 import nbformat
@@ -7,6 +9,8 @@ import pytest
 
 from book._press.execute import notebooks
 from book._press.imports import dependencies, read_code, read_notebook
+from companion import page
+from companion.page import gallery
 
 ROOT = Path(__file__).parents[2]
 FILES = {
@@ -19,6 +23,8 @@ FILES = {
     "page/near.py": "from .far import x\nfrom ..validation import y\n",
     "page/far.py": "Path(__file__).with_name('record.json')\n",
     "page/record.json": "{}",
+    "page/gallery/heads.py": "from companion.page import near\n",
+    "page/gallery/path.py": "",
     "page/quizzes/one.toml": "",
     "page/figures/one.js": "",
     "page/__pycache__/near.pyc": "",
@@ -55,6 +61,8 @@ def needs(root, *sources):
         ("from companion import nn as parts", {"nn/masks.py"}),
         ("def f():\n  from companion.nn import alone", LATE),
         ("import companion.page.near", NEAR),
+        ("from companion.page import heads_figure", {"page/gallery/heads.py", *NEAR}),
+        ("from companion.page import path_figure", {"page/gallery/path.py"}),
         ("%time from companion import validation", {"validation.py"}),
         ("%%time\nx = 1\nfrom companion import validation", {"validation.py"}),
         ("!python -m companion.validation", {"validation.py"}),
@@ -79,6 +87,26 @@ def test_a_data_file_belongs_to_who_names_it_and_a_script_to_nobody(root):
 def test_relative_imports_are_resolved():
     code = read_code("from . import a\nfrom .b import c\nfrom ..d import e", "companion.x")
     assert code.imports == {"companion.x.a", "companion.x.b.c", "companion.d.e"}
+
+
+@pytest.mark.parametrize("name", gallery.functions())
+def test_who_names_a_figure_depends_on_its_module_and_on_no_other_figure(name):
+    found = dependencies(read_code(f"from companion.page import {name}"), ROOT)
+    function = getattr(page, name)
+    figures = {file for file in found if file.parent.name == "gallery"}
+    assert {file for file in figures if file.stem != "__init__"} == {Path(getfile(function))}
+
+
+def test_a_chapter_depends_on_the_figures_that_stand_in_it():
+    """However it comes to them: a name in its code is enough."""
+    modules = gallery.functions()
+    for path in notebooks(ROOT):
+        notebook = nbformat.read(path, as_version=4)
+        words = set(re.findall(r"\w+", "\n".join(cell.source for cell in notebook.cells)))
+        found = dependencies(read_notebook(notebook), ROOT)
+        stems = {file.stem for file in found if file.parent.name == "gallery"} - {"__init__"}
+        shown = {modules[name].rpartition(".")[2] for name in words & modules.keys() - {"quiz"}}
+        assert stems - {"quiz"} == shown, path
 
 
 def test_every_data_file_of_the_real_package_belongs_to_a_notebook():

@@ -44,10 +44,8 @@ function editor(state, key, caption, tokens) {
       "tbody",
       {},
       inputs.map((row, i) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, tokens[i]),
+        tableRow(
+          tokens[i],
           row.map((input) => element("td", { class: "cl-input" }, input)),
         ),
       ),
@@ -61,9 +59,6 @@ function render({ model, el }) {
   const state = connect(model);
   const entries = start.value[0].map((_, j) => String(j + 1));
   const part = (name) => (value) => compute(value)[name];
-
-  const reset = element("button", { type: "button" }, "Start again");
-  reset.addEventListener("click", () => state.set(structuredClone(start)));
 
   const vectors = element(
     "div",
@@ -82,7 +77,7 @@ function render({ model, el }) {
       describe: (t) => format(t, 1),
     }),
     toggle(state, "scaled", `divide the scores by √dₖ = √${start.key[0].length}`),
-    reset,
+    button(state, "Start again", () => structuredClone(start)),
   );
   const results = element(
     "div",
@@ -96,7 +91,7 @@ function render({ model, el }) {
     (value) =>
       compute(value)
         .weights.map((row, i) => {
-          const most = row.indexOf(Math.max(...row));
+          const most = argmax(row);
           return `“${tokens[i]}” attends most to “${tokens[most]}” (${format(row[most])})`;
         })
         .join(", ") + ".",

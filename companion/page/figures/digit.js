@@ -21,26 +21,21 @@ function cut({ image_size: size, patch_size: side, levels }, pixels) {
 function look(data, pixels) {
   const { weights, num_layers: numLayers, block: options } = data;
   const patches = linear(weights, "patch_embedding.proj", cut(data, pixels));
-  let x = add([weights.cls_token[0], ...patches], weights["positions.weight"]);
+  const x = add([weights.cls_token[0], ...patches], weights["positions.weight"]);
   let rolled = x.map((_, i) => x.map((_, j) => Number(i === j)));
   const heads = {};
-  for (let layer = 0; layer < numLayers; layer++) {
-    const block = encoderBlock(weights, `blocks.${layer}`, x, options);
+  const blocks = encoderBlocks(weights, "blocks", numLayers, x, options);
+  blocks.forEach((block, layer) => {
     block.weights.forEach((head, h) => {
       heads[`${layer}.${h}`] = head[0].slice(1);
     });
-    const mean = block.weights[0].map((row, i) =>
-      row.map((_, j) => block.weights.reduce((sum, head) => sum + head[i][j], 0) / options.numHeads),
+    const kept = meanOf(block.weights).map((row, i) =>
+      row.map((w, j) => (w + Number(i === j)) / 2),
     );
-    const kept = mean.map((row, i) => row.map((w, j) => (w + Number(i === j)) / 2));
     rolled = matmul(kept, rolled);
-    x = block.output;
-  }
-  const [logits] = linear(
-    weights,
-    "head",
-    layerNorm(weights, "final_norm", [x[0]], options.eps),
-  );
+  });
+  const [cls] = blocks.at(-1).output;
+  const [logits] = linear(weights, "head", layerNorm(weights, "final_norm", [cls], options.eps));
   return { logits, shares: { rollout: rolled[0].slice(1), ...heads } };
 }
 
@@ -54,7 +49,13 @@ function touched(pixels, row, column, brush, { image_size: size, levels }) {
   ink(row, column, brush === "eraser" ? 0 : levels);
   if (brush === "soft") {
     const amount = Math.round(SOFT * levels);
-    for (const [r, c] of [[-1, 0], [1, 0], [0, -1], [0, 1]]) ink(row + r, column + c, amount);
+    for (const [r, c] of [
+      [-1, 0],
+      [1, 0],
+      [0, -1],
+      [0, 1],
+    ])
+      ink(row + r, column + c, amount);
   }
   return after;
 }
@@ -71,8 +72,7 @@ function movedBy(pixels, down, right, size) {
 const shade = (share, of) => `color-mix(in oklab, var(--${of}) ${100 * share}%, var(--ground))`;
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const { image_size: size, patch_size: side, levels, examples, num_layers: numLayers } = data;
   const across = size / side;
   const state = connect(model);
@@ -80,7 +80,6 @@ function render({ model, el }) {
     const found = look(data, pixels);
     return { ...found, probabilities: softmax(found.logits) };
   });
-  const draw = (pixels, more = {}) => state.set({ pixels, example: "own", ...more });
 
   // The drawing: a pointer paints; arrow keys move a frame, and the space bar paints inside it.
   const paper = drawing("svg", {
@@ -130,12 +129,12 @@ function render({ model, el }) {
   });
   const paintAt = (row, column) => {
     const { pixels, brush } = state.value;
-    draw(touched(pixels, row, column, brush, data), { row, column });
+    const after = touched(pixels, row, column, brush, data);
+    state.set({ pixels: after, example: "own", row, column });
   };
   const under = (event) => {
     const box = paper.getBoundingClientRect();
-    const at = (part, whole) =>
-      Math.min(size - 1, Math.max(0, Math.floor((part / whole) * size)));
+    const at = (part, whole) => clamp(Math.floor((part / whole) * size), 0, size - 1);
     return [at(event.clientY - box.top, box.height), at(event.clientX - box.left, box.width)];
   };
   paper.addEventListener("pointerdown", (event) => {
@@ -153,19 +152,18 @@ function render({ model, el }) {
     if (event.key === " ") paintAt(row, column);
     else if (ways[event.key]) {
       const [down, right] = ways[event.key];
-      const inside = (place) => Math.min(size - 1, Math.max(0, place));
+      const inside = (place) => clamp(place, 0, size - 1);
       state.set({ row: inside(row + down), column: inside(column + right) });
     } else return;
     event.preventDefault();
   });
   paper.dataset.lmSuppressShortcuts = true;
 
-  const button = (name, text, label, act) => {
-    const attributes = { type: "button", name, "aria-label": label };
-    const node = element("button", attributes, text);
-    node.addEventListener("click", () => draw(act(state.value.pixels)));
-    return node;
-  };
+  const change = (name, text, label, act) =>
+    button(state, text, ({ pixels }) => ({ pixels: act(pixels), example: "own" }), {
+      name,
+      "aria-label": label,
+    });
   const controls = element(
     "div",
     { class: "cl-controls" },
@@ -200,30 +198,29 @@ function render({ model, el }) {
       element(
         "span",
         { style: "display: flex; gap: 0.2rem" },
-        button("left", "left", "one pixel to the left", (p) => movedBy(p, 0, -1, size)),
-        button("right", "right", "one pixel to the right", (p) => movedBy(p, 0, 1, size)),
-        button("up", "up", "one pixel up", (p) => movedBy(p, -1, 0, size)),
-        button("down", "down", "one pixel down", (p) => movedBy(p, 1, 0, size)),
+        change("left", "left", "one pixel to the left", (p) => movedBy(p, 0, -1, size)),
+        change("right", "right", "one pixel to the right", (p) => movedBy(p, 0, 1, size)),
+        change("up", "up", "one pixel up", (p) => movedBy(p, -1, 0, size)),
+        change("down", "down", "one pixel down", (p) => movedBy(p, 1, 0, size)),
       ),
     ),
-    button("clear", "Clear", null, (pixels) => pixels.map(() => 0)),
+    change("clear", "Clear", null, (pixels) => pixels.map(() => 0)),
   );
 
-  const answers = element("div", { class: "cl-answers", "data-name": "answers" });
-  state.draw((value) => {
-    const { probabilities, logits } = result(value);
-    const best = probabilities.indexOf(Math.max(...probabilities));
-    answers.replaceChildren(
-      ...probabilities.flatMap((p, digit) => {
-        const bar = element("i", { "aria-hidden": "true" });
-        bar.style.setProperty("--w", p);
-        const number = write(element("span"), p);
-        number.dataset.logit = String(logits[digit]);
-        const text = digit === best ? element("b", {}, String(digit)) : String(digit);
-        return [element("span", {}, text), bar, number];
-      }),
-    );
-  });
+  const answers = answerList(
+    state,
+    "answers",
+    (value) => {
+      const { probabilities, logits } = result(value);
+      const best = argmax(probabilities);
+      return probabilities.map((p, digit) => {
+        const text = String(digit);
+        const shown = element("span", {}, digit === best ? element("b", {}, text) : text);
+        return [shown, p, { logit: String(logits[digit]) }];
+      });
+    },
+    2,
+  );
 
   // Where it looks: the grid of patches, and the same patches as the sequence that they are.
   const viewName = (view) =>
@@ -276,12 +273,14 @@ function render({ model, el }) {
             }),
           ),
         );
-        const bar = element("i");
-        bar.style.setProperty("--w", row[i] / most);
         return element(
           "li",
           { class: row[i] === most ? "cl-most" : null },
-          element("span", { class: "cl-bar", "aria-hidden": "true", style: "height: 2rem" }, bar),
+          element(
+            "span",
+            { class: "cl-bar", "aria-hidden": "true", style: "height: 2rem" },
+            shareBar(row[i] / most),
+          ),
           picture,
           element("span", { class: "cl-number" }, `${i + 1}`),
         );
@@ -291,16 +290,14 @@ function render({ model, el }) {
 
   const say = announce(state, (value) => {
     const { probabilities, shares } = result(value);
-    const order = Array.from(probabilities.keys()).sort(
-      (a, b) => probabilities[b] - probabilities[a],
-    );
+    const order = descending(probabilities);
     const row = shares[value.view];
     const ink = value.pixels.some((pixel) => pixel > 0);
     return (
       `${ink ? "" : "An empty image, and it answers all the same. "}` +
       `It reads a ${order[0]} (${format(probabilities[order[0]])}), then a ${order[1]} ` +
       `(${format(probabilities[order[1]])}). By ${viewName(value.view)}, most weight is on patch ` +
-      `${row.indexOf(Math.max(...row)) + 1} of ${row.length}.`
+      `${argmax(row) + 1} of ${row.length}.`
     );
   });
   const caption = (text) => element("p", { style: "margin: 0 0 0.3rem" }, text);

@@ -1,6 +1,5 @@
 // Word vectors on a plane, and the words nearest to first − minus + plus.
 
-const length = (vector) => Math.sqrt(dot(vector, vector));
 const combine = (...terms) =>
   Array.from(terms[0][1], (_, i) => terms.reduce((sum, [by, v]) => sum + by * v[i], 0));
 
@@ -10,7 +9,7 @@ function twoDirections(vectors) {
   for (const vector of vectors) {
     let rest = Array.from(vector);
     for (const direction of found) rest = combine([1, rest], [-dot(rest, direction), direction]);
-    const size = length(rest);
+    const size = norm(rest);
     if (size > 1e-6) found.push(rest.map((x) => x / size));
     if (found.length === 2) break;
   }
@@ -20,7 +19,7 @@ function twoDirections(vectors) {
 function render({ model, el }) {
   const { words, vectors, groups, maps, examples } = model.get("data");
   const unit = unpack(vectors).map((row) => {
-    const size = length(row);
+    const size = norm(row);
     return Array.from(row, (x) => x / size);
   });
   const of = (word) => unit[words.indexOf(word)];
@@ -32,7 +31,7 @@ function render({ model, el }) {
 
   /** Words by their cosine with a vector, the nearest first. */
   const ranked = (vector, without) => {
-    const size = length(vector);
+    const size = norm(vector);
     return unit
       .map((row, i) => [words[i], size ? dot(row, vector) / size : 0])
       .filter(([word]) => !without.includes(word))
@@ -49,7 +48,7 @@ function render({ model, el }) {
   });
 
   const offered = Object.fromEntries(
-    Object.entries(groups).map(([name, members]) => [name, members.map((word) => [word, word])]),
+    Object.entries(groups).map(([name, members]) => [name, sameText(members)]),
   );
   const word = (key, label) => choice(state, key, label, () => offered);
   const controls = element(
@@ -64,32 +63,21 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     examples.map(([first, minus, plus]) => {
-      const button = element("button", { type: "button" }, formula({ first, minus, plus }));
-      button.addEventListener("click", () => state.set({ first, minus, plus }));
-      return button;
+      const words = { first, minus, plus };
+      return button(state, formula(words), () => words);
     }),
   );
   const mapChoice = choice(state, "group", "words on the map", () => ({
-    "": Object.keys(maps).map((name) => [name, name]),
+    "": sameText(Object.keys(maps)),
   }));
   state.draw(({ view }) => {
     mapChoice.style.display = view === "map" ? "" : "none";
   });
 
   const list = (name, rows) => {
-    const box = element("div", { class: "cl-answers", "data-name": name });
+    const found = (value) => rows(value).map(([text, cosine]) => [text, cosine, { word: text }]);
+    const box = answerList(state, name, found);
     box.style.gridTemplateColumns = "max-content minmax(3rem, 8rem) max-content";
-    state.draw((value) =>
-      box.replaceChildren(
-        ...rows(value).flatMap(([text, cosine]) => {
-          const bar = element("i", { "aria-hidden": "true" });
-          bar.style.setProperty("--w", Math.max(0, cosine));
-          const number = write(element("span"), cosine, 3);
-          number.dataset.word = text;
-          return [element("span", {}, text), bar, number];
-        }),
-      ),
-    );
     return box;
   };
   const heading = (text) => {
@@ -118,13 +106,7 @@ function render({ model, el }) {
 
   const svg = drawing("svg"),
     picture = element("div", { style: "margin-bottom: .8rem" }, svg);
-  let width = 640;
-  const redraw = () => paintWords(svg, width, state.value, result(state.value));
-  state.draw(redraw);
-  const stop = onWidth(picture, (now) => {
-    width = now;
-    redraw();
-  });
+  state.drawWide(picture, (value, width) => paintWords(svg, width, value, result(value)));
 
   /** The words as points, the given ones and the answer in bold, and the parallelogram. */
   function paintWords(svg, width, value, { query, answers }) {
@@ -269,10 +251,7 @@ function render({ model, el }) {
     lists,
     say,
   );
-  return () => {
-    stop();
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

@@ -40,7 +40,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "tensor", "tensor", () => ({ "": names.map((name) => [name, name]) })),
+    choice(state, "tensor", "tensor", () => ({ "": sameText(names) })),
     slider(state, "present", "bytes that have arrived", {
       min: 0,
       max: file.size,
@@ -50,42 +50,66 @@ function render({ model, el }) {
 
   const svg = drawing("svg");
   const strip = element("div", { class: "cl-scroll" }, svg);
-  let width = 640;
-  const redraw = ({ tensor, present }) => {
+  state.drawWide(strip, ({ tensor, present }, width) => {
     const x = (byte) => (byte / file.size) * width;
     const [from, to] = range({ tensor });
     const box = (start, end, attributes) =>
-      drawing("rect", { x: x(start), y: 22, width: Math.max(x(end) - x(start), 1), height: 26, ...attributes });
+      drawing("rect", {
+        x: x(start),
+        y: 22,
+        width: Math.max(x(end) - x(start), 1),
+        height: 26,
+        ...attributes,
+      });
     const label = (byte, anchor, text, y) =>
-      drawing("text", { x: x(byte), y, "text-anchor": anchor, class: "cl-quiet", style: "font-size: 12px" }, text);
-    paint(svg, width, 66, `The file from its first byte to its last; the chosen tensor is marked`, [
-      box(0, file.start, { fill: "none", stroke: "var(--second)", "stroke-width": 1.5, "stroke-dasharray": "4 2" }),
-      ...names.map((name) => box(...range({ tensor: name }), { fill: "none", stroke: "var(--line)" })),
-      box(from, to, { fill: "var(--first)" }),
-      present < file.size
-        ? box(present, file.size, { fill: "var(--ground)", "fill-opacity": 0.8, stroke: "var(--ink)", "stroke-dasharray": "2 3" })
-        : null,
-      label(0, "start", `length and header, ${file.start} bytes`, 14),
-      label(file.size, "end", "tensors", 14),
       drawing(
         "text",
-        {
-          x: Math.min(Math.max(x((from + to) / 2), 45), width - 45),
-          y: 63,
-          "text-anchor": "middle",
-          style: "font-size: 12px",
-        },
-        `▲ ${from} – ${to}`,
-      ),
-    ].filter((part) => part !== null));
-  };
-  state.draw(redraw);
-  const stop = onWidth(strip, (now) => {
-    width = now;
-    redraw(state.value);
+        { x: x(byte), y, "text-anchor": anchor, class: "cl-quiet", style: "font-size: 12px" },
+        text,
+      );
+    paint(
+      svg,
+      width,
+      66,
+      `The file from its first byte to its last; the chosen tensor is marked`,
+      [
+        box(0, file.start, {
+          fill: "none",
+          stroke: "var(--second)",
+          "stroke-width": 1.5,
+          "stroke-dasharray": "4 2",
+        }),
+        ...names.map((name) =>
+          box(...range({ tensor: name }), { fill: "none", stroke: "var(--line)" }),
+        ),
+        box(from, to, { fill: "var(--first)" }),
+        present < file.size
+          ? box(present, file.size, {
+              fill: "var(--ground)",
+              "fill-opacity": 0.8,
+              stroke: "var(--ink)",
+              "stroke-dasharray": "2 3",
+            })
+          : null,
+        label(0, "start", `length and header, ${file.start} bytes`, 14),
+        label(file.size, "end", "tensors", 14),
+        drawing(
+          "text",
+          {
+            x: Math.min(Math.max(x((from + to) / 2), 45), width - 45),
+            y: 63,
+            "text-anchor": "middle",
+            style: "font-size: 12px",
+          },
+          `▲ ${from} – ${to}`,
+        ),
+      ].filter((part) => part !== null),
+    );
   });
 
-  const code = element("code", { style: "overflow-wrap: anywhere; color: var(--ink); background: none" });
+  const code = element("code", {
+    style: "overflow-wrap: anywhere; color: var(--ink); background: none",
+  });
   const said = element("p", {}, "In the header: ", code);
   state.draw((value) => {
     code.textContent =
@@ -102,7 +126,10 @@ function render({ model, el }) {
   };
   state.draw((value) => {
     const [from] = range(value);
-    const count = Math.min(4, entry(value).shape.reduce((a, b) => a * b, 1));
+    const count = Math.min(
+      4,
+      entry(value).shape.reduce((a, b) => a * b, 1),
+    );
     raw.replaceChildren(
       ...Array.from({ length: count }, (_, i) =>
         element(
@@ -131,18 +158,38 @@ function render({ model, el }) {
           {},
           element(
             "th",
-            { scope: "colgroup", colspan: 4, style: "overflow-wrap: anywhere; white-space: normal; text-align: left" },
+            {
+              scope: "colgroup",
+              colspan: 4,
+              style: "overflow-wrap: anywhere; white-space: normal; text-align: left",
+            },
             name.split(/(?<=[._])/).flatMap((part) => [part, element("wbr")]),
             element("br"),
-            element("span", { class: "cl-quiet", style: "font-weight: 400" }, `${shape(sizes)}, ${words}`),
+            element(
+              "span",
+              { class: "cl-quiet", style: "font-weight: 400" },
+              `${shape(sizes)}, ${words}`,
+            ),
           ),
         ),
-        element("tr", {}, entries.map((i) => cell(value, i))),
+        element(
+          "tr",
+          {},
+          entries.map((i) => cell(value, i)),
+        ),
       ]),
     );
   });
   const head = (...texts) =>
-    element("thead", {}, element("tr", {}, texts.map((text) => element("th", { scope: "col" }, text))));
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        texts.map((text) => element("th", { scope: "col" }, text)),
+      ),
+    );
   const tables = [
     element(
       "table",
@@ -166,15 +213,14 @@ function render({ model, el }) {
     const [from, to] = range(value);
     return (
       `${value.tensor} has ${shape(entry(value).shape)} numbers, bytes ${from} to ${to}. ` +
-      (into.length ? `It becomes ${into.join(", ")}.` : "No parameter of companion's model needs it.")
+      (into.length
+        ? `It becomes ${into.join(", ")}.`
+        : "No parameter of companion's model needs it.")
     );
   });
   say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
   frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say);
-  return () => {
-    stop();
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

@@ -28,12 +28,10 @@ function forecast({ weights, depth, num_heads: numHeads, patch_size: patch, step
   ]);
   const patches = [];
   for (let t = 0; t < points.length; t += patch) patches.push(points.slice(t, t + patch).flat());
-  let rows = add(linear(weights, "patch_embedding", patches), weights["positions.weight"]);
-  for (let block = 0; block < depth; block++) {
-    const options = { numHeads, normFirst: true, activation: "gelu" };
-    rows = encoderBlock(weights, `blocks.${block}`, rows, options).output;
-  }
-  const read = layerNorm(weights, "final_norm", rows).flatMap((row) => Array.from(row));
+  const rows = add(linear(weights, "patch_embedding", patches), weights["positions.weight"]);
+  const options = { numHeads, normFirst: true, activation: "gelu" };
+  const { output } = encoderBlocks(weights, "blocks", depth, rows, options).at(-1);
+  const read = layerNorm(weights, "final_norm", output).flatMap((row) => Array.from(row));
   const [moves] = linear(weights, "head", [read]);
   return window.at(-1).map((x, i) => x + step_scale * moves[i]);
 }
@@ -53,7 +51,7 @@ function unfold(data, { x, y, z, rival }) {
   } else {
     const seen = path.slice(0, window).map(scaled);
     for (let step = 0; step < steps; step++) {
-      seen.push(forecast(data, seen.slice(-window)).map((s) => Math.max(-1000, Math.min(1000, s))));
+      seen.push(forecast(data, seen.slice(-window)).map((s) => clamp(s, -1000, 1000)));
     }
     said = seen.slice(window - 1).map(restored);
   }
@@ -71,7 +69,10 @@ const UP = ({ turn, tilt }) => [
   Math.cos(turn) * Math.sin(tilt),
   Math.cos(tilt),
 ];
-const radians = ({ turn, tilt }) => ({ turn: (turn * Math.PI) / 180, tilt: (tilt * Math.PI) / 180 });
+const radians = ({ turn, tilt }) => ({
+  turn: (turn * Math.PI) / 180,
+  tilt: (tilt * Math.PI) / 180,
+});
 const HEIGHT = 330;
 
 /** From the system's coordinates to the picture's, seen from a side. */
@@ -159,7 +160,7 @@ function drawTime(svg, width, value, { data, result }) {
   const y = (x) => height / 2 - 8 - x * 2.4;
   const line = (points, attributes) =>
     drawing("path", {
-      d: track(points.map(([x], t) => [at(t), y(Math.max(-30, Math.min(30, x)))])),
+      d: track(points.map(([x], t) => [at(t), y(clamp(x, -30, 30))])),
       fill: "none",
       "stroke-width": 2,
       ...attributes,
@@ -181,8 +182,7 @@ function drawTime(svg, width, value, { data, result }) {
 }
 
 const LIMITS = { x: [-20, 20], y: [-25, 25], z: [2, 48] };
-const within = (key, number) =>
-  Math.round(10 * Math.max(LIMITS[key][0], Math.min(LIMITS[key][1], number))) / 10;
+const within = (key, number) => Math.round(10 * clamp(number, ...LIMITS[key])) / 10;
 
 /** Dragging: the start follows the pointer in the plane of the picture; elsewhere the view turns. */
 function draggable(svg, state, start) {
@@ -210,15 +210,14 @@ function draggable(svg, state, start) {
       state.set(Object.fromEntries(moved));
     } else {
       const turn = (((Math.round(from.turn - across / 2) + 180) % 360) + 360) % 360;
-      const tilt = Math.max(-80, Math.min(80, Math.round(from.tilt + down / 2)));
+      const tilt = clamp(Math.round(from.tilt + down / 2), -80, 80);
       state.set({ turn: turn - 180, tilt });
     }
   });
 }
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const state = connect(model);
   const compute = remember((start) => unfold(data, start));
   const result = ({ x, y, z, rival }) => compute({ x, y, z, rival });
@@ -228,19 +227,11 @@ function render({ model, el }) {
   const spaces = [drawing("svg", {}), drawing("svg", {})];
   spaces[0].style.cursor = "grab";
   const picture = element("div", {}, ...spaces);
-  let width = 0;
-  const repaint = () => {
-    if (width === 0) return;
-    const { value } = state,
-      now = result(value);
+  state.drawWide(picture, (value, width) => {
+    const now = result(value);
     drawSpace(spaces[0], width, value, { backdrop, result: now });
     drawTime(spaces[1], width, value, { data, result: now });
-  };
-  const stop = onWidth(picture, (now) => {
-    width = now;
-    repaint();
   });
-  state.draw(repaint);
   draggable(spaces[0], state, () => result(state.value).shown[0]);
 
   const table = matrixTable(
@@ -298,14 +289,16 @@ function render({ model, el }) {
       "forecast stops being good; grey upright: the time chosen.",
     ),
     element("div", { class: "cl-controls" }, axis("x"), axis("y"), axis("z")),
-    element("div", { class: "cl-controls" }, degrees("turn", "turn", 180), degrees("tilt", "tilt", 80)),
+    element(
+      "div",
+      { class: "cl-controls" },
+      degrees("turn", "turn", 180),
+      degrees("tilt", "tilt", 80),
+    ),
     element("div", { class: "cl-side" }, table, element("p", {}, "valid prediction time ", valid)),
     say,
   );
-  return () => {
-    stop();
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

@@ -11,7 +11,7 @@ function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
   const verb = (residual ? add(x, attended.output) : attended.output)[2];
   const answer = (name) => {
     const probabilities = softmax(linear(weights, name, [verb])[0]);
-    const most = probabilities.indexOf(Math.max(...probabilities));
+    const most = argmax(probabilities);
     return { word: nouns[most], probability: probabilities[most] };
   };
   return {
@@ -24,10 +24,8 @@ function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
 const sentenceOf = ({ subject, verb, object }) => ["the", subject, verb, "the", object];
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const state = connect(model);
-  const same = (words) => ({ "": words.map((word) => [word, word]) });
   const result = remember((value) => run(data, value));
 
   const other = (key, mate) => ({
@@ -35,24 +33,33 @@ function render({ model, el }) {
       // the two nouns differ: the same one twice swaps them
       word === value[mate] ? { [key]: word, [mate]: value[key] } : { [key]: word },
   });
-  const exchange = element(
-    "button",
-    { type: "button", name: "exchange" },
-    "Exchange the two nouns",
-  );
-  exchange.addEventListener("click", () =>
-    state.set({ subject: state.value.object, object: state.value.subject }),
-  );
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "subject", "who", () => same(data.nouns), other("subject", "object")),
-    choice(state, "verb", "does", () => same(data.verbs)),
-    choice(state, "object", "to whom", () => same(data.nouns), other("object", "subject")),
-    exchange,
+    choice(
+      state,
+      "subject",
+      "who",
+      () => ({ "": sameText(data.nouns) }),
+      other("subject", "object"),
+    ),
+    choice(state, "verb", "does", () => ({ "": sameText(data.verbs) })),
+    choice(
+      state,
+      "object",
+      "to whom",
+      () => ({ "": sameText(data.nouns) }),
+      other("object", "subject"),
+    ),
+    button(
+      state,
+      "Exchange the two nouns",
+      ({ subject, object }) => ({ subject: object, object: subject }),
+      { name: "exchange" },
+    ),
   );
 
-  const columns = Array.from({ length: 5 }, () => element("th", { scope: "col" }));
+  const columns = Array.from({ length: 5 }, () => columnHead(""));
   state.draw((value) =>
     sentenceOf(value).forEach((word, i) => {
       columns[i].textContent = word;
@@ -70,7 +77,7 @@ function render({ model, el }) {
       name.textContent = `head ${head + 1}`;
       name.className = value.on[head] ? "" : "cl-off";
       const row = result(value).rows[head],
-        most = row.indexOf(Math.max(...row));
+        most = argmax(row);
       row.forEach((weight, j) => {
         write(cells[j], weight);
         cells[j].style.setProperty("--w", value.on[head] ? weight : 0);
@@ -78,16 +85,7 @@ function render({ model, el }) {
         cells[j].style.opacity = value.on[head] ? 1 : 0.45;
       });
     });
-    return element(
-      "tr",
-      {},
-      element(
-        "th",
-        { scope: "row" },
-        element("label", { class: "cl-control cl-inline" }, box, name),
-      ),
-      cells,
-    );
+    return tableRow(element("label", { class: "cl-control cl-inline" }, box, name), cells);
   });
   const table = element(
     "div",
@@ -96,7 +94,7 @@ function render({ model, el }) {
       "table",
       { "data-name": "rows" },
       element("caption", {}, "Weights from the verb to every word"),
-      element("thead", {}, element("tr", {}, element("td"), columns)),
+      headRow(element("td"), columns),
       element("tbody", {}, rows),
     ),
   );
@@ -112,10 +110,8 @@ function render({ model, el }) {
       mark.textContent =
         found.word === value[name] ? "\u2713 right" : `\u2717 wrong, it was “${value[name]}”`;
     });
-    return element(
-      "tr",
-      {},
-      element("th", { scope: "row" }, question),
+    return tableRow(
+      question,
       element("td", { style: "text-align: left" }, word),
       element("td", {}, number),
       element("td", { style: "text-align: left; white-space: normal" }, mark),

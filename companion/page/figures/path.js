@@ -190,7 +190,7 @@ function render({ model, el }) {
   const toPointer = (event) => {
     const box = svg.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top - TOP) / ROW);
-    state.set({ distance: Math.max(1, Math.min(last, last - row)) });
+    state.set({ distance: clamp(last - row, 1, last) });
   };
   svg.addEventListener("pointerdown", (event) => {
     if (event.pointerType === "touch" && event.offsetX > LABELS) return; // the page must still scroll
@@ -211,28 +211,20 @@ function render({ model, el }) {
   const table = element(
     "table",
     { class: "cl-counts" },
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        [
-          "layer",
-          "steps between the two words",
-          "in the paper, at most",
-          "steps in a row inside one layer",
-        ].map((text) => element("th", { scope: "col" }, text)),
-      ),
+    headRow(
+      [
+        "layer",
+        "steps between the two words",
+        "in the paper, at most",
+        "steps in a row inside one layer",
+      ].map(columnHead),
     ),
     element(
       "tbody",
       {},
       Object.entries(rows).map(([kind, text]) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, text),
+        tableRow(
+          text,
           counts[kind],
           kind === "convolution"
             ? order
@@ -247,13 +239,7 @@ function render({ model, el }) {
     order.textContent = value.convolution === "dilated" ? "O(logₖ\u00a0n)" : "O(n/k)";
   });
 
-  let width = 640;
-  const redraw = () => draw(svg, width, words, state.value, paths(state.value));
-  state.draw(redraw);
-  const stop = onWidth(picture, (now) => {
-    width = now;
-    redraw();
-  });
+  state.drawWide(picture, (value, width) => draw(svg, width, words, value, paths(value)));
 
   const steps = (path, one, many) => `${path.length} ${path.length === 1 ? one : many}`;
   const say = announce(state, (value) => {
@@ -266,10 +252,7 @@ function render({ model, el }) {
     );
   });
   frame(el, "The path between two words", controls, picture, table, say);
-  return () => {
-    stop();
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

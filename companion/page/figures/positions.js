@@ -1,10 +1,5 @@
 // Three views of positions: the waves, how alike two positions are, and rotation.
 
-const angle = (position, pair, width) => position / 10000 ** ((2 * pair) / width);
-const encoding = (position, width) =>
-  Array.from({ length: width }, (_, column) =>
-    (column % 2 ? Math.cos : Math.sin)(angle(position, column >> 1, width)),
-  );
 const turned = ([x, y], by) => [
   x * Math.cos(by) - y * Math.sin(by),
   x * Math.sin(by) + y * Math.cos(by),
@@ -19,17 +14,15 @@ const curve = (points) =>
 function waves(state) {
   const svg = drawing("svg"),
     picture = element("div", {}, svg);
-  let width = 640;
-  const redraw = () => {
-    const { d_model: columns, position } = state.value,
-      rows = Math.min(columns / 2, MOST_ROWS);
+  const redraw = ({ d_model: columns, position }, width) => {
+    const rows = Math.min(columns / 2, MOST_ROWS);
     const row = 40,
       left = width < 400 ? 54 : 74,
       right = 108,
       top = 26,
       height = top + rows * row + 24;
     const x = (at) => left + (at / (LENGTH - 1)) * (width - left - right);
-    const numbers = encoding(position, columns),
+    const numbers = sinusoid(position, columns),
       parts = [];
     parts.push(
       drawing("text", { x: 0, y: 12, class: "cl-quiet", style: "font-size: 12px" }, "columns"),
@@ -121,10 +114,6 @@ function waves(state) {
     parts: [picture],
     redraw,
     picture,
-    resize: (now) => {
-      width = now;
-      redraw();
-    },
   };
 }
 
@@ -132,17 +121,15 @@ function waves(state) {
 function similarity(state) {
   const svg = drawing("svg"),
     picture = element("div", {}, svg);
-  let width = 640;
-  const redraw = () => {
-    const { d_model: columns, position } = state.value,
-      here = encoding(position, columns);
+  const redraw = ({ d_model: columns, position }, width) => {
+    const here = sinusoid(position, columns);
     const height = 210,
       left = 40,
       right = 10,
       top = 12,
       bottom = 36,
       half = columns / 2;
-    const all = Array.from({ length: LENGTH }, (_, at) => dot(here, encoding(at, columns)));
+    const all = Array.from({ length: LENGTH }, (_, at) => dot(here, sinusoid(at, columns)));
     const x = (at) => left + (at / (LENGTH - 1)) * (width - left - right);
     const y = (value) => top + ((half - value) / (2 * half)) * (height - top - bottom);
     const parts = [half, 0, -half].flatMap((value) => [
@@ -195,8 +182,8 @@ function similarity(state) {
     (value) => [
       distances.map((distance) =>
         dot(
-          encoding(value.position, value.d_model),
-          encoding(value.position + distance, value.d_model),
+          sinusoid(value.position, value.d_model),
+          sinusoid(value.position + distance, value.d_model),
         ),
       ),
     ],
@@ -206,10 +193,6 @@ function similarity(state) {
     parts: [picture, element("div", { class: "cl-scroll", style: "margin-top: .6rem" }, table)],
     redraw,
     picture,
-    resize: (now) => {
-      width = now;
-      redraw();
-    },
   };
 }
 
@@ -220,8 +203,7 @@ function rotation(state, { query, key, d_k: width }) {
   const product = element("b", { "data-name": "product" }),
     plain = element("span", { "data-name": "unturned" });
   const text = element("p", {});
-  const redraw = () => {
-    const { i, j, pair } = state.value;
+  const redraw = ({ i, j, pair }) => {
     const q = turned(query, angle(i, pair, width)),
       k = turned(key, angle(j, pair, width));
     const longest = Math.max(Math.hypot(...query), Math.hypot(...key)),
@@ -291,16 +273,17 @@ function rotation(state, { query, key, d_k: width }) {
       ")",
     );
   };
-  const later = element("button", { type: "button", name: "later" }, "Both one place later");
-  later.addEventListener("click", () =>
-    state.set({
-      i: Math.min(LENGTH - 1, state.value.i + 1),
-      j: Math.min(LENGTH - 1, state.value.j + 1),
-    }),
+  const later = button(
+    state,
+    "Both one place later",
+    ({ i, j }) => ({ i: Math.min(LENGTH - 1, i + 1), j: Math.min(LENGTH - 1, j + 1) }),
+    {
+      name: "later",
+      draw: (node, { i, j }) => {
+        node.disabled = Math.max(i, j) >= LENGTH - 1;
+      },
+    },
   );
-  state.draw(({ i, j }) => {
-    later.disabled = Math.max(i, j) >= LENGTH - 1;
-  });
   const controls = element(
     "div",
     { class: "cl-controls" },
@@ -313,7 +296,7 @@ function rotation(state, { query, key, d_k: width }) {
       () => ({
         "": Array.from({ length: width / 2 }, (_, pair) => [
           pair,
-          `${2 * pair}, ${2 * pair + 1}: turns by ${1 / 10000 ** ((2 * pair) / width)}`,
+          `${2 * pair}, ${2 * pair + 1}: turns by ${angle(1, pair, width)}`,
         ]),
       }),
       { change: (pair) => ({ pair: Number(pair) }) },
@@ -326,6 +309,7 @@ function rotation(state, { query, key, d_k: width }) {
       element("div", { class: "cl-side", style: "align-items: center" }, svg, text),
     ],
     redraw,
+    picture: svg,
   };
 }
 
@@ -352,11 +336,10 @@ function render({ model, el }) {
     shared.hidden = value.view === "rotation";
     shared.style.display = shared.hidden ? "none" : "";
     for (const [name, panel] of Object.entries(panels)) panel.hidden = name !== value.view;
-    views[value.view].redraw();
   });
-  const stops = Object.values(views)
-    .filter(({ picture }) => picture)
-    .map(({ picture, resize }) => onWidth(picture, resize));
+  for (const [name, { picture, redraw }] of Object.entries(views)) {
+    state.drawWide(picture, (value, width) => value.view === name && redraw(value, width));
+  }
   const say = announce(state, ({ view, d_model: columns, position, i, j, pair }) => {
     if (view === "rotation") {
       const { query, key, d_k: width } = model.get("data");
@@ -365,7 +348,7 @@ function render({ model, el }) {
     }
     if (view === "similarity")
       return `Position ${position}: most like itself (${format(columns / 2, 0)}), and the curve is the same at every position.`;
-    const numbers = encoding(position, columns)
+    const numbers = sinusoid(position, columns)
       .slice(0, 8)
       .map((x) => format(x))
       .join(", ");
@@ -383,10 +366,7 @@ function render({ model, el }) {
     ...Object.values(panels),
     say,
   );
-  return () => {
-    stops.forEach((stop) => stop());
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

@@ -18,13 +18,9 @@ function run({ words, weights, rounds, answers }, sentence) {
     });
     x = add(x, attended.output);
   }
-  const probabilities = softmax(
-    answers.map((word) => dot(x[at], weights.embedding[words.indexOf(word)])),
-  );
-  return {
-    rows,
-    answers: answers.map((word, i) => [word, probabilities[i]]).sort((a, b) => b[1] - a[1]),
-  };
+  const table = answers.map((word) => weights.embedding[words.indexOf(word)]);
+  const probabilities = softmax(tiedLogits(table, x[at]));
+  return { rows, answers: descending(probabilities).map((i) => [answers[i], probabilities[i]]) };
 }
 
 function sentenceOf({ templates, verbs, nouns }, value) {
@@ -34,12 +30,10 @@ function sentenceOf({ templates, verbs, nouns }, value) {
 }
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const { nouns, verbs, adjectives, templates } = data;
   const state = connect(model);
   const kindOf = (other) => Object.keys(nouns).find((kind) => nouns[kind].includes(other));
-  const same = (words) => words.map((word) => [word, word]);
 
   /** Verb and adjective follow the noun: those of another class are replaced by the first that fits. */
   const fitting = (value) => {
@@ -53,11 +47,13 @@ function render({ model, el }) {
   };
   const isAnimals = (value) => adjectives.animal.includes(value.adjective);
 
-  const swap = element("button", { type: "button", name: "swap", class: "cl-main" });
   const swapped = (value) => adjectives[isAnimals(value) ? kindOf(value.other) : "animal"][0];
-  swap.addEventListener("click", () => state.set({ adjective: swapped(state.value) }));
-  state.draw((value) => {
-    swap.textContent = `Change “${value.adjective}” to “${swapped(value)}”`;
+  const swap = button(state, "", (value) => ({ adjective: swapped(value) }), {
+    name: "swap",
+    class: "cl-main",
+    draw: (node, value) => {
+      node.textContent = `Change “${value.adjective}” to “${swapped(value)}”`;
+    },
   });
 
   const heads = data.rounds.flatMap(({ name, title, num_heads: numHeads }) =>
@@ -71,15 +67,15 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     choice(state, "adjective", "it was too …", (value) => ({
-      "fits an animal": same(adjectives.animal),
-      [`fits a ${kindOf(value.other)}`]: same(adjectives[kindOf(value.other)]),
+      "fits an animal": sameText(adjectives.animal),
+      [`fits a ${kindOf(value.other)}`]: sameText(adjectives[kindOf(value.other)]),
     })),
     swap,
   );
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "animal", "animal", () => ({ "": same(nouns.animal) })),
+    choice(state, "animal", "animal", () => ({ "": sameText(nouns.animal) })),
     choice(
       state,
       "other",
@@ -88,7 +84,7 @@ function render({ model, el }) {
         Object.fromEntries(
           Object.entries(nouns)
             .filter(([kind]) => kind !== "animal")
-            .map(([kind, words]) => [`${kind}s`, same(words)]),
+            .map(([kind, words]) => [`${kind}s`, sameText(words)]),
         ),
       { change: (other, value) => fitting({ ...value, other }) },
     ),
@@ -96,7 +92,7 @@ function render({ model, el }) {
       state,
       "verb",
       "verb",
-      (value) => ({ "": same(Object.keys(verbs[kindOf(value.other)])) }),
+      (value) => ({ "": sameText(Object.keys(verbs[kindOf(value.other)])) }),
       { disabled: (value) => !usesVerb(value) },
     ),
     choice(state, "head", "attention", () => ({ "": heads })),
@@ -140,7 +136,7 @@ function render({ model, el }) {
   state.draw((value) => {
     const { sentence, rows } = result(value),
       row = rows[value.head],
-      most = row.indexOf(Math.max(...row));
+      most = argmax(row);
     sentence.forEach((text, i) => {
       const { bar, word, number, item } = chips[i];
       word.textContent = text;
@@ -151,19 +147,10 @@ function render({ model, el }) {
     words.replaceChildren(...chips.slice(0, sentence.length).map(({ item }) => item));
   });
 
-  const answers = element("div", { class: "cl-answers", "data-name": "answers" });
-  state.draw((value) =>
-    answers.replaceChildren(
-      ...result(value)
-        .answers.slice(0, 3)
-        .flatMap(([word, probability]) => {
-          const bar = element("i", { "aria-hidden": "true" });
-          bar.style.setProperty("--w", probability);
-          const number = write(element("span"), probability, 3);
-          number.dataset.word = word;
-          return [element("span", {}, word), bar, number];
-        }),
-    ),
+  const answers = answerList(state, "answers", (value) =>
+    result(value)
+      .answers.slice(0, 3)
+      .map(([word, probability]) => [word, probability, { word }]),
   );
 
   const say = announce(state, (value) => {
@@ -173,7 +160,7 @@ function render({ model, el }) {
         answers: [[answer, probability]],
       } = result(value),
       row = rows[value.head];
-    const most = row.indexOf(Math.max(...row));
+    const most = argmax(row);
     return (
       `“… too ${value.adjective}”: the row of “it” is largest at “${sentence[most]}” (${format(row[most])}). ` +
       `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`

@@ -8,7 +8,9 @@ const rightOption = (question) => question.options.findIndex((option) => option.
 
 function questionFields(state, question, heading) {
   const name = `${question.name}-${(connect.count = (connect.count ?? 0) + 1)}`;
-  const inputs = question.options.map((_, i) => element("input", { type: "radio", name, value: i }));
+  const inputs = question.options.map((_, i) =>
+    element("input", { type: "radio", name, value: i }),
+  );
   inputs.forEach((input, i) =>
     input.addEventListener("change", () => {
       const { chosen, checked } = state.value;
@@ -58,20 +60,19 @@ function render({ model, el }) {
     else if (!checked.includes(now().name)) state.set({ checked: [...checked, now().name] });
   });
   const turn = (text, by, end) => {
-    const button = element("button", { type: "button" }, text);
-    button.addEventListener("click", () => {
-      state.set({ question: state.value.question + by });
-      focusRadio();
+    const node = button(state, text, ({ question }) => ({ question: question + by }), {
+      draw: (node, { question }) => {
+        node.disabled = question === end;
+      },
     });
-    state.draw((value) => {
-      button.disabled = value.question === end;
-    });
-    return button;
+    node.addEventListener("click", focusRadio);
+    return node;
   };
   const score = element("span", { class: "cl-score" });
   state.draw(({ chosen, checked }) => {
     const right = questions.filter(
-      (question) => checked.includes(question.name) && chosen[question.name] === rightOption(question),
+      (question) =>
+        checked.includes(question.name) && chosen[question.name] === rightOption(question),
     );
     score.textContent = `${right.length} of ${questions.length} right`;
   });

@@ -8,38 +8,33 @@ function climb({ words, weights, depth, num_heads: numHeads, mask }, { sentence,
   const ids = split(sentence).map((text) => words.indexOf(text));
   if (hidden) ids[word] = mask;
   const table = weights["token_embedding.weight"];
-  let rows = add(
+  const rows = add(
     ids.map((id) => table[id]),
     weights["positions.weight"],
   );
-  const start = rows[word],
-    length = (x) => Math.sqrt(dot(x, x));
+  const start = rows[word];
   const stage = (name, added, x) => {
     const read = layerNorm(weights, "final_norm", [x])[0];
-    const chances = softmax(table.map((vector) => dot(read, vector)));
-    const order = chances.map((_, i) => i).sort((a, b) => chances[b] - chances[a]);
+    const chances = softmax(tiedLogits(table, read));
     return {
       name,
-      added: length(added),
-      stream: length(x),
-      turn: dot(x, start) / (length(x) * length(start)),
-      words: order.slice(0, 3).map((i) => [words[i], chances[i]]),
+      added: norm(added),
+      stream: norm(x),
+      turn: dot(x, start) / (norm(x) * norm(start)),
+      words: descending(chances)
+        .slice(0, 3)
+        .map((i) => [words[i], chances[i]]),
     };
   };
-  const stages = [stage("embedding", start, start)];
-  for (let block = 0; block < depth; block++) {
-    const passed = encoderBlock(weights, `blocks.${block}`, rows, {
-      numHeads,
-      normFirst: true,
-      activation: "gelu",
-    });
-    stages.push(
-      stage(`attention ${block + 1}`, passed.attended[word], passed.middle[word]),
-      stage(`FFN ${block + 1}`, passed.fed[word], passed.output[word]),
-    );
-    rows = passed.output;
-  }
-  return stages;
+  const options = { numHeads, normFirst: true, activation: "gelu" };
+  const blocks = encoderBlocks(weights, "blocks", depth, rows, options);
+  return [
+    stage("embedding", start, start),
+    ...blocks.flatMap(({ attended, middle, fed, output }, i) => [
+      stage(`attention ${i + 1}`, attended[word], middle[word]),
+      stage(`FFN ${i + 1}`, fed[word], output[word]),
+    ]),
+  ];
 }
 
 /** The stream from bottom to top, as wide as it is long; what is added flows in from the left. */
@@ -80,15 +75,22 @@ function draw(svg, width, stages, token) {
         class: "cl-quiet",
       }),
       text(at + 26, -10, [words[0][0], " ", number("chance", words[0][1], 2)]),
-      text(at + 26, 6, words.slice(1).map(([word]) => word).join(", "), { class: "cl-quiet" }),
+      text(
+        at + 26,
+        6,
+        words
+          .slice(1)
+          .map(([word]) => word)
+          .join(", "),
+        { class: "cl-quiet" },
+      ),
     ].filter(Boolean);
   });
   paint(svg, width, height, `The stream at “${token}”, from its embedding up`, parts);
 }
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const state = connect(model);
   const most = data.weights["positions.weight"].length;
   const known = new Set(data.words);
@@ -101,40 +103,21 @@ function render({ model, el }) {
     () => ({ "": data.examples.map(({ sentence }, i) => [i, sentence]) }),
     { change: (i) => ({ example: Number(i), ...data.examples[i] }) },
   );
-  const input = element("input", {
-    type: "text",
-    name: "sentence",
-    spellcheck: "false",
-    autocomplete: "off",
-    autocapitalize: "none",
+  const trouble = (text) => {
+    const words = split(text),
+      strange = words.filter((word) => !known.has(word));
+    if (words.length === 0) return "Write a word.";
+    if (words.length > most) return `At most ${most} words.`;
+    return strange.length > 0 ? `Not in the language: ${strange.join(", ")}.` : "";
+  };
+  const own = textInput(state, "sentence", {
     style: "width: 26rem",
-  });
-  const problem = element("p", { role: "alert" });
-  input.addEventListener("input", () => {
-    const words = split(input.value),
-      strange = words.filter((text) => !known.has(text));
-    const trouble =
-      words.length === 0
-        ? "Write a word."
-        : words.length > most
-          ? `At most ${most} words.`
-          : strange.length > 0
-            ? `Not in the language: ${strange.join(", ")}.`
-            : "";
-    input.setAttribute("aria-invalid", trouble !== "");
-    problem.textContent = trouble;
-    if (trouble) return; // an unfinished sentence: what was there still counts
-    state.set({
-      example: -1,
-      sentence: words.join(" "),
-      word: Math.min(state.value.word, words.length - 1),
-    });
-  });
-  state.draw(({ sentence }) => {
-    if (document.activeElement === input) return;
-    input.value = sentence;
-    input.removeAttribute("aria-invalid");
-    problem.textContent = "";
+    complaint: trouble,
+    change(text, { word }) {
+      if (trouble(text)) return null; // an unfinished sentence: what was there still counts
+      const words = split(text);
+      return { example: -1, sentence: words.join(" "), word: Math.min(word, words.length - 1) };
+    },
   });
   const token = choice(
     state,
@@ -147,13 +130,7 @@ function render({ model, el }) {
 
   const svg = drawing("svg", {});
   const picture = element("div", { style: "flex: 1 1 20rem" }, svg);
-  let width = 0;
-  const repaint = () => width > 0 && draw(svg, width, result(state.value), tokenOf(state.value));
-  const stop = onWidth(picture, (now) => {
-    width = now;
-    repaint();
-  });
-  state.draw(repaint);
+  state.drawWide(picture, (value, width) => draw(svg, width, result(value), tokenOf(value)));
 
   const names = result(state.value).map(({ name }) => name);
   const table = matrixTable(
@@ -181,9 +158,9 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      element("label", { class: "cl-control" }, "or your own sentence", input),
+      element("label", { class: "cl-control" }, "or your own sentence", own.input),
     ),
-    problem,
+    own.alert,
     element(
       "div",
       { class: "cl-controls" },
@@ -193,10 +170,7 @@ function render({ model, el }) {
     element("div", { class: "cl-side" }, picture, table),
     say,
   );
-  return () => {
-    stop();
-    state.close();
-  };
+  return state.close;
 }
 
 export default { render };

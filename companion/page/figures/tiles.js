@@ -67,15 +67,17 @@ function render({ model, el }) {
   });
   const range = step.querySelector("input");
   const move = (by, text) => {
-    const button = element("button", { type: "button", class: by > 0 ? "cl-main" : null }, text);
-    button.addEventListener("click", () => state.set({ step: at(state.value) + by }));
-    state.draw((value) => {
-      range.max = last(value);
-      range.value = at(value);
-      button.disabled = by > 0 ? at(value) === last(value) : at(value) === 0;
+    return button(state, text, (value) => ({ step: at(value) + by }), {
+      class: by > 0 ? "cl-main" : null,
+      draw: (node, value) => {
+        node.disabled = at(value) === (by > 0 ? last(value) : 0);
+      },
     });
-    return button;
   };
+  state.draw((value) => {
+    range.max = last(value);
+    range.value = at(value);
+  });
   const sizes = [1, 2, 3, T].filter((size, i, list) => size <= T && list.indexOf(size) === i);
   const controls = element(
     "div",
@@ -95,13 +97,11 @@ function render({ model, el }) {
     "table",
     { "data-name": "scores" },
     element("caption", {}, "scores: those in memory"),
-    element("thead", {}, element("tr", {}, element("td"), names("k", S).map(centred))),
+    headRow(element("td"), names("k", S).map(centred)),
     element(
       "tbody",
       {},
-      cells.map((row, i) =>
-        element("tr", {}, element("th", { scope: "row" }, `q${i + 1}`), row),
-      ),
+      cells.map((row, i) => tableRow(`q${i + 1}`, row)),
     ),
   );
   state.draw((value) => {
@@ -132,7 +132,7 @@ function render({ model, el }) {
     "table",
     { "data-name": "running" },
     element("caption", {}, "what every query holds (▸ at work)"),
-    element("thead", {}, element("tr", {}, element("td"), columns.map(heading))),
+    headRow(element("td"), columns.map(heading)),
     element(
       "tbody",
       {},
@@ -169,7 +169,9 @@ function render({ model, el }) {
       now < steps.length - 1
         ? ""
         : ` That was the last tile: blend / sum differs from the exact output by at most ${Math.max(
-            ...held.map((query, i) => Math.abs((query.total ? query.blend / query.total : 0) - exact[i])),
+            ...held.map((query, i) =>
+              Math.abs((query.total ? query.blend / query.total : 0) - exact[i]),
+            ),
           ).toExponential(0)}.`;
     return `Tile ${now}: ${span(rows, "query").replace("querys", "queries")}, ${span(keys, "key")}; ${changes.join("; ")}.${end}`;
   });
@@ -182,7 +184,12 @@ function render({ model, el }) {
     el,
     "Tiles and the running softmax",
     controls,
-    element("div", { class: "cl-side" }, element("div", { class: "cl-scroll", style: "padding: 2px" }, grid), element("div", { class: "cl-scroll" }, table)),
+    element(
+      "div",
+      { class: "cl-side" },
+      element("div", { class: "cl-scroll", style: "padding: 2px" }, grid),
+      element("div", { class: "cl-scroll" }, table),
+    ),
     legend,
     say,
   );

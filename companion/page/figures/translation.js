@@ -1,30 +1,19 @@
 // The chapter's trained Transformer, running here: it translates what the reader writes, word by word, and
 // shows where each word of the translation looked in the sentence.
 
-/** companion.nn.sinusoidal_encoding: sine in even columns, cosine in odd ones. */
-const sinusoids = (length, width) =>
-  Array.from({ length }, (_, position) =>
-    Array.from({ length: width }, (_, column) => {
-      const angle = position / 10000 ** ((column - (column % 2)) / width);
-      return column % 2 ? Math.cos(angle) : Math.sin(angle);
-    }),
-  );
-
 /** Word vectors times the square root of d_model, and positions. */
 function embed(weights, ids) {
   const width = weights["token_embedding.weight"][0].length;
   const vectors = ids.map((id) =>
     Array.from(weights["token_embedding.weight"][id], (x) => x * Math.sqrt(width)),
   );
-  return add(vectors, sinusoids(ids.length, width));
+  const positions = ids.map((_, position) => sinusoid(position, width));
+  return add(vectors, positions);
 }
 
 function encode({ weights, num_layers: numLayers, block }, ids) {
-  let x = embed(weights, ids);
-  for (let layer = 0; layer < numLayers; layer++) {
-    x = encoderBlock(weights, `encoder_blocks.${layer}`, x, block).output;
-  }
-  return x;
+  const blocks = encoderBlocks(weights, "encoder_blocks", numLayers, embed(weights, ids), block);
+  return blocks.at(-1).output;
 }
 
 /** Logits [place][word] for what follows each of the target's words, and the cross-attention
@@ -37,7 +26,10 @@ function decode({ weights, num_layers: numLayers, block }, ids, memory) {
     x = done.output;
     cross.push(done.crossWeights);
   }
-  return { logits: x.map((row) => weights["token_embedding.weight"].map((w) => dot(row, w))), cross };
+  return {
+    logits: x.map((row) => weights["token_embedding.weight"].map((w) => dot(row, w))),
+    cross,
+  };
 }
 
 /** Greedy: the most probable word, then the most probable after it, until [EOS]. */
@@ -51,7 +43,7 @@ function translate(data, source) {
   do {
     decoded = decode(data, target, memory);
     const last = decoded.logits[target.length - 1];
-    target.push(last.indexOf(Math.max(...last)));
+    target.push(argmax(last));
   } while (target.at(-1) !== data.eos_id && target.length < data.longest_target);
   return {
     source,
@@ -75,13 +67,6 @@ function distance(a, b) {
   return row[b.length];
 }
 
-const wordsOf = (text) =>
-  text
-    .toLowerCase()
-    .replace(/[.,!?]/g, " ")
-    .split(/\s+/)
-    .filter(Boolean);
-
 /** What is wrong with a sentence, or "". */
 function complaint({ english, longest_source: longest }, text) {
   const sentence = wordsOf(text);
@@ -99,30 +84,25 @@ function complaint({ english, longest_source: longest }, text) {
 function attentionOf(cross, name) {
   const [layer, head] = name.split(".");
   const heads = cross[Number(layer)];
-  if (head !== "mean") return heads[Number(head)];
-  return heads[0].map((row, i) =>
-    row.map((_, j) => heads.reduce((sum, one) => sum + one[i][j], 0) / heads.length),
-  );
+  return head === "mean" ? meanOf(heads) : heads[Number(head)];
 }
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const state = connect(model);
-  const computed = remember((text) => (complaint(data, text) ? null : translate(data, wordsOf(text))));
+  const computed = remember((text) =>
+    complaint(data, text) ? null : translate(data, wordsOf(text)),
+  );
   const result = (value) => computed(value.sentence);
   const place = (value) => Math.min(value.place, result(value).target.length) - 1;
   const shown = (value) => attentionOf(result(value).cross, value.attention);
 
-  const typed = element("input", { type: "text", name: "typed", spellcheck: "false", lang: "en" });
-  const error = element("p", { role: "alert", "data-name": "error" });
-  typed.style.width = "100%";
-  typed.addEventListener("input", () => state.set({ sentence: typed.value, place: 1 }));
-  state.draw((value) => {
-    if (typed.value !== value.sentence) typed.value = value.sentence;
-    error.textContent = complaint(data, value.sentence);
-    error.hidden = error.textContent === "";
-    typed.setAttribute("aria-invalid", String(!error.hidden));
+  const typed = textInput(state, "sentence", {
+    name: "typed",
+    lang: "en",
+    style: "width: 100%",
+    complaint: (text) => complaint(data, text),
+    change: (sentence) => ({ sentence, place: 1 }),
   });
   const known = element(
     "details",
@@ -143,7 +123,7 @@ function render({ model, el }) {
   ]);
   const examples = (value) => {
     const own = data.examples.includes(value.sentence) ? [] : [[value.sentence, "your own"]];
-    return { "": [...own, ...data.examples.map((sentence) => [sentence, sentence])] };
+    return { "": [...own, ...sameText(data.examples)] };
   };
   const steps = slider(state, "place", "word of the translation", {
     min: 1,
@@ -159,7 +139,18 @@ function render({ model, el }) {
   });
 
   const words = element("ol", { class: "cl-words", "aria-label": "the translation, word by word" });
-  const answers = element("div", { class: "cl-answers", "data-name": "answers" });
+  const answers = answerList(state, "answers", (value) => {
+    if (result(value) === null) return [];
+    const { logits, probabilities } = result(value),
+      at = place(value);
+    return descending(probabilities[at])
+      .slice(0, 3)
+      .map((id) => [
+        element("span", { lang: "fr" }, data.words[id]),
+        probabilities[at][id],
+        { id, logit: logits[at][id] },
+      ]);
+  });
   const map = element("table", { "data-name": "cross", style: "font-size: .8rem" });
   const output = element(
     "div",
@@ -173,7 +164,7 @@ function render({ model, el }) {
   state.draw((value) => {
     output.hidden = result(value) === null;
     if (output.hidden) return;
-    const { source, target, logits, probabilities } = result(value),
+    const { source, target, probabilities } = result(value),
       at = place(value),
       weights = shown(value);
 
@@ -191,30 +182,16 @@ function render({ model, el }) {
       ),
     );
 
-    const best = probabilities[at].map((probability, id) => [probability, id]);
-    best.sort((a, b) => b[0] - a[0]);
-    answers.replaceChildren(
-      ...best.slice(0, 3).flatMap(([probability, id]) => {
-        const bar = element("i", { "aria-hidden": "true" });
-        bar.style.setProperty("--w", probability);
-        const number = write(element("span"), probability, 3);
-        fill(number, { "data-id": id, "data-logit": logits[at][id] }, []);
-        return [element("span", { lang: "fr" }, data.words[id]), bar, number];
-      }),
-    );
-
     const upright = "writing-mode: vertical-rl; transform: rotate(180deg); padding: .3rem .1rem";
     map.replaceChildren(
-      element("caption", {}, "Where each word of the translation (row) looked in the sentence (column)"),
       element(
-        "thead",
+        "caption",
         {},
-        element(
-          "tr",
-          {},
-          element("td"),
-          source.map((word) => element("th", { scope: "col", style: upright, lang: "en" }, word)),
-        ),
+        "Where each word of the translation (row) looked in the sentence (column)",
+      ),
+      headRow(
+        element("td"),
+        source.map((word) => element("th", { scope: "col", style: upright, lang: "en" }, word)),
       ),
       element(
         "tbody",
@@ -243,7 +220,7 @@ function render({ model, el }) {
     const { source, target, probabilities } = result(value),
       at = place(value),
       row = shown(value)[at];
-    const most = row.indexOf(Math.max(...row));
+    const most = argmax(row);
     const probability = probabilities[at][data.words.indexOf(target[at])];
     return (
       `“${source.join(" ")}” becomes “${target.filter((word) => word !== "[EOS]").join(" ")}”. ` +
@@ -258,8 +235,13 @@ function render({ model, el }) {
   frame(
     el,
     "The trained translator",
-    element("label", { class: "cl-control", style: "margin-bottom: .5rem" }, "write a sentence in English", typed),
-    error,
+    element(
+      "label",
+      { class: "cl-control", style: "margin-bottom: .5rem" },
+      "write a sentence in English",
+      typed.input,
+    ),
+    typed.alert,
     known,
     element(
       "div",

@@ -5,24 +5,22 @@ const SHOWN = 10; // words in the list; the others are summed up
 /** The logits of the next word, and the weights that the last place gives: [block][head][place]. */
 function read({ weights, num_heads: numHeads, num_layers: numLayers, activation }, ids) {
   const options = { numHeads, normFirst: true, activation, allowed: (i, j) => j <= i };
-  let x = add(
+  const x = add(
     ids.map((id) => weights["token_embedding.weight"][id]),
     weights["positions.weight"],
   );
-  const looks = [];
-  for (let layer = 0; layer < numLayers; layer++) {
-    const block = encoderBlock(weights, `blocks.${layer}`, x, options);
-    looks.push(block.weights.map((head) => head[ids.length - 1]));
-    x = block.output;
-  }
-  const [last] = layerNorm(weights, "final_norm", x.slice(-1));
-  return { looks, logits: weights["token_embedding.weight"].map((row) => dot(last, row)) };
+  const blocks = encoderBlocks(weights, "blocks", numLayers, x, options);
+  const [last] = layerNorm(weights, "final_norm", blocks.at(-1).output.slice(-1));
+  return {
+    looks: blocks.map((block) => block.weights.map((head) => head.at(-1))),
+    logits: tiedLogits(weights["token_embedding.weight"], last),
+  };
 }
 
 /** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
     the order of their probability. */
 function distribution(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
-  const order = Array.from(logits.keys()).sort((a, b) => logits[b] - logits[a]);
+  const order = descending(logits);
   const best = logits[order[0]];
   const heated = temperature
     ? softmax(logits.map((logit) => (logit - best) / temperature))
@@ -62,20 +60,15 @@ function pick({ kept, probabilities }, number) {
 }
 
 function render({ model, el }) {
-  const packed = model.get("data");
-  const data = { ...packed, weights: unpackAll(packed.weights) };
+  const data = withWeights(model.get("data"));
   const { words, bos, eos, hidden, no_cut: noCut } = data;
   const ids = new Map(words.map((word, id) => [word, id]));
   const known = words.filter((word) => !hidden.includes(word));
   const state = connect(model);
 
-  const typed = ({ prompt }) =>
-    prompt
-      .toLowerCase()
-      .replace(/[.,!?]/g, " ")
-      .split(/\s+/)
-      .filter(Boolean);
+  const typed = ({ prompt }) => wordsOf(prompt);
   const isKnown = (word) => ids.has(word) && !hidden.includes(word);
+  const unknown = (value) => typed(value).filter((word) => !isKnown(word));
   const sentence = (value) =>
     [words[bos], ...typed(value).filter(isKnown), ...value.written].slice(0, data.max_len);
   const compute = (value) => {
@@ -95,22 +88,19 @@ function render({ model, el }) {
     return { ...value, written: [...value.written, next] };
   };
 
-  const prompt = element("input", { type: "text", name: "prompt", autocomplete: "off" });
-  prompt.setAttribute("spellcheck", "false");
-  prompt.addEventListener("input", () => state.set({ prompt: prompt.value, written: [] }));
-  state.draw((value) => {
-    if (prompt.value !== value.prompt) prompt.value = value.prompt;
-    prompt.setAttribute("aria-invalid", !typed(value).every(isKnown));
+  const prompt = textInput(state, "prompt", {
+    complaint: (text) => unknown({ prompt: text }).join(" "),
+    change: (text) => ({ prompt: text, written: [] }),
   });
 
-  const button = (name, text, act, disabled, main = false) => {
-    const node = element("button", { type: "button", name, class: main ? "cl-main" : null }, text);
-    node.addEventListener("click", () => state.set({ written: act(state.value) }));
-    state.draw((value) => {
-      node.disabled = disabled(value);
+  const step = (name, text, act, disabled, main = false) =>
+    button(state, text, (value) => ({ written: act(value) }), {
+      name,
+      class: main ? "cl-main" : null,
+      draw: (node, value) => {
+        node.disabled = disabled(value);
+      },
     });
-    return node;
-  };
   const toTheEnd = (value) => {
     let now = value;
     while (!isOver(now)) now = oneMore(now);
@@ -120,11 +110,11 @@ function render({ model, el }) {
   const buttons = element(
     "div",
     { class: "cl-controls" },
-    element("label", { class: "cl-control" }, "the sentence begins with", prompt),
-    button("next", "Next word", (value) => oneMore(value).written, isOver, true),
-    button("write", "Write to the end", toTheEnd, isOver),
-    button("back", "Take one back", ({ written }) => written.slice(0, -1), nothingWritten),
-    button("again", "Back to the beginning", () => [], nothingWritten),
+    element("label", { class: "cl-control" }, "the sentence begins with", prompt.input),
+    step("next", "Next word", (value) => oneMore(value).written, isOver, true),
+    step("write", "Write to the end", toTheEnd, isOver),
+    step("back", "Take one back", ({ written }) => written.slice(0, -1), nothingWritten),
+    step("again", "Back to the beginning", () => [], nothingWritten),
   );
   const controls = element(
     "div",
@@ -167,22 +157,22 @@ function render({ model, el }) {
     const { tokens, looks } = result(value);
     const [layer, head] = value.head.split(".").map(Number);
     const row = looks[layer][head],
-      most = row.indexOf(Math.max(...row)),
+      most = argmax(row),
       own = tokens.length - value.written.length;
     chips.replaceChildren(
-      ...tokens.map((text, i) => {
-        const bar = element("i");
-        bar.style.setProperty("--w", row[i]);
-        const word = element("span", { class: "cl-word" }, i < own ? text : element("u", {}, text));
-        const marks = [i === tokens.length - 1 ? "cl-from" : "", i === most ? "cl-most" : ""];
-        return element(
+      ...tokens.map((text, i) =>
+        element(
           "li",
-          { class: marks.join(" ") },
-          element("span", { class: "cl-bar", "aria-hidden": "true" }, bar),
-          word,
+          {
+            class: [i === tokens.length - 1 ? "cl-from" : "", i === most ? "cl-most" : ""].join(
+              " ",
+            ),
+          },
+          element("span", { class: "cl-bar", "aria-hidden": "true" }, shareBar(row[i])),
+          element("span", { class: "cl-word" }, i < own ? text : element("u", {}, text)),
           write(element("span", { class: "cl-number" }), row[i]),
-        );
-      }),
+        ),
+      ),
     );
   });
 
@@ -192,8 +182,7 @@ function render({ model, el }) {
     const isKept = new Set(kept);
     const line = (text, share, isCut, number) => {
       const hollow = "background: none; border: 1.5px dashed var(--quiet)";
-      const bar = element("i", { "aria-hidden": "true", style: isCut ? hollow : null });
-      bar.style.setProperty("--w", share);
+      const bar = shareBar(share, { "aria-hidden": "true", style: isCut ? hollow : null });
       return [element("span", { class: isCut ? "cl-off" : null }, text), bar, number];
     };
     const shown = order.slice(0, SHOWN).flatMap((id) => {
@@ -214,9 +203,9 @@ function render({ model, el }) {
 
   const say = announce(state, (value) => {
     const { order, kept, probabilities, tokens } = result(value);
-    const unknown = typed(value).filter((word) => !isKnown(word));
-    const ignored = unknown.length
-      ? `Not among the known words, so left out: ${unknown.map((word) => `“${word}”`).join(", ")}. `
+    const strange = unknown(value);
+    const ignored = strange.length
+      ? `Not among the known words, so left out: ${strange.map((word) => `“${word}”`).join(", ")}. `
       : "";
     if (isOver(value)) {
       const end =
@@ -230,12 +219,6 @@ function render({ model, el }) {
       `“${words[order[0]]}” (${format(probabilities[order[0]])}).`
     );
   });
-  const lexicon = element(
-    "details",
-    { style: "margin-top: .8rem" },
-    element("summary", {}, `The ${known.length} words that it knows`),
-    element("p", {}, known.join(" ")),
-  );
   frame(
     el,
     "The trained GPT, writing",
@@ -249,7 +232,12 @@ function render({ model, el }) {
     ),
     next,
     say,
-    lexicon,
+    element(
+      "details",
+      { style: "margin-top: .8rem" },
+      element("summary", {}, `The ${known.length} words that it knows`),
+      element("p", {}, known.join(" ")),
+    ),
   );
   return state.close;
 }

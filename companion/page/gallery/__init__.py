@@ -1,33 +1,14 @@
-"""The book's live figures: one function each, which returns a `LiveFigure` to leave in a cell."""
+"""The book's live figures: one function each, which returns a `LiveFigure` to leave in a cell.
 
-from companion.page.gallery.attention import attention_figure
-from companion.page.gallery.drawing import digit_figure
-from companion.page.gallery.embeddings import embeddings_figure
-from companion.page.gallery.file import file_figure
-from companion.page.gallery.forecast import forecast_figure
-from companion.page.gallery.heads import heads_figure
-from companion.page.gallery.path import path_figure
-from companion.page.gallery.positions import positions_figure
-from companion.page.gallery.pronoun import pronoun_figure
-from companion.page.gallery.quizzes import quiz
-from companion.page.gallery.stream import stream_figure
-from companion.page.gallery.tiles import tiles_figure
-from companion.page.gallery.translation import translation_figure
-from companion.page.gallery.writer import writer_figure
+To be in this folder is all that registers a figure: `gallery/heads.py` has `heads_figure`, which
+shows the script `figures/heads.js`. `companion.page` offers the function under its name and imports
+the module when it is asked for, so that a notebook depends on the figures that it names.
+"""
 
-__all__ = [
-    "attention_figure",
-    "digit_figure",
-    "embeddings_figure",
-    "file_figure",
-    "forecast_figure",
-    "heads_figure",
-    "path_figure",
-    "positions_figure",
-    "pronoun_figure",
-    "quiz",
-    "stream_figure",
-    "tiles_figure",
-    "translation_figure",
-    "writer_figure",
-]
+from pathlib import Path
+
+
+def functions() -> dict[str, str]:
+    """What the figures' functions are called, and their modules: {"heads_figure": "...heads"}."""
+    stems = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
+    return {stem if stem == "quiz" else f"{stem}_figure": f"{__name__}.{stem}" for stem in stems}

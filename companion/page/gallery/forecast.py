@@ -7,8 +7,8 @@ import torch
 from companion.data import SeriesSplit, lorenz_path
 from companion.forecasting import roll_out, valid_steps
 from companion.models import Forecaster
-from companion.page.gallery.weights import packed_parameters
 from companion.page.live import LiveFigure, table
+from companion.page.weights import packed_parameters
 
 RATE = 0.906  # largest Lyapunov exponent: Sprott 2003, "Chaos and Time-Series Analysis", appendix A
 THRESHOLD = 0.4

@@ -3,8 +3,8 @@
 from torch import nn
 
 from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary
-from companion.page.gallery.weights import attention_rows, packed_model
 from companion.page.live import LiveFigure, packed, table
+from companion.page.weights import attention_rows, packed_model
 
 
 def heads_figure(model: nn.Module, vocabulary: Vocabulary, *, residual: bool = False) -> LiveFigure:

@@ -13,8 +13,8 @@ from companion.data import (
     Vocabulary,
     pronoun_sentence,
 )
-from companion.page.gallery.weights import attention_rows, packed_model
 from companion.page.live import LiveFigure, table
+from companion.page.weights import attention_rows, packed_model
 
 
 def pronoun_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:

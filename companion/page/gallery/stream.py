@@ -4,8 +4,8 @@ import torch
 from torch import nn
 
 from companion.data import Vocabulary
-from companion.page.gallery.weights import packed_parameters
 from companion.page.live import LiveFigure, table
+from companion.page.weights import packed_parameters
 
 EXAMPLES = (
     ("the bank is near the river and the mud", "bank"),

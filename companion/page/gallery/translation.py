@@ -7,8 +7,8 @@ import torch
 from companion.data import Vocabulary
 from companion.generation import evaluating, greedy_decode
 from companion.models import Transformer
-from companion.page.gallery.weights import packed_parameters
 from companion.page.live import LiveFigure, table
+from companion.page.weights import packed_parameters
 
 LONGEST_SOURCE, LONGEST_TARGET = 16, 24
 

@@ -5,8 +5,8 @@ from torch import nn
 
 from companion.data import BOS, EOS, SPECIAL_TOKENS, Vocabulary
 from companion.generation import evaluating, next_token_probabilities
-from companion.page.gallery.weights import packed_parameters
 from companion.page.live import LiveFigure, table
+from companion.page.weights import packed_parameters
 
 NO_CUT = 51  # the place on the slider of top-k that keeps all words
 

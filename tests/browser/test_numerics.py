@@ -1,6 +1,6 @@
 """Transformer blocks as live figures compute them, held to PyTorch in float64.
 
-No figure is drawn: the mathematics of `figures/common.js` runs in Chromium on random weights that
+No figure is drawn: the mathematics of `figures/numerics.js` runs in Chromium on random weights that
 float16 holds exactly. Every size is another prime, but for d_model, the heads' widths together.
 """
 
@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import nn
 
-from companion.nn import DecoderBlock, EncoderBlock, FeedForward
+from companion.nn import DecoderBlock, EncoderBlock, FeedForward, sinusoidal_encoding
 from companion.page import live
-from companion.page.gallery.weights import packed_parameters
+from companion.page.weights import packed_parameters
 from tests.browser.reading import close, randomised
 
 pytestmark = pytest.mark.browser
 
-COMMON = (Path(live.__file__).parent / "figures" / "common.js").read_text("utf8")
+NUMERICS = (Path(live.__file__).parent / "figures" / "numerics.js").read_text("utf8")
 T, S, HEADS, D_MODEL, D_FF = 7, 13, 3, 15, 11
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 HOLES = "(i, j) => (i * j) % 5 !== 3"  # what may be attended to, after no simple pattern
@@ -25,11 +25,11 @@ HOLES = "(i, j) => (i * j) % 5 !== 3"  # what may be attended to, after no simpl
 
 @pytest.fixture
 def compute(browser):
-    """`compute(expression, **names)` -> what common.js makes of it, on a page of its own."""
+    """`compute(expression, **names)` -> what numerics.js makes of it, on a page of its own."""
     page = browser.new_page()
 
     def compute(expression: str, **names):
-        script = f"names => {{ {COMMON}\n const {{ {', '.join(names)} }} = names;"
+        script = f"names => {{ {NUMERICS}\n const {{ {', '.join(names)} }} = names;"
         return page.evaluate(f"{script} return {expression}; }}", names)
 
     yield compute
@@ -135,6 +135,35 @@ def test_defaults_are_those_of_the_blocks(compute):
         x=x[0].tolist(),
     )
     same(found, block(x))
+
+
+def test_blocks_stand_on_one_another(compute):
+    blocks = nn.ModuleList(randomised(EncoderBlock(D_MODEL, HEADS, D_FF)) for _ in range(3))
+    x = sequence(T)
+    found = compute(
+        "encoderBlocks(unpackAll(weights), 'blocks', 3, x, { numHeads: 3 }).map((b) => b.output)",
+        weights=packed_parameters(nn.ModuleDict({"blocks": blocks})),
+        x=x[0].tolist(),
+    )
+    for output, block in zip(found, blocks, strict=True):
+        x = block(x)
+        same(output, x)
+
+
+def test_sinusoids(compute):
+    found = compute("[0, 1, 50].map((position) => sinusoid(position, 6))")
+    same(found, sinusoidal_encoding(51, 6, dtype=torch.float64)[[0, 1, 50]])
+
+
+def test_tied_logits_order_and_mean(compute):
+    rows = sequence(T)[0]
+    same(compute("tiedLogits(rows, rows[2])", rows=rows.tolist()), rows @ rows[2])
+    order = compute("descending(row)", row=rows[0].tolist())
+    assert order == rows[0].argsort(descending=True).tolist()
+    assert compute("argmax(row)", row=rows[0].tolist()) == order[0]
+    assert compute("argmax([2, 5, 5])") == 1  # the first of equals, as torch
+    heads = torch.stack([rows, 2 * rows, sequence(S)[0, :T]])
+    same(compute("meanOf(heads)", heads=heads.tolist()), heads.mean(0))
 
 
 def test_a_tied_matrix_is_packed_once():

@@ -1,0 +1,186 @@
+// What the reader sets, and the controls that set it.
+
+/** What the reader sets: `state.value`, `state.set({...})`; functions given to `state.draw` run now
+    and after every change, whether it comes from a control or from Python. Those given to
+    `state.drawWide(node, draw)` get the width of the node as well, and run when that changes. */
+function connect(model) {
+  const draws = [],
+    observers = [];
+  const redraw = () => draws.forEach((draw) => draw(state.value));
+  const state = {
+    get value() {
+      return model.get("value");
+    },
+    set(changes) {
+      model.set("value", { ...model.get("value"), ...changes });
+      model.save_changes();
+    },
+    draw(...functions) {
+      for (const draw of functions) {
+        draws.push(draw);
+        draw(state.value);
+      }
+    },
+    drawWide(node, draw) {
+      let width = 640; // until the node is laid out
+      state.draw((value) => draw(value, width));
+      const observer = new ResizeObserver(([entry]) => {
+        if (entry.contentRect.width === 0) return; // hidden
+        width = entry.contentRect.width;
+        draw(state.value, width);
+      });
+      observer.observe(node);
+      observers.push(observer);
+    },
+    close() {
+      model.off("change:value", redraw);
+      observers.forEach((observer) => observer.disconnect());
+    },
+  };
+  model.on("change:value", redraw);
+  return state;
+}
+
+/** A function that computes again only when its argument has changed: many parts draw from one result. */
+function remember(compute) {
+  let key, result;
+  return (value) => {
+    const now = JSON.stringify(value);
+    if (now !== key) [key, result] = [now, compute(value)];
+    return result;
+  };
+}
+
+/** A button; `act(value)` gives the changes of the state, `draw(node, value)` follows it. */
+function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
+  const node = element("button", { type: "button", ...attributes }, text);
+  node.addEventListener("click", () => state.set(act(state.value)));
+  state.draw((value) => draw(node, value));
+  return node;
+}
+
+/** A labelled range input; `describe(number, value)` is the text beside the label. */
+function slider(
+  state,
+  key,
+  label,
+  { min, max, step = 1, describe = (number) => format(number, 0) },
+) {
+  const shown = element("b");
+  const input = element("input", { type: "range", min, max, step, name: key });
+  input.addEventListener("input", () => state.set({ [key]: input.valueAsNumber }));
+  state.draw((value) => {
+    input.value = value[key];
+    shown.textContent = describe(value[key], value);
+    input.setAttribute("aria-valuetext", shown.textContent);
+  });
+  return element(
+    "label",
+    { class: "cl-control cl-wide" },
+    element("span", {}, label, " ", shown),
+    input,
+  );
+}
+
+/** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
+function choice(
+  state,
+  key,
+  label,
+  groups,
+  { disabled = () => false, change = (option) => ({ [key]: option }) } = {},
+) {
+  const select = element("select", { name: key });
+  let shown = "";
+  select.addEventListener("change", () => state.set(change(select.value, state.value)));
+  state.draw((value) => {
+    const offered = groups(value);
+    if (JSON.stringify(offered) !== shown) {
+      shown = JSON.stringify(offered);
+      const options = (list) =>
+        list.map(([option, text]) => element("option", { value: option }, text));
+      select.replaceChildren(
+        ...Object.entries(offered).flatMap(([group, list]) =>
+          group === "" ? options(list) : [element("optgroup", { label: group }, options(list))],
+        ),
+      );
+    }
+    select.value = value[key];
+    select.disabled = disabled(value);
+  });
+  return element("label", { class: "cl-control" }, label, select);
+}
+
+/** Options of a choice that say what they are. */
+const sameText = (words) => words.map((word) => [word, word]);
+
+/** A labelled check box. */
+function toggle(state, key, label) {
+  const input = element("input", { type: "checkbox", name: key });
+  input.addEventListener("change", () => state.set({ [key]: input.checked }));
+  state.draw((value) => {
+    input.checked = value[key];
+  });
+  return element("label", { class: "cl-control cl-inline" }, input, label);
+}
+
+/** Radio buttons that look like tabs: options [[option, text], ...]. */
+function tabs(state, key, label, options) {
+  const name = `${key}-${(connect.count = (connect.count ?? 0) + 1)}`;
+  const inputs = options.map(([option]) =>
+    element("input", { type: "radio", name, value: option }),
+  );
+  inputs.forEach((input) =>
+    input.addEventListener("change", () => state.set({ [key]: input.value })),
+  );
+  state.draw((value) =>
+    inputs.forEach((input) => {
+      input.checked = input.value === value[key];
+    }),
+  );
+  return element(
+    "fieldset",
+    { class: "cl-tabs" },
+    element("legend", {}, label),
+    options.map(([, text], i) => element("label", {}, inputs[i], text)),
+  );
+}
+
+/** The words of a text, small letters without marks. */
+const wordsOf = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[.,!?]/g, " ")
+    .split(/\s+/)
+    .filter(Boolean);
+
+/** A line for the reader's own words, and what is wrong with them: { input, alert }, both to be placed.
+    `complaint(text)` is "" where nothing is; `change(text, value)` gives the changes of the state, or
+    null while what was there still counts. */
+function textInput(state, key, { change, complaint, ...attributes }) {
+  const input = element("input", {
+    type: "text",
+    name: key,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    ...attributes,
+  });
+  const alert = element("p", { role: "alert" });
+  const judge = () => {
+    alert.textContent = complaint(input.value);
+    alert.hidden = alert.textContent === "";
+    input.setAttribute("aria-invalid", !alert.hidden);
+  };
+  input.addEventListener("input", () => {
+    judge();
+    const changes = change(input.value, state.value);
+    if (changes) state.set(changes);
+  });
+  state.draw((value) => {
+    if (input.matches(":focus")) return; // somebody writes
+    input.value = value[key];
+    judge();
+  });
+  return { input, alert };
+}

@@ -1,0 +1,223 @@
+// What the figures compute, each function held to PyTorch. A matrix is an array of rows.
+
+const dot = (a, b) => {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+};
+const transpose = (matrix) => Array.from(matrix[0], (_, j) => matrix.map((row) => row[j]));
+const matmul = (a, b) => {
+  const columns = transpose(b);
+  return a.map((row) => columns.map((column) => dot(row, column)));
+};
+const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+const norm = (vector) => Math.sqrt(dot(vector, vector));
+const argmax = (row) => row.indexOf(Math.max(...row));
+/** The places of a row's numbers, the largest first. */
+const descending = (row) => Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
+/** The mean of matrices, such as the weights [head][query][key] over the heads. */
+const meanOf = (matrices) =>
+  matrices[0].map((row, i) =>
+    row.map((_, j) => matrices.reduce((sum, matrix) => sum + matrix[i][j], 0) / matrices.length),
+  );
+const add = (a, b) => a.map((row, i) => Array.from(row, (x, j) => x + b[i][j]));
+
+/** A row of -Infinity (nothing may be attended to) gives zeros, as in companion.nn. */
+function softmax(row) {
+  const most = Math.max(...row);
+  if (most === -Infinity) return row.map(() => 0);
+  const parts = row.map((x) => Math.exp(x - most));
+  const sum = parts.reduce((a, b) => a + b, 0);
+  return parts.map((x) => x / sum);
+}
+
+/** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
+function unpack({ shape, float16 }) {
+  const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
+  const halves = new DataView(bytes.buffer);
+  const numbers = new Float64Array(bytes.length / 2);
+  for (let i = 0; i < numbers.length; i++) {
+    const bits = halves.getUint16(2 * i, true);
+    const exponent = (bits >> 10) & 31,
+      fraction = bits & 1023;
+    const size = exponent
+      ? 2 ** (exponent - 15) * (1 + fraction / 1024)
+      : 2 ** -14 * (fraction / 1024);
+    numbers[i] = bits & 0x8000 ? -size : size;
+  }
+  if (shape.length === 1) return numbers;
+  return Array.from({ length: shape[0] }, (_, i) =>
+    numbers.subarray(i * shape[1], (i + 1) * shape[1]),
+  );
+}
+
+/** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
+const unpackAll = (weights) =>
+  Object.fromEntries(Object.entries(weights).map(([name, packed]) => [name, unpack(packed)]));
+
+/** The data of a figure, its weights unpacked. */
+const withWeights = (data) => ({ ...data, weights: unpackAll(data.weights) });
+
+/** The angle of a pair of columns of companion.nn.sinusoidal_encoding, and of a RotaryEmbedding. */
+const angle = (position, pair, width) => position / 10000 ** ((2 * pair) / width);
+
+/** A row of companion.nn.sinusoidal_encoding: sine in even columns, cosine in odd ones. */
+const sinusoid = (position, width) =>
+  Array.from({ length: width }, (_, column) =>
+    (column % 2 ? Math.cos : Math.sin)(angle(position, column >> 1, width)),
+  );
+
+/** Logits of a vector by an output matrix that is the table of the word vectors. */
+const tiedLogits = (table, vector) => table.map((row) => dot(vector, row));
+
+/** torch.nn.Linear with the weights `name`.weight and, where there is one, `name`.bias. */
+function linear(weights, name, rows) {
+  const matrix = weights[`${name}.weight`],
+    bias = weights[`${name}.bias`];
+  return rows.map((row) => {
+    const x = new Float64Array(row); // as the weights are: with one type of array the loop is fast
+    return matrix.map((w, i) => {
+      let sum = bias ? bias[i] : 0;
+      for (let j = 0; j < x.length; j++) sum += x[j] * w[j];
+      return sum;
+    });
+  });
+}
+
+/** companion.nn.MultiHeadAttention: queries from `rows`, keys and values from `memory`.
+    allowed(i, j) says what may be attended to; a head whose `on` is false contributes nothing.
+    Returns { output, weights: [head][query][key] }. */
+function multiHead(weights, name, rows, memory, numHeads, { allowed = () => true, on = [] } = {}) {
+  const query = linear(weights, `${name}.q_proj`, rows);
+  const key = linear(weights, `${name}.k_proj`, memory);
+  const value = linear(weights, `${name}.v_proj`, memory);
+  const of = (matrix, head) => {
+    const width = matrix[0].length / numHeads;
+    return matrix.map((row) => row.slice(head * width, (head + 1) * width));
+  };
+  const merged = rows.map(() => []),
+    all = [];
+  for (let head = 0; head < numHeads; head++) {
+    const q = of(query, head),
+      k = of(key, head),
+      v = of(value, head);
+    const attention = q.map((qi, i) =>
+      softmax(k.map((kj, j) => (allowed(i, j) ? dot(qi, kj) / Math.sqrt(qi.length) : -Infinity))),
+    );
+    all.push(attention);
+    matmul(attention, v).forEach((row, i) =>
+      merged[i].push(...(on[head] === false ? row.map(() => 0) : row)),
+    );
+  }
+  return { output: linear(weights, `${name}.out_proj`, merged), weights: all };
+}
+
+/** torch.nn.LayerNorm with the weights `name`.weight and, where there is one, `name`.bias. */
+function layerNorm(weights, name, rows, eps = 1e-5) {
+  const scale = weights[`${name}.weight`],
+    bias = weights[`${name}.bias`];
+  return rows.map((row) => {
+    const mean = row.reduce((a, b) => a + b, 0) / row.length;
+    const centred = Array.from(row, (x) => x - mean);
+    const deviation = Math.sqrt(dot(centred, centred) / row.length + eps);
+    return centred.map((x, i) => (x / deviation) * scale[i] + (bias ? bias[i] : 0));
+  });
+}
+
+/** The error function by its series of positive terms, to the last digits of a double. */
+function erf(x) {
+  if (Math.abs(x) > 6) return Math.sign(x);
+  let term = x,
+    sum = x;
+  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+    term *= (2 * x * x) / (2 * n + 1);
+    sum += term;
+  }
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
+/** The names of companion.nn.FeedForward. */
+const ACTIVATIONS = {
+  relu: (x) => Math.max(x, 0),
+  gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
+};
+
+/** companion.nn.FeedForward, without a gate. */
+function feedForward(weights, name, rows, activation = "relu") {
+  const hidden = linear(weights, `${name}.up_proj`, rows).map((row) =>
+    row.map(ACTIVATIONS[activation]),
+  );
+  return linear(weights, `${name}.down_proj`, hidden);
+}
+
+/** The norms of a block, before its sub-layers or after the sums. */
+function norms(weights, name, normFirst, eps) {
+  const normed = (number, x) => layerNorm(weights, `${name}.norm${number}`, x, eps);
+  return {
+    before: (number, x) => (normFirst ? normed(number, x) : x),
+    after: (number, x) => (normFirst ? x : normed(number, x)),
+  };
+}
+
+/** companion.nn.EncoderBlock. Returns { output, weights: [head][query][key] } and what happened in
+    between: `attended`, what the attention adds; `middle`, the stream between the two sub-layers;
+    `fed`, what the feed-forward network adds. */
+function encoderBlock(
+  weights,
+  name,
+  rows,
+  { numHeads, normFirst = false, activation = "relu", eps = 1e-5, allowed },
+) {
+  const { before, after } = norms(weights, name, normFirst, eps);
+  const read = before(1, rows);
+  const { output: attended, weights: attention } = multiHead(
+    weights,
+    `${name}.self_attention`,
+    read,
+    read,
+    numHeads,
+    { allowed },
+  );
+  const middle = after(1, add(rows, attended));
+  const fed = feedForward(weights, `${name}.feed_forward`, before(2, middle), activation);
+  return { output: after(2, add(middle, fed)), weights: attention, attended, middle, fed };
+}
+
+/** The blocks `name`.0, `name`.1, ... one after the other: what encoderBlock returns of each. */
+function encoderBlocks(weights, name, count, rows, options) {
+  const passed = [];
+  for (let i = 0; i < count; i++) {
+    const read = i ? passed[i - 1].output : rows;
+    passed.push(encoderBlock(weights, `${name}.${i}`, read, options));
+  }
+  return passed;
+}
+
+/** companion.nn.DecoderBlock. `allowed` rules the self-attention, causal unless told otherwise,
+    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights }. */
+function decoderBlock(
+  weights,
+  name,
+  rows,
+  memory,
+  {
+    numHeads,
+    normFirst = false,
+    activation = "relu",
+    eps = 1e-5,
+    allowed = (i, j) => j <= i,
+    memoryAllowed,
+  },
+) {
+  const { before, after } = norms(weights, name, normFirst, eps);
+  const attend = (part, query, source, rule) =>
+    multiHead(weights, `${name}.${part}`, query, source, numHeads, { allowed: rule });
+  const read = before(1, rows);
+  const self = attend("self_attention", read, read, allowed);
+  let x = after(1, add(rows, self.output));
+  const cross = attend("cross_attention", before(2, x), memory, memoryAllowed);
+  x = after(2, add(x, cross.output));
+  x = after(3, add(x, feedForward(weights, `${name}.feed_forward`, before(3, x), activation)));
+  return { output: x, weights: self.weights, crossWeights: cross.weights };
+}

@@ -1,0 +1,85 @@
+"""The trained model for “it”, held to PyTorch on random weights."""
+
+import pytest
+import torch
+from playwright.sync_api import expect
+from torch import nn
+
+from companion.data import Vocabulary, pronoun_sentence
+from companion.nn import LearnedPositions, MultiHeadAttention, TokenEmbedding
+from companion.page import pronoun_figure
+from tests.browser.reading import Example, close, numbers, randomised, select
+
+pytestmark = pytest.mark.browser
+
+VOCABULARY = Vocabulary()
+
+
+class Detective(nn.Module):
+    """The model of the chapter on self-attention."""
+
+    def __init__(self, board: str = "words", num_heads: int = 1):
+        super().__init__()
+        self.embedding = TokenEmbedding(len(VOCABULARY), 16, scale=False)
+        self.positions = LearnedPositions(20, 16)
+        self.gather = MultiHeadAttention(16, num_heads)
+        self.look_up = MultiHeadAttention(16, num_heads)
+        self.window, self.board = 3, board
+
+    def forward(self, ids, need_weights=False):
+        place = torch.arange(ids.shape[1])
+        near = (place[:, None] - place).abs() <= self.window
+        words = self.positions(self.embedding(ids))
+        attended, self.near_weights = self.gather(words, mask=near, need_weights=need_weights)
+        clues = words + attended
+        board = words if self.board == "words" else clues
+        found, weights = self.look_up(clues, board, need_weights=need_weights)
+        return (clues + found) @ self.embedding.weight.T, weights
+
+
+@pytest.mark.parametrize(("board", "num_heads"), [("words", 1), ("clues", 2)])
+def test_pronoun_model_equals_pytorch(show, board, num_heads):
+    model = randomised(Detective(board, num_heads))
+    page = show(pronoun_figure(model, VOCABULARY))
+    sentences = select(page, "sentence")
+    nouns = page.locator("select[name=animal] option, select[name=other] option")
+    ids = VOCABULARY.encode([nouns.all_inner_texts()])[0]
+
+    def check(sentence, round_: str, head: int) -> None:
+        assert page.locator(".cl-word").all_inner_texts() == list(sentence.words)
+        with torch.no_grad():
+            logits, look = model(VOCABULARY.encode([sentence.words]), need_weights=True)
+        weights = model.near_weights if round_ == "first" else look
+        close(numbers(page.locator(".cl-number")), weights[0, head, sentence.it_position])
+        probabilities, order = (
+            logits[0, sentence.it_position, ids].softmax(-1).sort(descending=True)
+        )
+        close(numbers(page.locator("[data-name=answers] [data-value]")), probabilities[:3])
+        best = VOCABULARY.words[ids[order[0]]]
+        expect(page.get_by_role("status")).to_contain_text(f"the model says “{best}”")
+
+    tired = pronoun_sentence("animal", "street", "tired")
+    check(tired, "second", 0)
+    page.get_by_role("button", name="Change “tired” to “wide”").press("Enter")
+    check(pronoun_sentence("animal", "street", "wide"), "second", 0)
+    select(page, "animal").select_option("dog")
+    select(page, "other noun").select_option("piano")  # verb and adjective must follow
+    check(pronoun_sentence("dog", "piano", "fragile", verb="carry"), "second", 0)
+    select(page, "verb").select_option("push")
+    select(page, "it was too …").select_option("bulky")
+    for template, forms in (("because", (0, 1)), ("fronted", (2, 3)), ("near", (6, 7))):
+        for option, animal_first in zip(forms, (True, False), strict=True):
+            sentences.select_option(str(option))
+            sentence = pronoun_sentence(
+                "dog", "piano", "bulky", template=template, animal_first=animal_first, verb="push"
+            )
+            check(sentence, "second", 0)
+    expect(select(page, "verb")).to_be_disabled()
+    for head in range(num_heads):
+        page.locator("select[name=head]").select_option(f"gather.{head}")
+        check(sentence, "first", head)
+
+
+EXAMPLE = Example(
+    lambda: pronoun_figure(randomised(Detective()), VOCABULARY), ".cl-number", "td:nth-child(2)"
+)
