@@ -31,6 +31,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from book._press.imports import dependencies, read_notebook
+from book._press.publish import with_placeholder
 
 KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
 
@@ -82,6 +83,12 @@ def _source(root: Path, name: str) -> Path:
     raise FileNotFoundError(f"_toc.yml names {name}, but there is no {name}.ipynb and no {name}.md")
 
 
+def code_of(notebook: nbformat.NotebookNode) -> list[str]:
+    """The source of each code cell, wherever the notebook is published: with no real address."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [with_placeholder(cell.source) for cell in cells]
+
+
 def output_key(root: Path, path: Path) -> str:
     """Everything that the outputs of the notebook at `path` depend on, in 16 hexadecimal digits.
 
@@ -90,10 +97,9 @@ def output_key(root: Path, path: Path) -> str:
     """
     notebook = nbformat.read(path, as_version=4)
     digest = hashlib.sha256(platform.python_version().encode())
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     pins = sorted((root / "requirements.txt").read_text("utf8").splitlines())
     pins = [line for line in pins if line and not line.startswith("#")]
-    digest.update(json.dumps([HOW, sources, pins]).encode())
+    digest.update(json.dumps([HOW, code_of(notebook), pins]).encode())
     for file in sorted(dependencies(read_notebook(notebook), root)):
         digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
         digest.update(file.read_bytes())
