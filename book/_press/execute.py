@@ -30,6 +30,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from book._press.contents import table_of_contents
 from book._press.imports import dependencies, read_notebook
 from book._press.publish import with_placeholder
 
@@ -61,12 +62,12 @@ class Run:
 
 
 def notebooks(root: Path) -> list[Path]:
-    """The notebooks that `root`/_toc.yml names, in its order.
+    """The notebooks that `root`/_toc.yml names, in its order, those that the book is to have.
 
     Raises:
         FileNotFoundError: there is no `_toc.yml` in `root`, or it names a page that does not exist.
     """
-    pages = [_source(root, name) for name in parse_toc_yaml(root / "_toc.yml")]
+    pages = [_source(root, name) for name in parse_toc_yaml(table_of_contents(root))]
     return [page for page in pages if page.suffix == ".ipynb"]
 
 

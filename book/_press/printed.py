@@ -25,6 +25,8 @@ from playwright.sync_api import Browser, sync_playwright
 from sphinx_external_toc.parsing import parse_toc_yaml
 from tqdm import tqdm
 
+from book._press.contents import table_of_contents
+
 SCRIPT = Path(__file__).with_name("printed.js")
 NAME = "transformer"
 
@@ -278,7 +280,7 @@ def main() -> None:
     parser.add_argument("form", choices=("pdf", "epub"))
     form = parser.parse_args().form
     site = Path("_build/html").resolve()
-    names = list(parse_toc_yaml("_toc.yml"))
+    names = list(parse_toc_yaml(table_of_contents(Path.cwd())))
     if missing := [name for name in names if not (site / f"{name}.html").is_file()]:
         parser.error(f"{site} has no page {missing[0]}; build the book first: make book")
     target = Path("_build", f"{NAME}.{form}")
