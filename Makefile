@@ -5,7 +5,9 @@ VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
 READY := $(VENV)/.complete
-SITE := _build/.site
+# A site with solutions and one without are built over each other, so that only one is up to date.
+export SOLUTIONS ?= yes
+SITE := _build/.site-solutions-$(SOLUTIONS)
 
 # The chapters' tensors are small: a second thread mostly waits, and one gives the same sums everywhere.
 export OMP_NUM_THREADS ?= 1
@@ -38,11 +40,11 @@ $(READY): requirements.txt pyproject.toml
 
 $(SITE): $(READY) $(SOURCES)
 	$(RUN) -m book._press.execute
-	rm -rf _build/html
+	rm -rf _build/html _build/.site*
 	$(VENV)/bin/jupyter-book build . --all -W -n --keep-going
 	@touch $@
 
-book: $(SITE) ## execute the chapters that changed and render the book
+book: $(SITE) ## execute the chapters that changed and render the book: make book [SOLUTIONS=no]
 	@cat _build/chapters.txt
 	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
-from book._press.execute import cell_timeout, chapters, execute, kernels
+from book._press.execute import cell_timeout, chapters, code_of, execute, kernels
 from companion.page.claims import MIMETYPE
 
 OWN_SEED = "setup(seed=0)"
@@ -46,8 +46,7 @@ def _code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 def code_hash(notebook: nbformat.NotebookNode) -> str:
     """What the notebook's code cells are, in 16 hexadecimal digits."""
-    code = json.dumps([cell.source for cell in _code_cells(notebook)])
-    return hashlib.sha256(code.encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(code_of(notebook)).encode()).hexdigest()[:16]
 
 
 def sentences(notebook: nbformat.NotebookNode) -> list[str]:

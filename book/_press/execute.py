@@ -30,7 +30,9 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from book._press.contents import table_of_contents
 from book._press.imports import dependencies, read_notebook
+from book._press.publish import with_placeholder
 
 KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
 
@@ -60,12 +62,12 @@ class Run:
 
 
 def notebooks(root: Path) -> list[Path]:
-    """The notebooks that `root`/_toc.yml names, in its order.
+    """The notebooks that `root`/_toc.yml names, in its order, those that the book is to have.
 
     Raises:
         FileNotFoundError: there is no `_toc.yml` in `root`, or it names a page that does not exist.
     """
-    pages = [_source(root, name) for name in parse_toc_yaml(root / "_toc.yml")]
+    pages = [_source(root, name) for name in parse_toc_yaml(table_of_contents(root))]
     return [page for page in pages if page.suffix == ".ipynb"]
 
 
@@ -82,6 +84,12 @@ def _source(root: Path, name: str) -> Path:
     raise FileNotFoundError(f"_toc.yml names {name}, but there is no {name}.ipynb and no {name}.md")
 
 
+def code_of(notebook: nbformat.NotebookNode) -> list[str]:
+    """The source of each code cell, wherever the notebook is published: with no real address."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [with_placeholder(cell.source) for cell in cells]
+
+
 def output_key(root: Path, path: Path) -> str:
     """Everything that the outputs of the notebook at `path` depend on, in 16 hexadecimal digits.
 
@@ -90,11 +98,10 @@ def output_key(root: Path, path: Path) -> str:
     """
     notebook = nbformat.read(path, as_version=4)
     digest = hashlib.sha256(platform.python_version().encode())
-    sources = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
     lines = (root / "requirements.txt").read_text("utf8").splitlines()
     # What is indented says where a pin comes from and what its files hash to.
     pins = sorted(line.rstrip(" \\") for line in lines if line and line[0] not in " #")
-    digest.update(json.dumps([HOW, sources, pins]).encode())
+    digest.update(json.dumps([HOW, code_of(notebook), pins]).encode())
     for file in sorted(dependencies(read_notebook(notebook), root)):
         digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
         digest.update(file.read_bytes())

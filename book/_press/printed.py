@@ -26,6 +26,8 @@ from sphinx_external_toc.api import SiteMap
 from sphinx_external_toc.parsing import parse_toc_yaml
 from tqdm import tqdm
 
+from book._press.contents import table_of_contents
+
 SCRIPT = Path(__file__).with_name("printed.js")
 NAME = "transformer"
 
@@ -309,7 +311,7 @@ def main() -> None:
     parser.add_argument("form", choices=("pdf", "epub"))
     form = parser.parse_args().form
     site = Path("_build/html").resolve()
-    toc = parse_toc_yaml("_toc.yml")
+    toc = parse_toc_yaml(table_of_contents(Path.cwd()))
     names = list(toc)
     if missing := [name for name in names if not (site / f"{name}.html").is_file()]:
         parser.error(f"{site} has no page {missing[0]}; build the book first: make book")

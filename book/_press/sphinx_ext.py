@@ -25,6 +25,7 @@ import companion
 from book._press import execute
 from book._press.cards import with_cards, with_claims
 from book._press.claims import read_rows
+from book._press.contents import page_source, table_of_contents
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
 from companion.page import live
@@ -92,18 +93,20 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 
 def _execute(app: Sphinx, config: Config) -> None:
-    """Execute what has changed; remember which file holds the outputs of each page."""
+    """Execute what has changed; remember the pages, and which file holds the outputs of each."""
     root = Path(app.srcdir)
     if execute.main(root):
         raise ExtensionError("a notebook failed, or was stopped: see above")
     records = (execute.Record.of(root, path) for path in execute.notebooks(root))
+    config.external_toc_path = str(table_of_contents(root))
     config.notebook_outputs = {record.name: str(record.file) for record in records}
 
 
 def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     """Put the outputs into a notebook, and what is written from the code into other pages."""
-    path = app.env.doc2path(page)
-    name = Path(path).relative_to(app.srcdir).as_posix()
+    path = Path(app.env.doc2path(page))
+    name = path.relative_to(app.srcdir).as_posix()
+    source[0] = page_source(source[0], path.suffix)
     if file := app.config.notebook_outputs.get(name):
         notebook = json.loads(source[0])
         cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -111,9 +114,9 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         notebook["metadata"] = kept["metadata"]
         for cell, outputs in zip(cells, kept["outputs"], strict=True):
             cell["outputs"] = outputs
-        with_cards(cells, read_rows(Path(app.srcdir), Path(path)))
+        with_cards(cells, read_rows(Path(app.srcdir), path))
         source[0] = json.dumps(notebook)
-    elif path.endswith(".md"):
+    elif path.suffix == ".md":
         source[0] = with_answers(with_reference(with_claims(source[0], Path(app.srcdir))))
 
 
@@ -142,6 +145,9 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
+    for source in (site / "_sources").rglob("*.*"):
+        if source.suffix in (".md", ".ipynb"):
+            source.write_text(page_source(source.read_text("utf8"), source.suffix), "utf8")
     static = site / "_static"
     (static / SCRIPT).write_text(live.bundle(), "utf8")
     for file in files("sphinx-mathjax-offline"):

@@ -5,6 +5,8 @@ the solutions and hidden tests as they were that day, `gradebook.db` the points.
 """
 
 import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
@@ -19,6 +21,9 @@ from traitlets.config import Config
 from companion.grading import student
 
 COURSE = Path("course")
+INSTALLED = re.compile(r"git\+https://[^\s\"\\]+")
+# https://github.com/you/yours.git, git@github.com:you/yours.git; a name or token before @ goes.
+ORIGIN = re.compile(r"(?:\w+://)?(?:[^/@]+@)?([\w-]+(?:\.[\w-]+)+)[:/](.+?)(?:\.git)?/?")
 
 
 def course(folder: Path) -> NbGraderAPI:
@@ -55,9 +60,38 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
     return folder / "release" / chapter / f"{chapter}.ipynb"
 
 
+def installed_from(root: Path) -> str:
+    """What students install: the package of `origin` at the latest tag that leads to HEAD.
+
+    Raises ValueError if there is no such tag, or if `origin` is no public address.
+    """
+    tag = _git(root, "describe", "--tags", "--abbrev=0")
+    origin = _git(root, "remote", "get-url", "origin")
+    if not tag:
+        raise ValueError(
+            "students install the package as a tag names it, and HEAD has none: "
+            "git tag autumn && git push origin autumn"
+        )
+    if not (found := ORIGIN.fullmatch(origin)):
+        raise ValueError(
+            f"students install the package from origin, which is {origin!r}: "
+            "git remote set-url origin https://github.com/you/yours"
+        )
+    return f"git+https://{found[1]}/{found[2]}@{tag}"
+
+
+def _git(root: Path, *words: str) -> str:
+    """What git says; "" if it fails, as it does when there is no tag or no origin."""
+    done = subprocess.run(["git", "-C", root, *words], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
 def main(root: Path, chapter: str, course: Path) -> None:
-    """Make the assignment, and say what to hand out."""
+    """Make the assignment, whose first cell installs the package of a tag; say what to hand out."""
+    installed = installed_from(root)
     release = build(root, chapter, course)
+    release.write_text(INSTALLED.sub(installed, release.read_text("utf8")), "utf8")
     print(f"hand out   {os.path.relpath(release)}")
+    print(f"installs   {installed} (push the tag)")
     print(f"keep       {os.path.relpath(course)} (solutions, hidden tests, gradebook)")
     print(f"then       make grade CHAPTER={chapter} SUBMISSIONS=folder")

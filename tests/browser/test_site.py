@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlparse
 import pytest
 import yaml
 
+from book._press.contents import page_source
 from book._press.execute import notebooks
 
 pytestmark = pytest.mark.browser
@@ -137,7 +138,8 @@ def test_a_notebook_can_be_opened_in_colab_and_downloaded(open_page, http_addres
     assert page.locator(f'a[href="{colab}"]').count() >= 1
     link = page.locator("a.btn-download-source-button").first.get_attribute("href")
     downloaded = (SITE / name).parent.joinpath(link).read_text("utf8")
-    assert json.loads(downloaded) == json.loads((ROOT / f"{name}.ipynb").read_text("utf8"))
+    committed = page_source((ROOT / f"{name}.ipynb").read_text("utf8"), ".ipynb")
+    assert json.loads(downloaded) == json.loads(committed)
 
 
 def weight(url: str) -> int:

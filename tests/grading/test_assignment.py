@@ -1,0 +1,80 @@
+"""What is handed out installs the package of a tag."""
+
+import subprocess
+
+import nbformat
+import pytest
+
+from companion.grading.__main__ import main
+from companion.grading.assignment import installed_from
+from companion.grading.student import SOLUTIONS
+from tests.grading.handed_in import CHAPTER, repository
+
+COMMITTED = '%pip install --quiet "transformer-companion @ git+https://github.com/OWNER/any"'
+OURS = "https://github.com/ada/lectures"
+
+
+def git(root, *words):
+    identity = ["-c", "user.name=ada", "-c", "user.email=ada@localhost"]
+    subprocess.run(["git", "-C", root, *identity, *words], check=True, capture_output=True)
+
+
+@pytest.fixture
+def root(tmp_path):
+    """A clone of ada's fork, with one tag, autumn, and a commit after it."""
+    root = repository(tmp_path / "clone")
+    path = root / SOLUTIONS / f"{CHAPTER}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[1].source = COMMITTED
+    nbformat.write(notebook, path)
+    git(root, "init", "--quiet")
+    git(root, "remote", "add", "origin", f"{OURS}.git")
+    git(root, "add", ".")
+    git(root, "commit", "--quiet", "-m", "First")
+    git(root, "tag", "autumn")
+    git(root, "commit", "--quiet", "--allow-empty", "-m", "Second")
+    return root
+
+
+def test_the_notebook_installs_the_latest_tag(root, tmp_path, capsys):
+    main(root, ["assignment", CHAPTER, "--course", str(tmp_path / "course")])
+    path = tmp_path / "course" / "release" / CHAPTER / f"{CHAPTER}.ipynb"
+    cells = nbformat.read(path, as_version=4).cells
+    assert cells[1].source == COMMITTED.replace("https://github.com/OWNER/any", f"{OURS}@autumn")
+    assert f"installs   git+{OURS}@autumn (push the tag)" in capsys.readouterr().out
+
+
+def test_without_a_tag_nothing_is_made_and_it_says_how_to_tag(root, tmp_path, capsys):
+    git(root, "tag", "-d", "autumn")
+    with pytest.raises(SystemExit):
+        main(root, ["assignment", CHAPTER, "--course", str(tmp_path / "course")])
+    assert "git tag autumn && git push origin autumn" in capsys.readouterr().err
+    assert not (tmp_path / "course").exists()
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        OURS,
+        f"{OURS}/",
+        "git@github.com:ada/lectures.git",
+        "ssh://git@github.com/ada/lectures",
+        "https://ada:secret@github.com/ada/lectures.git",
+    ],
+)
+def test_every_spelling_of_the_address_becomes_the_public_one(root, origin):
+    git(root, "remote", "set-url", "origin", origin)
+    assert installed_from(root) == f"git+{OURS}@autumn"
+
+
+@pytest.mark.parametrize("origin", ["/srv/lectures.git", "../lectures", "file:///srv/lectures"])
+def test_an_origin_on_the_disk_is_refused(root, origin):
+    git(root, "remote", "set-url", "origin", origin)
+    with pytest.raises(ValueError, match="git remote set-url origin https://"):
+        installed_from(root)
+
+
+def test_no_origin_is_refused(root):
+    git(root, "remote", "remove", "origin")
+    with pytest.raises(ValueError, match="which is ''"):
+        installed_from(root)
