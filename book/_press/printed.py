@@ -22,6 +22,7 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import yaml
 from playwright.sync_api import Browser, sync_playwright
+from sphinx_external_toc.api import SiteMap
 from sphinx_external_toc.parsing import parse_toc_yaml
 from tqdm import tqdm
 
@@ -83,6 +84,13 @@ dt, a, h1, h2, h3 { overflow-wrap: anywhere; }
 .wide th, .wide td { padding: .1em .2em; }
 .live-elsewhere { font-size: .85em; font-style: italic; }
 .unbroken { white-space: nowrap; }
+figure.claim { border: 1px solid #bbb; margin: .8em 0; padding: .6em; }
+.claim .number { font-size: 1.6em; }
+.strip { height: 62px; width: 100%; }
+.strip text { font-size: 12px; }
+.strip .forbidden { fill: #ddd; }
+.strip :is(.axis, .limit) { stroke: #555; }
+.strip .other { fill: #fff; stroke: #000; }
 math[display="block"] { font-size: .95em; margin: .8em 0; overflow-x: auto; }
 """
 
@@ -176,9 +184,15 @@ def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> N
 
 
 def write_epub(
-    browser: Browser, site: Path, names: list[str], target: Path, title: str, author: str
+    browser: Browser,
+    site: Path,
+    toc: SiteMap,
+    names: list[str],
+    target: Path,
+    title: str,
+    author: str,
 ) -> None:
-    """Pack the pages, their pictures and a table of contents as an EPUB 3.
+    """Pack pages, their pictures and a table of contents, with the levels of `toc`, as an EPUB 3.
 
     Source: https://www.w3.org/TR/epub-33/
     """
@@ -189,10 +203,11 @@ def write_epub(
         text, pictures = _with_pictures(page.text, site, site / f"{page.name}.html")
         files |= pictures
         files[f"{anchor(page.name)}.xhtml"] = _document(page.title, text).encode()
-    listed = "\n".join(
-        f'<li><a href="{anchor(page.name)}.xhtml">{escape(page.title)}</a></li>' for page in pages
-    )
-    nav = f'<nav epub:type="toc" id="toc"><h1>Contents</h1><ol>\n{listed}\n</ol></nav>'
+    titles = {page.name: toc[page.name].title or page.title for page in pages}
+    root = toc.root.docname
+    front = f"<ol>{_entry(root, titles[root], '')}" if root in titles else "<ol>"
+    levels = _levels(toc, root, titles).replace("<ol>", front, 1)
+    nav = f'<nav epub:type="toc" id="toc"><h1>Contents</h1>{levels}</nav>'
     files["nav.xhtml"] = _document("Contents", nav).encode()
     files["content.opf"] = _package(title, author, files, pages).encode()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -206,6 +221,22 @@ def write_epub(
         )
         for name, content in files.items():
             archive.writestr(f"book/{name}", content)
+
+
+def _levels(toc: SiteMap, parent: str, titles: dict[str, str]) -> str:
+    """The pages below one as a nested list, under the captions of their parts."""
+    listed = []
+    for part in toc[parent].subtrees:
+        names = [name for name in part.items if name in titles]
+        entries = [_entry(name, titles[name], _levels(toc, name, titles)) for name in names]
+        if entries and part.caption:
+            entries = [f"<li><span>{escape(part.caption)}</span><ol>{''.join(entries)}</ol></li>"]
+        listed += entries
+    return f"<ol>{''.join(listed)}</ol>" if listed else ""
+
+
+def _entry(name: str, title: str, below: str) -> str:
+    return f'<li><a href="{anchor(name)}.xhtml">{escape(title)}</a>{below}</li>'
 
 
 def _with_pictures(text: str, site: Path, page: Path) -> tuple[str, dict[str, bytes]]:
@@ -278,7 +309,8 @@ def main() -> None:
     parser.add_argument("form", choices=("pdf", "epub"))
     form = parser.parse_args().form
     site = Path("_build/html").resolve()
-    names = list(parse_toc_yaml("_toc.yml"))
+    toc = parse_toc_yaml("_toc.yml")
+    names = list(toc)
     if missing := [name for name in names if not (site / f"{name}.html").is_file()]:
         parser.error(f"{site} has no page {missing[0]}; build the book first: make book")
     target = Path("_build", f"{NAME}.{form}")
@@ -287,7 +319,7 @@ def main() -> None:
             write_pdf(browser, site, names, target)
         else:
             config = yaml.safe_load(Path("_config.yml").read_text("utf8"))
-            write_epub(browser, site, names, target, config["title"], config["author"])
+            write_epub(browser, site, toc, names, target, config["title"], config["author"])
     print(target.resolve())
 
 

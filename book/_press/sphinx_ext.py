@@ -23,6 +23,8 @@ from sphinx.util.typing import ExtensionMetadata
 
 import companion
 from book._press import execute
+from book._press.cards import with_cards, with_claims
+from book._press.claims import read_rows
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
 from companion.page import live
@@ -109,9 +111,10 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         notebook["metadata"] = kept["metadata"]
         for cell, outputs in zip(cells, kept["outputs"], strict=True):
             cell["outputs"] = outputs
+        with_cards(cells, read_rows(Path(app.srcdir), Path(path)))
         source[0] = json.dumps(notebook)
     elif path.endswith(".md"):
-        source[0] = with_answers(with_reference(source[0]))
+        source[0] = with_answers(with_reference(with_claims(source[0], Path(app.srcdir))))
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:

@@ -2,13 +2,17 @@
 
 import re
 import zipfile
+from pathlib import Path
 from xml.dom import minidom
 
 import pytest
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from book._press.printed import FIT, articles, write_epub, write_pdf
 
 pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).parents[2]
 
 PAGES = [
     "book/index",
@@ -24,11 +28,26 @@ PAGES = [
 def epub(browser, site, tmp_path_factory):
     """The files of the EPUB, by name."""
     path = tmp_path_factory.mktemp("epub") / "book.epub"
-    write_epub(browser, site, PAGES, path, "A & B", "somebody")
+    toc = parse_toc_yaml(ROOT / "_toc.yml")
+    write_epub(browser, site, toc, PAGES, path, "A & B", "somebody")
     with zipfile.ZipFile(path) as archive:
         assert archive.infolist()[0].filename == "mimetype"
         assert archive.infolist()[0].compress_type == zipfile.ZIP_STORED
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def test_the_contents_of_the_epub_have_the_levels_of_the_book(epub):
+    (nav,) = elements(epub["book/nav.xhtml"], "nav")
+    (top,) = [node for node in nav.childNodes if node.nodeName == "ol"]
+    front, *parts = top.childNodes
+    assert front.firstChild.getAttribute("href") == "book-index.xhtml"
+    assert len(parts) >= 3
+    for part in parts:
+        caption, pages = part.childNodes
+        assert caption.nodeName == "span" and caption.firstChild.data
+        assert {page.firstChild.nodeName for page in pages.childNodes} == {"a"}
+    listed = [link.getAttribute("href") for link in elements(epub["book/nav.xhtml"], "a")]
+    assert sorted(listed) == sorted(f"{name.replace('/', '-')}.xhtml" for name in PAGES)
 
 
 def elements(content, tag):

@@ -12,6 +12,7 @@ import pytest
 
 import companion.generation
 from companion.page import live
+from companion.page.claims import MIMETYPE
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,6 +22,13 @@ INTRO = """\
 With a formula, $x^2$, a link to [the answer](one.ipynb#cell-answer) and one to
 [a function](api.md#companion.generation.generate).
 """
+
+CLAIM = f"""\
+from IPython.display import display
+def claim(sentence, value, **bound):
+    data = dict(sentence=sentence, value=value, held=True, bound=bound)
+    display({{"text/plain": "one" + " line", {MIMETYPE!r}: data}}, raw=True)
+claim("The answer is *large*.", answer, above=40)"""
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +57,7 @@ def book(tmp_path_factory):
         ),
         nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
         nbformat.v4.new_code_cell("hidden = 1", metadata={"tags": ["hide-input"]}),
+        nbformat.v4.new_code_cell(CLAIM, metadata={"tags": ["claim"]}),
     ]
     nbformat.write(notebook, book / "book" / "one.ipynb")
     return book
@@ -67,6 +76,14 @@ def site(book):
     done = build(book)
     assert done.returncode == 0, done.stdout + done.stderr
     return book / "_build" / "html"
+
+
+def test_a_claim_is_a_card_above_its_folded_code(site):
+    page = (site / "book" / "one.html").read_text("utf8")
+    assert "The answer is <em>large</em>." in page
+    assert "Not measured under other seeds yet." in page
+    assert "How this was measured" in page
+    assert "one line" not in page
 
 
 def test_the_figures_are_one_script_that_every_page_loads(site):

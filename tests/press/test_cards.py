@@ -1,0 +1,84 @@
+"""What the book shows of a claim."""
+
+import json
+import re
+
+import nbformat
+import pytest
+
+from book._press.cards import card, with_cards, with_claims
+from book._press.claims import code_hash, write_rows
+from companion.page.claims import MIMETYPE, Claim
+
+MOST = Claim("Most are `right`.", 0.95, {"above": 0.9})
+
+
+def seeds(*values, held=True):
+    return [{"claim": MOST.sentence, "value": value, "held": held} for value in values]
+
+
+def places(html, kind):
+    found = re.findall(rf'class="{kind}"[^>]*?\b(?:cx|x1)="([\d.]+)%"', html)
+    return [float(place) for place in found]
+
+
+def test_a_card_shows_sentence_number_bound_and_range():
+    html = card(MOST, seeds(0.97, 0.92, 1.0))
+    assert "Most are <code>right</code>." in html
+    assert '<span class="number">0.95</span>' in html
+    assert "must be above 0.9" in html
+    assert "<b>Holds on 3 of 3 other seeds</b>, 0.92 to 1." in html
+    (limit,) = places(html, "limit")
+    assert [place > limit for place in places(html, "other")] == [True] * 3
+
+
+def test_a_card_tells_where_a_claim_failed_and_where_nobody_looked():
+    assert "Holds on 1 of 2 other seeds" in card(MOST, seeds(0.97) + seeds(0.5, held=False))
+    assert "Not measured under other seeds yet." in card(MOST, [])
+    assert "other seeds" not in card(MOST, []).split("Not measured")[0]
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 0.0, -2.0, 1e-9])
+def test_every_number_has_a_strip(value):
+    html = card(Claim("It ends.", value, {"near": 0, "within": 1e-3}), seeds(value, 1e-4))
+    assert len(places(html, "limit")) == 2
+    assert all(0 <= place <= 100 for place in places(html, "limit") + places(html, "other"))
+
+
+def test_numbers_far_apart_are_drawn_by_their_size():
+    html = card(Claim("They agree.", 1e-7, {"below": 1e-3}), seeds(1e-5))
+    assert "1·10⁻⁷" in html and "e-07" not in html
+    assert 45 < places(html, "other")[0] < 55 and places(html, "limit") == [94.0]
+
+
+def test_a_cell_that_claims_is_folded_with_a_card_in_its_place():
+    claims = {"output_type": "display_data", "data": MOST._repr_mimebundle_(), "metadata": {}}
+    printed = {"output_type": "stream", "name": "stdout", "text": "a table"}
+    cells = [
+        {"outputs": [printed, claims], "metadata": {"tags": ["claim"]}},
+        {"outputs": [printed], "metadata": {}},
+    ]
+    with_cards(cells, seeds(0.97))
+    assert cells[0]["metadata"]["tags"] == ["claim", "hide-input"]
+    assert "Holds on 1 of 1" in cells[0]["outputs"][1]["data"]["text/html"]
+    assert MIMETYPE not in json.dumps(cells)
+    assert cells[1] == {"outputs": [printed], "metadata": {}}
+
+
+def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters: [file: one]\n")
+    (tmp_path / "intro.md").write_text("# A book\n")
+    notebook = nbformat.v4.new_notebook()
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell("# One\n\nText."),
+        nbformat.v4.new_code_cell("claim('A | B.', 1, above=0)\nclaim('New.', 1, above=0)"),
+    ]
+    nbformat.write(notebook, tmp_path / "one.ipynb")
+    row = {"claim": "A | B.", "held": True, "code": code_hash(notebook)}
+    rows = [row | {"seed": 1, "value": 0.5}, row | {"seed": 2, "value": 0.25}]
+    write_rows(tmp_path, tmp_path / "one.ipynb", rows)
+    page = with_claims("Before\n\n<!-- claims -->\n\nafter", tmp_path)
+    assert "## One\n\n| claim | seeds | least | most |" in page
+    assert "| A &#124; B. | 2 of 2 | 0.25 | 0.5 |\n| New. | 0 of 0 |  |  |" in page
+    assert page.startswith("Before") and page.endswith("after")
+    assert with_claims("nothing", tmp_path) == "nothing"
