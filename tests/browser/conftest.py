@@ -114,7 +114,7 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(5000)
+        page.set_default_timeout(30_000)  # a machine that is busy with something else
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
