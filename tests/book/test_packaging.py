@@ -94,7 +94,8 @@ def test_what_is_pinned_is_installed(root):
 
 def test_what_is_installed_is_pinned(root):
     """But for pip, the package itself, and the libraries that torch's build for CUDA pins."""
-    installed = {canonicalize_name(found.name) for found in distributions()}
+    site = [sysconfig.get_path("purelib")]  # not what setuptools adds to sys.path for itself
+    installed = {canonicalize_name(found.name) for found in distributions(path=site)}
     installed -= {"pip", "transformer-companion"}
     installed = {name for name in installed if not re.match("nvidia-|cuda-", name)}
     peers = {peer.name for peer in requirements(root / "benchmarks" / "requirements.txt")}
