@@ -8,7 +8,6 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 import yaml
-from axe_playwright_python.sync_playwright import Axe
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
@@ -106,15 +105,6 @@ def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
         if page.evaluate("document.documentElement.dataset.mode") == "light":
             break
     assert page.evaluate(ground) == light
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_no_page_breaks_a_rule_of_accessibility(open_page, site, article, scheme, width):
-    size = {"width": width, "height": 900}
-    page = open_page(f"{site.as_uri()}/{article}", color_scheme=scheme, viewport=size)
-    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
-    grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
-    assert [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
