@@ -513,6 +513,19 @@ const STYLE = `
   .cl-hit {
     fill: transparent;
   }
+  .cl-unit {
+    fill: color-mix(in oklab, var(--ink) 6%, var(--ground));
+    stroke: var(--line);
+  }
+  .cl-share {
+    fill: color-mix(in oklab, var(--tone) calc(25% + var(--w) * 75%), var(--ground));
+    stroke: var(--ground);
+  }
+  .cl-line {
+    fill: none;
+    stroke: var(--ink);
+    stroke-width: 1.5;
+  }
   .cl-steps {
     margin-top: 0.5rem;
   }
