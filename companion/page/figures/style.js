@@ -547,8 +547,12 @@ const STYLE = `
     font-weight: 600;
   }
   .cl-stepper .cl-controls {
+    gap: 0.5rem;
     margin: 0.6rem 0 0;
     align-items: center;
+  }
+  .cl-captions sub {
+    line-height: 0;
   }
   button[aria-disabled="true"] {
     opacity: 0.5;

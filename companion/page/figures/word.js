@@ -16,70 +16,80 @@ function follow({ x, W_q, W_k, W_v }, asker) {
 const shown = (number) => format(number, decimals(number));
 const tuple = (row) => `(${row.map(shown).join(", ")})`;
 
+/** What each step says: nodes, made anew for every caption. */
 function captions({ words, x, W_q }, result) {
   const quoted = (i) => `“${words[i]}”`;
-  const q = mark("q", "query q"),
-    k = mark("k", "key k"),
-    v = mark("v", "value v"),
-    weight = mark("attention", "weight");
-  const copy = (...parts) =>
-    parts.map((part) => (part instanceof Element ? part.cloneNode(true) : part));
+  const query = () => mark("q", "query q"),
+    weight = () => mark("attention", "weight");
+  const product = (letter) => ["x W", element("sub", {}, letter)];
   const width = W_q[0].length;
   const picks = (row) => {
-    const one = row.indexOf(1);
-    const others = row.filter((number) => number !== 0).length - 1;
-    return one < 0 || others ? "" : ` Its only 1 is in place ${one + 1}, so it picks row ${one + 1}.`;
+    const place = row.indexOf(1) + 1;
+    const oneHot = place && row.filter((number) => number !== 0).length === 1;
+    return oneHot ? ` Its only 1 is in place ${place}, so it picks row ${place}.` : "";
   };
-  const judged = ({ guess, word }) => {
-    if (guess === null) return "";
-    const { weights, best } = result(word);
-    const sentence = `You guessed ${format(guess)} for ${quoted(best)}; it gets `;
-    return ` ${sentence}${format(weights[best])}.`;
+  const judged = ({ word, guess }) => {
+    const { best, weights } = result(word);
+    const words = `You guessed ${format(guess ?? 0)} for ${quoted(best)}; `;
+    return guess === null ? "" : ` ${words}it gets ${format(weights[best])}.`;
   };
   return [
-    ({ word }) =>
-      `Each word comes with a vector x. We follow ${quoted(word)}; choose another word in the ` +
-      `picture to follow that one.`,
-    ({ word }) =>
-      copy(`${quoted(word)} asks. Its vector x times W_Q is its `, q, `.${picks(x[word])}`),
-    ({ word }) =>
-      copy(`Every word, ${quoted(word)} included, has a `, k, " = x W_K: what it can be found by."),
-    ({ word }) =>
-      copy(
-        "The ",
-        q,
-        " meets every key: multiply cell by cell, then add up. The dot products are ",
-        `${result(word).scores.map(shown).join(", ")}.`,
-      ),
-    ({ word }) =>
-      copy(
-        `Divide by √${width} = ${shown(Math.sqrt(width))}, as the query is ${width} wide. Softmax will `,
-        "now share out a ",
-        weight,
-        ` of 1. Guess first: drag the mark to what ${quoted(result(word).best)} will get.`,
-      ),
-    (value) =>
-      copy(
-        `Softmax raises e to each score and divides by the sum, ${shown(
-          result(value.word).scaled.reduce((sum, score) => sum + Math.exp(score), 0),
-        )}. Every word gets some `,
-        weight,
-        `, and together they get 1.${judged(value)}`,
-      ),
-    () =>
-      copy(
-        "Every word also has a ",
-        v,
-        " = x W_V: what it hands out. An arrow is as thick as the ",
-        weight,
-        ": this much of the value goes in.",
-      ),
+    ({ word }) => [
+      `Each word comes with a vector x. We follow ${quoted(word)}; choose another word in the `,
+      "picture to follow that one.",
+    ],
+    ({ word }) => [
+      `${quoted(word)} asks. Its `,
+      query(),
+      " = ",
+      product("Q"),
+      ` is what it looks for.${picks(x[word])}`,
+    ],
+    ({ word }) => [
+      `Every word, ${quoted(word)} included, has a `,
+      mark("k", "key k"),
+      " = ",
+      product("K"),
+      ": what it can be found by.",
+    ],
+    ({ word }) => [
+      "The ",
+      query(),
+      " meets every key: multiply cell by cell, then add up. The dot products are ",
+      `${result(word).scores.map(shown).join(", ")}.`,
+    ],
+    ({ word }) => [
+      `Divide by √${width} = ${shown(Math.sqrt(width))}, as the query is ${width} wide. Softmax will `,
+      "now share out a ",
+      weight(),
+      ` of 1. Guess first: drag the mark to what ${quoted(result(word).best)} will get.`,
+    ],
+    (value) => [
+      "Softmax raises e to each score and divides by the sum, ",
+      `${format(result(value.word).scaled.reduce((sum, score) => sum + Math.exp(score), 0))}. `,
+      "Every word gets some ",
+      weight(),
+      `, and together they get 1.${judged(value)}`,
+    ],
+    () => [
+      "Every word also has a ",
+      mark("v", "value v"),
+      " = ",
+      product("V"),
+      ": what it hands out. An arrow is as thick as the ",
+      weight(),
+      ": this much of the value goes in.",
+    ],
     ({ word }) => {
       const { weights, values, output } = result(word);
       const sum = weights.map((w, i) => `${format(w)} · ${tuple(values[i])}`).join(" + ");
-      return copy(`${sum} = ${tuple(output)}: the output for ${quoted(word)}, an average of all `, v, "s.");
+      return [
+        `${sum} = ${tuple(output)}: the output for ${quoted(word)}, a weighted average of all `,
+        mark("v", "values"),
+        ".",
+      ];
     },
-  ];
+  ].map((caption) => (value) => caption(value).flat());
 }
 
 const NAMES = ["words", "query", "keys", "compare", "scale", "softmax", "values", "sum"];
@@ -183,9 +193,10 @@ function build(root, width, data, state, result) {
     pick: (word) => state.set({ word, guess: null }),
   });
   const size = { cell, height };
-  const vectors = x.map((row, i) =>
-    strip(root, row, "stream", { ...size, most: 1, name: "x", first: { x: start(i, d), y: rows.x } }),
-  );
+  const vectors = x.map((row, i) => {
+    const first = { x: start(i, d), y: rows.x };
+    return strip(root, row, "stream", { ...size, most: 1, name: "x", first });
+  });
   const labels = keys.map((key) => strip(root, key, "k", { ...size, name: "k" }));
   const contents = values.map((value) =>
     strip(root, value, "v", { cell: valueCell, height, most: 10, name: "v" }),
@@ -273,7 +284,7 @@ function build(root, width, data, state, result) {
     knob.to({ x: mark }, { jump: true });
     go(knob, { o: seen(SCALE, SCALE) });
     remark.textContent = `your guess ${format(share)}`;
-    remark.setAttribute("x", Math.max(share * full, 0) / 2);
+    remark.setAttribute("x", (share * full) / 2);
     const from = Math.min(left + before(best) * full, left + (1 - share) * full);
     const over = step === SOFTMAX && guess !== null;
     go(guessed, { x: over ? from : left, y: rows.unit - 24, long: share * full, o: over ? 1 : 0 });
@@ -296,16 +307,14 @@ function build(root, width, data, state, result) {
     words.forEach((_, i) => {
       const wait = 120 * i;
       const delay = (at, more = 0) => (step === at ? more + wait : 0);
-      go(labels[i], { x: start(i, dK), y: seen(KEYS) ? rows.k : rows.x, o: seen(KEYS) }, delay(KEYS));
+      const hung = { x: start(i, dK), y: seen(KEYS) ? rows.k : rows.x, o: seen(KEYS) };
+      go(labels[i], hung, delay(KEYS));
       feeds[i].forEach((piece) => go(piece, { o: seen(KEYS) }, delay(KEYS, 200)));
 
       queries[i].set(now.query);
       const own = i === word;
-      const column_ = step >= COMPARE ? i : word;
-      const place =
-        step <= QUERY
-          ? { x: equals, y: ey - height / 2 }
-          : { x: start(column_, dK), y: rows.q };
+      const under = start(step >= COMPARE ? i : word, dK);
+      const place = step <= QUERY ? { x: equals, y: ey - height / 2 } : { x: under, y: rows.q };
       const there = step >= COMPARE || (own && step >= QUERY);
       go(queries[i], { ...place, o: there ? 1 : 0 }, step === QUERY ? 550 : delay(COMPARE));
 
@@ -330,13 +339,16 @@ function build(root, width, data, state, result) {
       // values in, their sum out
       const [x1, y1] = [numberAt[i], below + 7];
       const w = now.weights[i] * thick;
-      const rests = step < VALUES;
-      const low = rows.v - 4;
-      go(contents[i], { x: start(i, dV, valueCell), y: rests ? rows.x : rows.v, o: seen(VALUES) }, delay(VALUES));
-      go(pulls[i], { x1, y1, x2: rests ? x1 : centres[i], y2: rests ? y1 + 9 : low, w, o: seen(VALUES) }, delay(VALUES, 250));
+      const rests = step < VALUES,
+        low = rows.v - 4;
+      const card = { x: start(i, dV, valueCell), y: rests ? rows.x : rows.v, o: seen(VALUES) };
+      go(contents[i], card, delay(VALUES));
+      const pull = rests ? { x2: x1, y2: y1 + 9, o: 0 } : { x2: centres[i], y2: low, o: 1 };
+      go(pulls[i], { x1, y1, w, ...pull }, delay(VALUES, 250));
       const foot = left + full / 2 + thick * (before(i) + now.weights[i] / 2 - 0.5);
       const [fx, fy] = [centres[i], rows.v + height + 2];
-      go(flows[i], { x1: fx, y1: fy, x2: seen(SUM) ? foot : fx, y2: seen(SUM) ? rows.out : fy + 2, w, o: 0.75 * seen(SUM) }, delay(SUM));
+      const flow = seen(SUM) ? { x2: foot, y2: rows.out, o: 0.75 } : { x2: fx, y2: fy + 2, o: 0 };
+      go(flows[i], { x1: fx, y1: fy, w, ...flow }, delay(SUM));
     });
     go(unit, { o: seen(SCALE) });
     blend.set(now.output);
