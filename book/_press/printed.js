@@ -5,7 +5,9 @@
   const onPaper = form === "pdf";
   const paragraph = (text) => Object.assign(document.createElement("p"), { textContent: text });
 
-  article.querySelectorAll(".headerlink, .copybtn, button").forEach((part) => part.remove());
+  article
+    .querySelectorAll(".headerlink, .copybtn, button, nav.here")
+    .forEach((part) => part.remove());
   article.querySelectorAll("details").forEach((part) => (part.open = true));
   for (const figure of article.querySelectorAll(".companion-live")) {
     const isQuiz = figure.dataset.figure === "quiz";
