@@ -1,7 +1,7 @@
-"""Where a chapter is in the model, and how long it takes: the strip above it, its card on the index.
+"""Where a chapter is in the model, and how long it takes: the strip above it, a card on the index.
 
-The order of chapters is that of `_toc.yml`, their questions are those of the index, and what each is
-about is in `CHAPTERS`. All drawings are plain SVG, so that nothing on a page moves when it has loaded.
+The index has the chapters in the order of `_toc.yml`, and their questions; `CHAPTERS` has the
+stages of the model that each is about. Drawings are plain SVG: nothing moves on a loaded page.
 """
 
 import json
@@ -80,7 +80,7 @@ NAMED = {
     "masked": (158, 164),
     "cross": (340, 128),
     "ffn2": (476, 100),
-    "out": (592, 97),
+    "out": (592, 84),
 }
 SMALL = {
     "words": (0, 44),
@@ -112,7 +112,7 @@ FIGURE = re.compile(
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the index: the file's name without its ending, its title, the question it asks."""
+    """A chapter of the index: its file's name without the ending, its title, its question."""
 
     name: str
     title: str
@@ -222,7 +222,7 @@ def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | N
     """The model as two lanes of stages; a card's has no links, since it is one."""
     named = boxes is NAMED
     high, low = (30, 40) if named else (26, 34)
-    width, height = (690, low + high) if named else (358, low + high + 9)
+    width, height = (676, low + high) if named else (358, low + high + 9)
     parts = []
     for stages, y in ((ENCODER, 0), (DECODER, low)):
         end = boxes[stages[-1]][0]
@@ -257,14 +257,13 @@ def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | N
             )
     about = ", ".join(NAMES[stage] for stage in dict.fromkeys(lit))
     names = f'role="group" aria-label="Stages of the model; this chapter is about: {about}"'
+    if links is None:
+        names = 'aria-hidden="true"'
     return (
         f'<svg class="{"named" if named else "small"}" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" {names if links is not None else _HIDDEN}>'
+        f'width="{width}" height="{height}" {names}>'
         f"{''.join(parts)}</svg>"
     )
-
-
-_HIDDEN = 'aria-hidden="true"'
 
 
 def _middle(box: tuple[float, float]) -> float:
@@ -274,13 +273,15 @@ def _middle(box: tuple[float, float]) -> float:
 def _glyph(stage: str, x: float, y: float, w: float, h: float) -> str:
     """The sign of a stage, for a drawing that is too small for words."""
     left, right, top, low = x - w, x + w, y - h, y + h
-    crossing = f"M{left} {top}C{x} {top} {x} {low} {right} {low}M{left} {low}C{x} {low} {x} {top} {right} {top}"
+    down = f"M{left} {top}C{x} {top} {x} {low} {right} {low}"
+    up = f"M{left} {low}C{x} {low} {x} {top} {right} {top}"
+    upper, under = y - 1.5, y + 1.5
     signs = {
         "place": f"M{left} {y}q{w / 2} {-2.2 * h} {w} 0t{w} 0",
-        "self": f"{crossing}M{left} {y}H{right}",
-        "masked": crossing,
+        "self": f"{down}{up}M{left} {y}H{right}",
+        "masked": down + up,
         "cross": f"M{left} {low}H{right}M{x} {top - 2}V{low}",
-        "ffn": f"M{left} {y - 1.5}L{x} {top}L{right} {y - 1.5}V{y + 1.5}L{x} {low}L{left} {y + 1.5}Z",
+        "ffn": f"M{left} {upper}L{x} {top}L{right} {upper}V{under}L{x} {low}L{left} {under}Z",
         "memory": f"M{left} {top}H{right}M{left} {y}H{right}M{left} {low}H{right}",
         "out": f"M{left} {top}H{right}M{left} {y}h{0.8 * w}M{left} {low}h{0.4 * w}",
         "words": f"M{left} {top}h{1.7 * w}M{left} {y}h{1.1 * w}M{left} {low}h{1.5 * w}",

@@ -562,8 +562,8 @@ const STYLE = `
   }
   .cl-write {
     grid-template-columns: max-content minmax(0, 26rem);
+    gap: 0.6rem;
     align-items: center;
-    margin-bottom: 0.5rem;
   }
   .cl-answers {
     display: grid;
@@ -875,6 +875,15 @@ const STYLE = `
   max-width: none;
   padding: 0;
   border: 0;
+  .cl-tabs {
+    gap: 0.4rem;
+    margin-bottom: 0.5rem;
+  }
+  .cl-tabs label {
+    border-radius: 99px;
+    margin: 0;
+    font-size: 0.88rem;
+  }
 }
 @media (max-width: 30rem) {
   .cl:not(#_) {

@@ -5,6 +5,7 @@
 const LINE = 24; // a row for each word
 const SEEN = 0.02; // smaller weights are not drawn
 const CELLS = 6; // of a vector's numbers
+const PICKS = 4; // sentences to choose from; others can be written
 
 // A stage's columns, [left, width]; the narrow drawing has the next word below the lanes.
 const WIDE = {
@@ -325,8 +326,18 @@ function moving(g, { data, result, step, block }) {
 
 /** The letters of the drawing's colours. */
 function legend() {
-  const letter = (kind, name) => element("b", { class: `cl-${kind}` }, name);
-  return element("p", {}, letter("q", "Q"), " asks, ", letter("k", "K"), " answers, ", letter("v", "V"), " is fetched."); // prettier-ignore
+  return element(
+    "p",
+    {},
+    mark("q", "Q"),
+    " asks, ",
+    mark("k", "K"),
+    " answers, ",
+    mark("v", "V"),
+    " is fetched, the thickness of a line is the ",
+    mark("attention", "weight"),
+    ".",
+  );
 }
 
 /** What a stage does with the present word, in numbers. */
@@ -516,10 +527,9 @@ function render({ model, el }) {
   frame(
     el,
     "The whole model, translating",
-    tabs(state, "sentence", "a sentence goes in", sameText(data.examples)),
+    tabs(state, "sentence", "a sentence goes in", sameText(data.examples.slice(0, PICKS))),
     element("label", { class: "cl-control cl-write" }, "or write your own", typed.input),
     typed.alert,
-    knownWords(data),
     picture,
     said,
     element(
@@ -531,6 +541,7 @@ function render({ model, el }) {
       shown,
     ),
     say,
+    knownWords(data),
   );
   el.firstChild.classList.add("cl-translator");
   return state.close;
