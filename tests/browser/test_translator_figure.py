@@ -1,11 +1,14 @@
 """The whole model as one scene: the numbers of every stage against PyTorch's."""
 
+import copy
+
 import pytest
 import torch
 from playwright.sync_api import expect
 
+from companion.generation import greedy_decode
 from companion.nn import sinusoidal_encoding
-from companion.page import translator_figure
+from companion.page import translation_figure, translator_figure
 from tests.browser import test_translation_figure as translation
 from tests.browser.reading import Example, close, numbers, press, select
 
@@ -158,6 +161,31 @@ def test_a_stage_leads_to_its_chapter_and_tells_its_numbers(show):
     word = SENTENCE.split()[int(weights.argmax())]
     expect(tip).to_contain_text(f"“{word}” looks most at")
     expect(tip.get_by_role("link")).to_have_attribute("href", "self.html")
+
+
+def test_goals_are_reached_by_what_the_model_does(show):
+    model = copy.deepcopy(MODEL)
+    model.decoder_blocks[-1].norm3.weight.data *= 8  # surer of its words
+    source = VOCABULARY.encode([["not", "a", "cat"]])
+    target = greedy_decode(model, source, translation.LONGEST_TARGET)
+    target = target[:, target[0] != VOCABULARY.pad_id]
+    with torch.no_grad():
+        best = model(source, target[:, :-1])[0].softmax(-1).amax(-1)
+    first = int((best < 0.6).nonzero()[0]) + 1  # after the step at which it opens
+    assert first > 3
+    start = translation_figure(
+        model, VOCABULARY, translation.ENGLISH, ["not a cat"], trained_length=5
+    )
+    page = show(translator_figure(start), viewport=WIDE)
+    unsure, longer = page.locator(".cl-goals li").all()
+    slider = page.get_by_role("slider")
+    press(slider, "ArrowRight", first - 1 - 3)
+    expect(unsure).not_to_have_class("cl-reached")
+    press(slider, "ArrowRight")
+    expect(unsure).to_have_class("cl-reached")
+    expect(longer).not_to_have_class("cl-reached")
+    page.get_by_role("textbox").fill("the black cat does see her")
+    expect(longer).to_have_class("cl-reached")
 
 
 def test_without_doors_nothing_is_a_link(show):

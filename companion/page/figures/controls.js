@@ -211,7 +211,9 @@ function untranslatable({ english, longest_source: longest }, text) {
   }
   const unknown = sentence.find((word) => !english.includes(word));
   if (unknown === undefined) return "";
-  const [nearest] = [...english].sort((a, b) => editDistance(unknown, a) - editDistance(unknown, b));
+  const [nearest] = [...english].sort(
+    (a, b) => editDistance(unknown, a) - editDistance(unknown, b),
+  );
   return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
 }
 

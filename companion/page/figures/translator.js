@@ -10,33 +10,72 @@ const PICKS = 4; // sentences to choose from; others can be written
 // A stage's columns, [left, width]; the narrow drawing has the next word below the lanes.
 const WIDE = {
   panels: {
-    words: [0, 172], place: [182, 66], self: [266, 156], ffn: [432, 84], memory: [546, 118],
-    written: [0, 172], place2: [182, 66], masked: [266, 250], cross: [526, 160], ffn2: [696, 84],
+    words: [0, 172],
+    place: [182, 66],
+    self: [266, 156],
+    ffn: [432, 84],
+    memory: [546, 118],
+    written: [0, 172],
+    place2: [182, 66],
+    masked: [266, 250],
+    cross: [526, 160],
+    ffn2: [696, 84],
     out: [812, 188],
   },
   frames: { block: [257, 268], block2: [257, 532] },
-  chip: [8, 96], strip: [110, 9], place: [189, 9], kept: [612, 6], trunk: 672,
+  chip: [8, 96],
+  strip: [110, 9],
+  place: [189, 9],
+  kept: [612, 6],
+  trunk: 672,
   labels: {
-    words: "tokens, embedded", place: "+ position", self: "self-attention", ffn: "feed-forward",
-    memory: "memory", written: "written so far", place2: "+ position",
-    masked: "masked self-attention", cross: "cross-attention", ffn2: "feed-forward",
+    words: "tokens, embedded",
+    place: "+ position",
+    self: "self-attention",
+    ffn: "feed-forward",
+    memory: "memory",
+    written: "written so far",
+    place2: "+ position",
+    masked: "masked self-attention",
+    cross: "cross-attention",
+    ffn2: "feed-forward",
     out: "the next word",
   },
-}; // prettier-ignore
+};
 const NARROW = {
   panels: {
-    words: [0, 72], place: [75, 24], self: [105, 66], ffn: [174, 32], memory: [214, 74],
-    written: [0, 72], place2: [75, 24], masked: [105, 82], cross: [190, 122], ffn2: [315, 34],
+    words: [0, 72],
+    place: [75, 24],
+    self: [105, 66],
+    ffn: [174, 32],
+    memory: [214, 74],
+    written: [0, 72],
+    place2: [75, 24],
+    masked: [105, 82],
+    cross: [190, 122],
+    ffn2: [315, 34],
     out: [0, 358],
   },
   frames: { block: [101, 109], block2: [101, 252] },
-  chip: [1, 70], strip: null, place: [78, 3], kept: null, trunk: 299,
+  chip: [1, 70],
+  strip: null,
+  place: [78, 3],
+  kept: null,
+  trunk: 299,
   labels: {
-    words: "tokens", place: "pos.", self: "attention", ffn: "FFN", memory: "memory",
-    written: "written", place2: "pos.", masked: "masked", cross: "cross-attention", ffn2: "FFN",
+    words: "tokens",
+    place: "pos.",
+    self: "attention",
+    ffn: "FFN",
+    memory: "memory",
+    written: "written",
+    place2: "pos.",
+    masked: "masked",
+    cross: "cross-attention",
+    ffn2: "FFN",
     out: "",
   },
-}; // prettier-ignore
+};
 
 /** Where everything stands in a drawing of this width, with so many rows in its lanes. */
 function layout(width, rows) {
@@ -212,7 +251,14 @@ function moving(g, { data, result, step, block }) {
     const lengths = fed.map(norm),
       half = Math.min(w / 2 - 5, 26),
       middle = x + w / 2;
-    const corners = [[-half, -3], [0, -9], [half, -3], [half, 3], [0, 9], [-half, 3]]; // prettier-ignore
+    const corners = [
+      [-half, -3],
+      [0, -9],
+      [half, -3],
+      [half, 3],
+      [0, 9],
+      [-half, 3],
+    ];
     put(
       drawing(
         "g",
@@ -282,7 +328,15 @@ function moving(g, { data, result, step, block }) {
   const stop = g.wide ? panels.out[0] : panels.ffn2[0] + panels.ffn2[1];
   lane(read, "fr", low, "target", result.read.slice(0, read.length), row, step ? stop : g.chip[0]);
   if (!step) return drawing("g", { class: "cl-moving", "aria-hidden": "true" }, parts);
-  looks("masked", low, meanOf(decoder.weights).slice(0, step).map((r) => r.slice(0, step)), row, "masked"); // prettier-ignore
+  looks(
+    "masked",
+    low,
+    meanOf(decoder.weights)
+      .slice(0, step)
+      .map((r) => r.slice(0, step)),
+    row,
+    "masked",
+  );
   const [crossX] = panels.cross;
   for (let i = 0; i < step; i++) {
     const faint = i === row ? "" : " cl-faint";
@@ -316,9 +370,22 @@ function moving(g, { data, result, step, block }) {
         ? words(x, y + 5, data.words[id], now.trim(), { lang: "fr" })
         : words(x - 8, y + 4.5, data.words[id], `cl-end cl-small${now}`, { lang: "fr" }),
       box(x, g.wide ? y + 12 : y - 6, room, g.wide ? 5 : 12, "cl-track", 2),
-      box(x, g.wide ? y + 12 : y - 6, Math.max(2, room * share), g.wide ? 5 : 12, `cl-bar6${now}`, 2),
-      words(g.wide ? x + room : x + room + 8, y + (g.wide ? 5 : 4.5), format(share), `${g.wide ? "cl-end" : ""}${now}`, kept),
-    ); // prettier-ignore
+      box(
+        x,
+        g.wide ? y + 12 : y - 6,
+        Math.max(2, room * share),
+        g.wide ? 5 : 12,
+        `cl-bar6${now}`,
+        2,
+      ),
+      words(
+        g.wide ? x + room : x + room + 8,
+        y + (g.wide ? 5 : 4.5),
+        format(share),
+        `${g.wide ? "cl-end" : ""}${now}`,
+        kept,
+      ),
+    );
   });
   put(bars);
   return drawing("g", { class: "cl-moving", "aria-hidden": "true" }, parts);
@@ -387,15 +454,15 @@ function render({ model, el }) {
     name: "typed",
     lang: "en",
     complaint: (text) => untranslatable(data, text),
-    change: (text) =>
-      untranslatable(data, text) ? null : { sentence: wordsOf(text).join(" ") },
+    change: (text) => (untranslatable(data, text) ? null : { sentence: wordsOf(text).join(" ") }),
   });
 
   // ---- the drawing, and what is said of a stage
   const root = drawing("svg", {
     role: "group",
-    "aria-label": "The whole model: the encoder reads the English sentence, the decoder writes the French one",
-  }); // prettier-ignore
+    "aria-label":
+      "The whole model: the encoder reads the English sentence, the decoder writes the French one",
+  });
   const tip = element("div", { class: "cl-about" });
   const picture = element("div", { class: "cl-whole" }, root, tip);
   let open = null,
@@ -490,16 +557,21 @@ function render({ model, el }) {
     range.value = now(value).step;
   });
   const turn = (text, by, name) =>
-    button(state, text, (value) => {
-      const { result, step } = now(value);
-      return { word: clamp(step + by, 0, result.target.length) };
-    }, {
-      class: name,
-      draw: (node, value) => {
+    button(
+      state,
+      text,
+      (value) => {
         const { result, step } = now(value);
-        node.setAttribute("aria-disabled", step === (by < 0 ? 0 : result.target.length));
+        return { word: clamp(step + by, 0, result.target.length) };
       },
-    }); // prettier-ignore
+      {
+        class: name,
+        draw: (node, value) => {
+          const { result, step } = now(value);
+          node.setAttribute("aria-disabled", step === (by < 0 ? 0 : result.target.length));
+        },
+      },
+    );
   const shown = choice(state, "block", "weights of", () => ({
     "": Array.from({ length: data.num_layers }, (_, i) => [String(i), `block ${i + 1}`]),
   }));
@@ -524,6 +596,20 @@ function render({ model, el }) {
     );
   });
 
+  const puzzles = goals(state, [
+    {
+      text: "Find a step at which the model gives its best word less than 0.60.",
+      reached: (value) => {
+        const { result, step } = now(value);
+        return step > 0 && Math.max(...result.probabilities[step - 1]) < 0.6;
+      },
+    },
+    {
+      text: `Have it read a sentence of more than ${data.trained_length} words, longer than any in its training.`,
+      reached: (value) => now(value).result.source.length > data.trained_length,
+    },
+  ]);
+
   frame(
     el,
     "The whole model, translating",
@@ -541,6 +627,7 @@ function render({ model, el }) {
       shown,
     ),
     say,
+    puzzles,
     knownWords(data),
   );
   el.firstChild.classList.add("cl-translator");
