@@ -699,6 +699,19 @@ const STYLE = `
   .cl-hit {
     fill: transparent;
   }
+  .cl-unit {
+    fill: color-mix(in oklab, var(--ink) 6%, var(--ground));
+    stroke: var(--line);
+  }
+  .cl-share {
+    fill: color-mix(in oklab, var(--tone) calc(25% + var(--w) * 75%), var(--ground));
+    stroke: var(--ground);
+  }
+  .cl-line {
+    fill: none;
+    stroke: var(--ink);
+    stroke-width: 1.5;
+  }
   .cl-steps {
     margin-top: 0.5rem;
   }
@@ -720,8 +733,12 @@ const STYLE = `
     font-weight: 600;
   }
   .cl-stepper .cl-controls {
+    gap: 0.5rem;
     margin: 0.6rem 0 0;
     align-items: center;
+  }
+  .cl-captions sub {
+    line-height: 0;
   }
   button[aria-disabled="true"] {
     opacity: 0.5;
