@@ -8,9 +8,11 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 import yaml
+from axe_playwright_python.sync_playwright import Axe
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
+from book._press.path import CHAPTERS
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +37,7 @@ STICKING_OUT = """() => [...document.querySelectorAll('body *')].filter(element 
 MISLEADING = """() => [...document.querySelectorAll(
   'a[aria-label], button[aria-label], summary[aria-label], [role=button][aria-label]'
 )].filter(element => {
-  const text = element.innerText.trim().toLowerCase();
+  const text = (element.innerText ?? element.textContent).trim().toLowerCase(); // the latter in SVG
   return text && element.checkVisibility() && !element.ariaLabel.toLowerCase().includes(text);
 }).map(element => element.outerHTML.slice(0, 120))"""
 
@@ -107,6 +109,17 @@ def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
     assert page.evaluate(ground) == light
 
 
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_no_page_breaks_a_rule_of_accessibility(open_page, http_address, article, scheme, width):
+    size = {"width": width, "height": 900}
+    page = open_page(f"{http_address}/{article}", color_scheme=scheme, viewport=size)
+    # preload: axe would fetch the style sheets again, from where they never were.
+    options = {"resultTypes": ["violations"], "preload": False}
+    found = Axe().run(page, options=options).response["violations"]
+    grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    assert [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]] == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_nothing_is_wider_than_a_small_phone(open_page, http_address, article, scheme):
     size = {"width": 360, "height": 640}
@@ -118,6 +131,35 @@ def test_nothing_is_wider_than_a_small_phone(open_page, http_address, article, s
 def test_names_for_screen_readers_are_those_on_the_screen(open_page, http_address, article):
     page = open_page(f"{http_address}/{article}")
     assert page.evaluate(MISLEADING) == []
+
+
+WITH_STRIP = [name for name in ARTICLES if name.removeprefix("book/")[:-5] in CHAPTERS]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", WITH_STRIP)
+def test_a_chapter_says_where_it_is_above_its_title(open_page, http_address, name, width):
+    page = open_page(f"{http_address}/{name}", viewport={"width": width, "height": 900})
+    strip = page.locator("nav.here")
+    title = page.locator("article h1")
+    assert strip.locator("b").inner_text() == title.evaluate("node => node.firstChild.data")
+    (drawing,) = [svg for svg in strip.locator("svg").all() if svg.is_visible()]
+    assert drawing.get_attribute("class") == ("named" if width == 1280 else "small")
+    assert drawing.locator("a.lit").count() > 0
+    for box in drawing.locator("rect").all():
+        assert box.bounding_box()["height"] >= 24
+    for target in drawing.locator("a").evaluate_all(
+        "all => all.map((a) => a.getAttribute('href'))"
+    ):
+        assert f"book/{target}" in ARTICLES
+    # The title stands where it did before any script had run.
+    top = title.bounding_box()["y"]
+    plain = open_page(
+        f"{http_address}/{name}",
+        viewport={"width": width, "height": 900},
+        java_script_enabled=False,
+    )
+    assert plain.locator("article h1").bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
 def test_every_picture_has_a_text_alternative(open_page, http_address, article):
