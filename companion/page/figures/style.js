@@ -178,7 +178,8 @@ const STYLE = `
     display: grid;
     gap: 0.35rem;
   }
-  .cl-question[hidden] {
+  .cl-question[hidden],
+  label[hidden] {
     display: none;
   }
   .cl-question legend {
@@ -512,6 +513,10 @@ const STYLE = `
   }
   .cl-hit {
     fill: transparent;
+  }
+  .cl-barred {
+    fill: none;
+    stroke: var(--quiet);
   }
   .cl-steps {
     margin-top: 0.5rem;
