@@ -120,3 +120,113 @@ GREEDY_MISTAKES = {
         _greedy(model, source_ids[:1], max_len)[0].expand(len(source_ids), -1),
     ),
 }
+
+
+@exercise
+def beam_step(answer) -> str:
+    """Check `beam_step(scores, log_probabilities, beam_size)` -> (rows, words), (beam_size,) each.
+
+    scores (K,), log_probabilities (K, V). Of all continuations the most probable, best first: the
+    row of the beginning, and the word that is added.
+    """
+    cases = [
+        {
+            "scores": torch.tensor([0.6, 0.4]).log(),
+            "log_probabilities": torch.tensor([[0.48, 0.42, 0.1], [0.9, 0.04, 0.06]]).log(),
+            "beam_size": 2,
+        }
+    ]
+    for K, V, beam_size in ((2, 4, 3), (3, 5, 3), (1, 6, 4), (4, 7, 4)):
+        log_probabilities = (2 * torch.randn(K, V)).log_softmax(-1)
+        scores = torch.randn(K).log_softmax(-1)
+        cases.append(dict(zip(cases[0], (scores, log_probabilities, beam_size), strict=True)))
+    compare(answer, cases, _beam_step, BEAM_STEP_MISTAKES, numbers=np.integer)
+    return "beams of one to four beginnings, with as many continuations kept, or more"
+
+
+def _beam_step(
+    scores,
+    log_probabilities,
+    beam_size,
+    *,
+    add=lambda scores, log_p: scores[:, None] + log_p,
+    best=lambda candidates, beam_size: candidates.flatten().topk(beam_size).indices,
+):
+    """The step, or what it would be with a part of it done in another way."""
+    best_ones = best(add(scores, log_probabilities), beam_size)
+    V = log_probabilities.shape[1]
+    return best_ones // V, best_ones % V
+
+
+BEAM_STEP_MISTAKES = {
+    "rows and words have changed places": lambda *given: _beam_step(*given)[::-1],
+    "the scores of the beginnings are left out: a likely word of an unlikely beginning wins": (
+        partial(_beam_step, add=lambda scores, log_p: log_p)
+    ),
+    "log-probabilities are multiplied; of a sentence they add up": partial(
+        _beam_step, add=lambda scores, log_p: scores[:, None] * log_p
+    ),
+    "the least probable continuations are kept": partial(
+        _beam_step,
+        best=lambda candidates, beam_size: (-candidates).flatten().topk(beam_size).indices,
+    ),
+    "best first: these are in the opposite order": lambda *given: tuple(
+        part.flip(0) for part in _beam_step(*given)
+    ),
+    "every beginning keeps its own best word; all continuations compete with each other": (
+        lambda scores, log_p, beam_size: (torch.arange(len(scores)), log_p.argmax(-1))
+    ),
+    "all are continuations of the best beginning; those of the others compete, too": (
+        lambda scores, log_p, beam_size: (
+            scores.argmax().repeat(beam_size),
+            log_p[scores.argmax()].topk(beam_size).indices,
+        )
+    ),
+}
+
+
+@exercise
+def rescored(answer) -> str:
+    """Check `rescored(log_probabilities, lengths, alpha)` -> (N,), with a length penalty.
+
+    log_probabilities (N,), lengths (N,) integers; each is divided by ((5 + length) / 6) ** alpha.
+    """
+    cases = [
+        {
+            "log_probabilities": torch.tensor([-2.0]),
+            "lengths": torch.tensor([7]),
+            "alpha": 1.0,
+        }
+    ]
+    for alpha in (0.0, 0.6, 2.0):
+        numbers = -5 * torch.rand(6), torch.randint(1, 20, (6,)), alpha
+        cases.append(dict(zip(cases[0], numbers, strict=True)))
+    compare(answer, cases, _rescored, RESCORED_MISTAKES)
+    return "powers of 0, 0.6, 1 and 2, lengths of 1 to 19"
+
+
+def _rescored(log_p, lengths, alpha, *, divisor=lambda n, alpha: ((5 + n) / 6) ** alpha):
+    return (log_p / divisor(lengths, alpha),)
+
+
+RESCORED_MISTAKES = {
+    "it multiplies; log-probabilities are negative, so that makes long sentences worse": partial(
+        _rescored, divisor=lambda n, alpha: ((5 + n) / 6) ** -alpha
+    ),
+    "it divides by the length to the power alpha; the paper's divisor is ((5 + n) / 6) ** alpha": (
+        partial(_rescored, divisor=lambda n, alpha: n.float() ** alpha)
+    ),
+    "only the sum is raised to the power; the 6 belongs inside": partial(
+        _rescored, divisor=lambda n, alpha: (5.0 + n) ** alpha / 6
+    ),
+    "5 + n / 6 is not (5 + n) / 6": partial(
+        _rescored, divisor=lambda n, alpha: (5 + n / 6) ** alpha
+    ),
+    "alpha is a power, not a factor": partial(
+        _rescored, divisor=lambda n, alpha: (5 + n) / 6 * alpha
+    ),
+    "alpha is not used": partial(_rescored, divisor=lambda n, alpha: (5 + n) / 6),
+    "the penalty is subtracted; it divides": (
+        lambda log_p, lengths, alpha: (log_p - ((5 + lengths) / 6) ** alpha,)
+    ),
+}

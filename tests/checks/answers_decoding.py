@@ -1,9 +1,8 @@
 """Answers to the exercises of book/decoding.ipynb."""
 
 import torch
-import torch.nn.functional as F
 
-from companion.checks.decoding import greedy
+from companion.checks.decoding import beam_step, greedy, rescored
 from companion.generation import beam_search
 from tests.checks.answers import right, wrong
 
@@ -145,3 +144,116 @@ def without_the_source(model, source_ids, max_len):
 @wrong(greedy, "it returned list")
 def words_in_lists(model, source_ids, max_len):
     return recomputing_everything(model, source_ids, max_len).tolist()
+
+
+# 2. One step of a beam
+
+
+@right(beam_step)
+def over_one_axis(scores, log_probabilities, beam_size):
+    flat = (scores[:, None] + log_probabilities).flatten().topk(beam_size).indices
+    return flat // log_probabilities.shape[1], flat % log_probabilities.shape[1]
+
+
+@right(beam_step)
+def by_sorting_a_list(scores, log_probabilities, beam_size):
+    K, V = log_probabilities.shape
+    candidates = [(scores[k] + log_probabilities[k, v], k, v) for k in range(K) for v in range(V)]
+    best = sorted(candidates, key=lambda candidate: -candidate[0])[:beam_size]
+    return torch.tensor([k for _, k, _ in best]), torch.tensor([v for _, _, v in best])
+
+
+@right(beam_step)
+def by_probabilities(scores, log_probabilities, beam_size):
+    joint = scores.double().exp()[:, None] * log_probabilities.double().exp()
+    return torch.unravel_index(joint.flatten().argsort(descending=True)[:beam_size], joint.shape)
+
+
+@wrong(beam_step, "changed places")
+def words_first(scores, log_probabilities, beam_size):
+    rows, words = over_one_axis(scores, log_probabilities, beam_size)
+    return words, rows
+
+
+@wrong(beam_step, "scores of the beginnings are left out")
+def the_word_alone(scores, log_probabilities, beam_size):
+    flat = log_probabilities.flatten().topk(beam_size).indices
+    return flat // log_probabilities.shape[1], flat % log_probabilities.shape[1]
+
+
+@wrong(beam_step, "they add up")
+def product_of_logs(scores, log_probabilities, beam_size):
+    flat = (scores[:, None] * log_probabilities).flatten().topk(beam_size).indices
+    return flat // log_probabilities.shape[1], flat % log_probabilities.shape[1]
+
+
+@wrong(beam_step, "least probable")
+def the_smallest(scores, log_probabilities, beam_size):
+    flat = (scores[:, None] + log_probabilities).flatten().argsort()[:beam_size]
+    return flat // log_probabilities.shape[1], flat % log_probabilities.shape[1]
+
+
+@wrong(beam_step, "opposite order")
+def best_last(scores, log_probabilities, beam_size):
+    flat = (scores[:, None] + log_probabilities).flatten().argsort()[-beam_size:]
+    return flat // log_probabilities.shape[1], flat % log_probabilities.shape[1]
+
+
+@wrong(beam_step, "keeps its own best word")
+def greedy_side_by_side(scores, log_probabilities, beam_size):
+    return torch.arange(len(scores)), log_probabilities.argmax(1)
+
+
+@wrong(beam_step, "continuations of the best beginning")
+def only_the_leader(scores, log_probabilities, beam_size):
+    leader = scores.argmax()
+    words = log_probabilities[leader].topk(beam_size).indices
+    return torch.full_like(words, leader), words
+
+
+# 3. The longer, the cheaper
+
+
+@right(rescored)
+def as_it_is_written(log_probabilities, lengths, alpha):
+    return log_probabilities / ((5 + lengths) / 6) ** alpha
+
+
+@right(rescored)
+def by_logarithms(log_probabilities, lengths, alpha):
+    return log_probabilities * torch.exp(-alpha * torch.log((5 + lengths) / 6))
+
+
+@wrong(rescored, "it multiplies")
+def times(log_probabilities, lengths, alpha):
+    return log_probabilities * ((5 + lengths) / 6) ** alpha
+
+
+@wrong(rescored, "by the length to the power alpha")
+def mean_per_word(log_probabilities, lengths, alpha):
+    return log_probabilities / lengths**alpha
+
+
+@wrong(rescored, "the 6 belongs inside")
+def six_outside(log_probabilities, lengths, alpha):
+    return 6 * log_probabilities / (5 + lengths) ** alpha
+
+
+@wrong(rescored, "5 + n / 6 is not")
+def brackets_forgotten(log_probabilities, lengths, alpha):
+    return log_probabilities / (5 + lengths / 6) ** alpha
+
+
+@wrong(rescored, "alpha is not used")
+def always_the_mean(log_probabilities, lengths, alpha):
+    return log_probabilities / ((5 + lengths) / 6)
+
+
+@wrong(rescored, "not a factor")
+def alpha_times(log_probabilities, lengths, alpha):
+    return log_probabilities / (alpha * (5 + lengths) / 6)
+
+
+@wrong(rescored, "it divides")
+def taken_off(log_probabilities, lengths, alpha):
+    return log_probabilities - ((5 + lengths) / 6) ** alpha
