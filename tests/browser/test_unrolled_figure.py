@@ -43,7 +43,7 @@ def waits(state: torch.Tensor, others: list[torch.Tensor]) -> int:
 
 
 def path(words: torch.Tensor, start: int, end: int) -> list[int]:
-    """Steps on the way to a word: in order from the state that has read the other, at once from it."""
+    """Steps between two words: in order, from the state that has read the first; and at once."""
     states, looks = in_order(words), at_once(words)
     for reader in (states, looks):
         assert torch.autograd.grad(reader[end].sum(), words, retain_graph=True)[0][start].any()

@@ -1,11 +1,10 @@
-// A sentence read in order and all at once. Words go down, time goes to the right: in order, a word waits
-// until the state of its left neighbour is there; at once, every word looks at every word in tick 1.
+// A sentence read in order and all at once. Words go down, time goes to the right: in order, a word
+// waits until the state of its left neighbour is there; at once, every word looks at every word.
 
 const ROW = 29,
   TOP = 34; // pixels
 
-/** Where the news of a word is after some ticks of reading in order: it waits for its turn, then it is
-    handed on. */
+/** The row that has the news of a word after some ticks in order: it waits, then it is handed on. */
 const carrier = ({ step, from, to }) => clamp(step - 1, from, to);
 
 /** Words that have been read after some ticks, in order and at once. */
@@ -53,7 +52,8 @@ function build(root, width, words) {
     }
     return found.map((event) => [row + 1, event]);
   });
-  events.push([1, looks], [1, group(root, { x: once(1), y: bottom, o: 0 }, label("1", 0, 0, "cl-quiet"))]);
+  const one = label("1", 0, 0, "cl-quiet");
+  events.push([1, looks], [1, group(root, { x: once(1), y: bottom, o: 0 }, one)]);
   words.forEach((_, row) => {
     for (const at of [x(0), once(0)]) group(root, { x: at, y: y(row) }, spot(2.5));
     events.push([1, group(root, { x: once(1), y: y(row), o: 0 }, spot(4.5))]);
@@ -66,8 +66,10 @@ function build(root, width, words) {
     return part(root, spot(7.5, "var(--first)"), {}, (now) => way.setAttribute("d", path(now)));
   };
   const news = {
-    order: trail((now) => `M${x(0)} ${y(start)}H${Math.min(now.x, x(start + 1))}L${now.x} ${now.y}`),
-    once: trail((now) => `M${once(0)} ${y(start)}L${now.x} ${now.y}`),
+    order: trail(({ x: at, y: row }) =>
+      `M${x(0)} ${y(start)}H${Math.min(at, x(start + 1))}L${at} ${row}`,
+    ),
+    once: trail(({ x: at, y: row }) => `M${once(0)} ${y(start)}L${at} ${row}`),
   };
 
   function pose(value, { jump }) {
@@ -95,7 +97,7 @@ function render({ model, el }) {
     words.slice(from, to).map((word, i) => [from + i, `${from + i + 1}. ${word}`]);
   const ends = element(
     "div",
-    { class: "cl-controls", style: "margin-top: 1rem" },
+    { class: "cl-controls" },
     choice(state, "from", "the news of", () => ({ "": numbered(0, count - 1) }), {
       change: (row, { to }) => ({ from: Number(row), to: Math.max(to, Number(row) + 1) }),
     }),
@@ -146,21 +148,28 @@ function render({ model, el }) {
   const news = (value) => {
     const { step, from, to } = value;
     if (step <= from) return `“${words[from]}” has still to wait for its turn.`;
-    if (step <= to) return `The news of “${words[from]}” has come as far as “${words[carrier(value)]}”.`;
-    return `The news of “${words[from]}” has reached “${words[to]}”.`;
+    const far = step <= to ? "come as far as" : "reached";
+    return `The news of “${words[from]}” has ${far} “${words[carrier(value)]}”.`;
   };
   const caption = (value) => {
-    const { step } = value;
+    const { step } = value,
+      [before, word] = [words[step - 2], words[step - 1]];
     if (step === 0) return "The words are there. Nobody has read anything yet.";
-    if (step === count)
-      return `“${words[count - 1]}” is read at last, ${count} ticks for ${count} words: each state needs the one before.${said(value)}`;
     if (step > count) return `Nobody has anything left to do. ${news(value)}`;
+    if (step === count)
+      return (
+        `“${word}” is read at last, ${count} ticks for ${count} words: ` +
+        `each state needs the one before.${said(value)}`
+      );
     if (step === 1)
-      return `At once, every word has looked at every word, and all is done. In order, “${words[0]}” has been read. ${news(value)}`;
-    return `In order, “${words[step - 1]}” is read, together with the state after “${words[step - 2]}”. ${news(value)}`;
+      return (
+        "At once, every word has looked at every word, and all is done. " +
+        `In order, “${word}” has been read. ${news(value)}`
+      );
+    return `In order, “${word}” is read, together with the state after “${before}”. ${news(value)}`;
   };
   const ticks = count + 3; // the length of the clock does not give the answer away
-  const steps = Array.from({ length: ticks + 1 }, (_, i) => ({ name: String(i), caption }));
+  const steps = Array.from({ length: ticks + 1 }, (_, i) => ({ name: `tick ${i}`, caption }));
   const puzzles = goals(state, [
     {
       text: "Find two words between which there are five handovers in order.",
@@ -174,10 +183,10 @@ function render({ model, el }) {
   frame(
     el,
     "In order and all at once",
+    ends,
     guess,
     scene,
     stepper(state, { steps, pace: 900 }),
-    ends,
     table,
     puzzles,
   );

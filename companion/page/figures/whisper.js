@@ -1,10 +1,10 @@
-// Children in a line, each passing on w times what it heard: how much of every word reaches the last of
-// them, and the share that every word has in an average.
+// Children in a line, each passing on w times what it heard: how much of every word reaches the last
+// of them, and the share that every word has in an average.
 
 const LANE = 118,
   GAP = 30; // pixels
 
-/** The slope of what the last child knows with respect to every word: w to the power of the handovers. */
+/** The slope of what the last child knows for every word: w to the power of the handovers. */
 const influence = ({ w, children }) =>
   Array.from({ length: children }, (_, i) => w ** (children - 1 - i));
 
@@ -39,7 +39,9 @@ function build(root, width, most) {
   root.append(
     label("passed on from child to child", 0, 14, "cl-start cl-strong"),
     label("an average of all words", 0, LANE + GAP + 26, "cl-start cl-strong"),
-    ...Object.values(rows).map((y) => drawing("path", { stroke: "var(--line)", d: `M0 ${y}.5H${width}` })),
+    ...Object.values(rows).map((y) =>
+      drawing("path", { stroke: "var(--line)", d: `M0 ${y}.5H${width}` }),
+    ),
   );
   const names = Object.values(rows).map((y) =>
     Array.from({ length: most }, (_, i) =>
@@ -64,12 +66,17 @@ function build(root, width, most) {
         const crowded = column < 40,
           end = { 0: "cl-start", [children - 1]: "cl-end" }[i];
         bar.text.textContent = crowded && !end ? "" : short(number);
-        fill(bar.text, crowded && end ? { class: end, x: (i ? 0.5 : -0.5) * column } : { class: "", x: 0 }, []);
+        const aside = crowded && end;
+        const x = aside ? (i ? 0.5 : -0.5) * column : 0;
+        fill(bar.text, { class: aside ? end : "", x }, []);
       });
     }
     const named = (i) => column > 24 || i === 0 || i === children - 1 || (i + 1) % 5 === 0;
     names.forEach((row) =>
-      row.forEach((name, i) => name.to({ ...at(i), o: i < children && named(i) ? 1 : 0 }, { jump, ms: 250 })),
+      row.forEach((name, i) => {
+        const o = i < children && named(i) ? 1 : 0;
+        name.to({ ...at(i), o }, { jump, ms: 250 });
+      }),
     );
   }
   return { height: rows.average + 24, pose };
