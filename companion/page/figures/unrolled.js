@@ -4,7 +4,7 @@
 const ROW = 29,
   TOP = 34; // pixels
 
-/** The row that has the news of a word after some ticks in order: it waits, then it is handed on. */
+/** The row where the news of a word is after some ticks in order: it waits, then it is passed on. */
 const carrier = ({ step, from, to }) => clamp(step - 1, from, to);
 
 /** Words that have been read after some ticks, in order and at once. */
@@ -166,7 +166,7 @@ function render({ model, el }) {
         "At once, every word has looked at every word, and all is done. " +
         `In order, “${word}” has been read. ${news(value)}`
       );
-    return `In order, “${word}” is read, together with the state after “${before}”. ${news(value)}`;
+    return `In order, “${word}” is read, with the state after “${before}”. ${news(value)}`;
   };
   const ticks = count + 3; // the length of the clock does not give the answer away
   const steps = Array.from({ length: ticks + 1 }, (_, i) => ({ name: `tick ${i}`, caption }));

@@ -1,5 +1,5 @@
-// Children in a line, each passing on w times what it heard: how much of every word reaches the last
-// of them, and the share that every word has in an average.
+// Children in a line, each passing on w times what it heard: how much of every word reaches the
+// last of them, and the share that every word has in an average.
 
 const LANE = 118,
   GAP = 30; // pixels
