@@ -21,6 +21,7 @@ DECODER = ("written", "place2", "masked", "cross", "ffn2", "out")
 
 # The stages of the model that a chapter is about; "loop" is the way back from the next word.
 CHAPTERS = {
+    "one_word_at_a_time": ("words", "self"),
     "embeddings": ("words", "written"),
     "self_attention": ("self",),
     "multi_head_attention": ("self", "masked", "cross"),
