@@ -1,6 +1,8 @@
 """The heads of one layer side by side, held to PyTorch on random weights."""
 
 import copy
+import itertools
+import re
 
 import pytest
 import torch
@@ -66,6 +68,24 @@ def test_heads_equal_pytorch(show, residual):
     page.get_by_role("checkbox", name="head 4").uncheck()
     check(f"the queen {TRANSITIVE_VERBS[-1]} the man", off=(1, 3))
     expect(page.get_by_role("status")).to_contain_text("Without head 2 and 4")
+
+
+def test_goals_ask_for_what_the_figure_shows(show):
+    page = show(heads_figure(randomised(WhoDidIt()), VOCABULARY))
+    marks = page.locator("tbody td").filter(has_text=re.compile("right|wrong"))
+    boxes = page.get_by_role("checkbox")
+    expected = set()
+    for on in itertools.product([True, False], repeat=4):
+        for box, checked in enumerate(on):
+            boxes.nth(box).set_checked(checked)
+            # a goal stays reached, so what is seen on the way counts
+            subject, object_ = ("right" in text for text in marks.all_inner_texts())
+            lone = sum(boxes.nth(i).is_checked() for i in range(4)) == 1
+            seen = [object_ and not subject, subject and not object_, lone and (subject or object_)]
+            expected |= {goal for goal, reached in enumerate(seen) if reached}
+        goals = page.get_by_role("list", name="goals").get_by_role("listitem")
+        reached = [i for i in range(3) if "(reached)" in goals.nth(i).inner_text()]
+        assert set(reached) == expected
 
 
 EXAMPLE = Example(

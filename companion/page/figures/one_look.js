@@ -1,6 +1,6 @@
-// Six stories of three nouns, and what the verb receives of each through one row of weights, or two. A
-// story is a point in the triangle of the nouns' values; a line joins the two with the same answer.
-// A linear reader's regions are convex, so it can answer exactly if no two of these lines meet.
+// Six stories of three nouns, and what the verb receives of each through one row of weights, or two.
+// A story is a point in the triangle of the nouns' values; a line joins the two with the same
+// answer. A linear reader's regions are convex: it can answer exactly if no two of the lines meet.
 
 const NOUNS = [0, 1, 2]; // entries of a value, corners of a triangle
 const OTHERS = [
@@ -13,6 +13,11 @@ const SHOWN = [
   [1, 0],
 ]; // subject and object of the two stories that are drawn out
 const DASHES = [null, "7 4", "2 4"]; // of the lines, one for each answer
+const lineStyle = (dash) => ({
+  class: "cl-shaft",
+  "stroke-width": 2.5,
+  "stroke-dasharray": dash,
+});
 const THICK = 16; // of an arrow with a weight of 1
 
 /** What the verb receives if `weight` is on the subject and the rest on the object. */
@@ -94,7 +99,7 @@ function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
   );
   const whole = part(root, node);
   const lines = DASHES.map((dash) => {
-    const line = drawing("path", { class: "cl-shaft", "stroke-width": 2.5, "stroke-dasharray": dash });
+    const line = drawing("path", lineStyle(dash));
     return part(node, line, { x1: middle, y1: top, x2: middle, y2: top }, ({ x1, y1, x2, y2 }) =>
       line.setAttribute("d", `M${x1} ${y1}L${x2} ${y2}`),
     );
@@ -108,8 +113,9 @@ function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
     },
   );
   const crosses = NOUNS.map(() => {
-    const cross = drawing("path", { class: "cl-gap", d: "M-7 -7L7 7M-7 7L7 -7" });
-    return part(node, fill(cross, { style: "stroke-dasharray: none; stroke-width: 3" }, []), { o: 0 });
+    const style = "stroke-dasharray: none; stroke-width: 3";
+    const cross = drawing("path", { class: "cl-gap", style, d: "M-7 -7L7 7M-7 7L7 -7" });
+    return part(node, cross, { o: 0 });
   });
   return (ask, weight, x, options) => {
     whole.to({ x, o: weight === undefined ? 0 : 1 }, options);
@@ -130,7 +136,7 @@ function render({ model, el }) {
   const questions = { who: "who did it?", whom: "to whom?" };
   const weightsOf = ({ weight, second, other }) => (second ? [weight, other] : [weight]);
 
-  const scene = stage(state, "Two stories, and the triangle of the nouns' values", (root, width) => {
+  const scene = stage(state, "Two stories, and the triangle of values", (root, width) => {
     const wide = width >= 560;
     const each = wide ? width / 2 - 14 : width,
       cell = Math.min(44, Math.floor(each / 6.6));
@@ -151,8 +157,7 @@ function render({ model, el }) {
     root.append(label("same answer:", 0, foot, "cl-start cl-quiet"));
     data.nouns.forEach((noun, i) => {
       const x = 96 + i * 70;
-      const line = { class: "cl-shaft", "stroke-width": 2.5, "stroke-dasharray": DASHES[i] };
-      const dash = drawing("path", { ...line, d: `M${x} ${foot - 4}h24` });
+      const dash = drawing("path", { ...lineStyle(DASHES[i]), d: `M${x} ${foot - 4}h24` });
       root.append(drawing("g", { class: "cl-v" }, dash), label(noun, x + 29, foot, "cl-start"));
     });
     const pose = (value, options) => {
@@ -165,7 +170,8 @@ function render({ model, el }) {
   });
 
   const verdict = (ask) => {
-    const cell = element("td", { "data-name": ask, style: "text-align: left; white-space: normal" });
+    const style = "text-align: left; white-space: normal";
+    const cell = element("td", { "data-name": ask, style });
     state.draw((value) => {
       const shares = mixture(ask, value).flatMap((share, head) => [
         head ? " + " : ": ",
@@ -227,8 +233,8 @@ function render({ model, el }) {
     const parts = [can && `${can} can be read`, cannot && `${cannot} cannot`].filter(Boolean);
     return `With ${value.second ? "two heads" : "one head"}, ${parts.join(", ")}.`;
   });
-  const lines = tabs(state, "ask", "Join the stories with the same answer", Object.entries(questions));
-  frame(el, "One look, or two", controls, lines, scene, verdicts, say, puzzles);
+  const question = tabs(state, "ask", "Join the same answers to", Object.entries(questions));
+  frame(el, "One look, or two", controls, question, scene, verdicts, say, puzzles);
   return state.close;
 }
 
