@@ -80,6 +80,28 @@ def test_pronoun_model_equals_pytorch(show, board, num_heads):
         check(sentence, "first", head)
 
 
+def test_goals_are_reached_when_pytorch_says_so(show):
+    model = randomised(Detective())
+    model.look_up.q_proj.weight.data *= 8  # rows that decide
+    page = show(pronoun_figure(model, VOCABULARY))
+    forms, adjectives = select(page, "sentence"), select(page, "it was too …")
+    texts = forms.locator("option").all_inner_texts()
+    first, second = False, False
+    for form in range(len(texts)):
+        forms.select_option(str(form))
+        for adjective in adjectives.locator("option").all_inner_texts():
+            adjectives.select_option(adjective)
+            words = page.locator(".cl-word").all_inner_texts()
+            with torch.no_grad():
+                _, look = model(VOCABULARY.encode([words]), need_weights=True)
+            row = look[0, 0, words.index("it")]
+            animal, other = words.index("animal"), words.index("street")
+            first |= bool(row[other] > 0.9)
+            second |= bool(animal > other and row[animal] > 0.9)
+            expect(page.locator(".cl-reached")).to_have_count(first + second)
+    assert first and second  # or nothing was tested
+
+
 EXAMPLE = Example(
     lambda: pronoun_figure(randomised(Detective()), VOCABULARY), ".cl-number", "td:nth-child(2)"
 )

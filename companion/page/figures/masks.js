@@ -36,7 +36,10 @@ function render({ model, el }) {
     state,
     "mask",
     "mask",
-    masks.map(({ name, allowed }) => [name, element("span", { style: "display: flex; gap: 0.4rem" }, thumbnail(allowed), name)]),
+    masks.map(({ name, allowed }) => [
+      name,
+      element("span", { style: "display: flex; gap: 0.4rem" }, thumbnail(allowed), name),
+    ]),
   );
   const asks = choice(
     state,
@@ -74,7 +77,10 @@ function render({ model, el }) {
         row.forEach(({ barred, flow }, j) => {
           const mine = i === value.asks;
           barred.style.visibility = mine && !allowed[i][j] ? "" : "hidden";
-          flow.to({ w: mine ? 1 + 11 * weights[i][j] : 1, o: allowed[i][j] ? (mine ? 1 : 0.15) : 0 }, options);
+          flow.to(
+            { w: mine ? 1 + 11 * weights[i][j] : 1, o: allowed[i][j] ? (mine ? 1 : 0.15) : 0 },
+            options,
+          );
         }),
       );
     };
@@ -99,7 +105,7 @@ function render({ model, el }) {
             write(node, weightsOf(value)[i][j]);
             if (!on) node.textContent = "–";
             node.setAttribute("aria-pressed", on);
-            const share = Math.round(15 + 45 * weightsOf(value)[i][j]);
+            const share = Math.round(10 + 20 * weightsOf(value)[i][j]);
             node.style.background = on
               ? `color-mix(in oklab, var(--attention) ${share}%, var(--ground))`
               : "none";
@@ -129,7 +135,10 @@ function render({ model, el }) {
       ),
     ),
   );
-  const tensor = element("pre", { "data-name": "tensor", style: "overflow-x: auto; font-size: 12px" });
+  const tensor = element("pre", {
+    "data-name": "tensor",
+    style: "overflow-x: auto; font-size: 12px",
+  });
   state.draw((value) => {
     const { code, tensor: given } = preset(value) ?? { code: "mask", tensor: value.own };
     tensor.textContent = given ? `>>> ${code}\n${printed(given)}` : `>>> ${code}`;
