@@ -1,7 +1,7 @@
 """One colour per concept: query, key, value, position, attention weight, residual stream.
 
-`colours.json` is the table: after Okabe and Ito, a tone for shapes (contrast 3 : 1 with the page) and
-one for words (4.5 : 1), in light and in dark. Plots read it here; figures and the book's pages get
+`colours.json` is the table: after Okabe and Ito, a tone for shapes (3 : 1 with the page) and one
+for words (4.5 : 1), in light and in dark. Plots read it here; figures and the book's pages get
 it as CSS custom properties, --q for a shape and --q-word for a word.
 """
 

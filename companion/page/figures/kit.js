@@ -47,8 +47,7 @@ function part(parent, node, first = {}, draw = () => {}) {
 }
 
 /** Parts that only come, go and move: anything in a group. */
-const group = (parent, first, ...children) =>
-  part(parent, drawing("g", {}, children), first);
+const group = (parent, first, ...children) => part(parent, drawing("g", {}, children), first);
 
 /** Text in a drawing, at its middle unless the class is "cl-start" or "cl-end"; "W_Q" lowers the Q. */
 function label(text, x, y, name = "") {
@@ -78,9 +77,7 @@ function cellRow(values, kind, { cell, height, most }) {
     .slice(1)
     .map((_, i) => drawing("path", { class: "cl-rule", d: `M${(i + 1) * cell} 0v${height}` }));
   const size = { width: values.length * cell, height, rx: 3 };
-  const texts = values.map((_, i) =>
-    drawing("text", { x: (i + 0.5) * cell, y: height / 2 + 4.5 }),
-  );
+  const texts = values.map((_, i) => drawing("text", { x: (i + 0.5) * cell, y: height / 2 + 4.5 }));
   const node = drawing(
     "g",
     { class: `cl-${kind}` },
@@ -100,12 +97,7 @@ function cellRow(values, kind, { cell, height, most }) {
 }
 
 /** A vector: a part with `set(values)`. `name` is the data-name of its node, for tests. */
-function strip(
-  parent,
-  values,
-  kind,
-  { cell = 40, height = 26, most = 2, name = null, first } = {},
-) {
+function strip(parent, values, kind, { cell = 40, height = 26, most = 2, name, first } = {}) {
   const { node, set } = cellRow(values, kind, { cell, height, most });
   fill(node, { "data-name": name }, []);
   return { ...part(parent, node, first), set };
@@ -117,7 +109,7 @@ function matrix(
   parent,
   rows,
   kind,
-  { title, cell = 40, height = 26, most = 2, name = null, first } = {},
+  { title, cell = 40, height = 26, most = 2, name, first } = {},
 ) {
   const lines = rows.map((row) => cellRow(row, kind, { cell, height, most }));
   lines.forEach(({ node }, i) => node.setAttribute("transform", `translate(0 ${i * height})`));
@@ -370,9 +362,9 @@ function stepper(state, { steps, pace = 3600 }) {
     value[key] is { guess, shown }: the number or the choice (null: none yet), and whether the answer
     may be seen. `act(value)` gives further changes of the state for when it is shown. */
 function predict(state, key, { question, choices, input, act = () => ({}), ...range }) {
-  const set = (changes, more) =>
-    state.set({ [key]: { ...state.value[key], ...changes }, ...more });
-  const nodes = input ?? (choices ? chooseGuess(state, key, set, choices) : slideGuess(state, key, set, range));
+  const set = (changes, more) => state.set({ [key]: { ...state.value[key], ...changes }, ...more });
+  const asked = () =>
+    choices ? chooseGuess(state, key, set, choices) : slideGuess(state, key, set, range);
   const show = element("button", { type: "button", class: "cl-main" });
   show.addEventListener("click", () => {
     const { guess, shown } = state.value[key];
@@ -387,7 +379,7 @@ function predict(state, key, { question, choices, input, act = () => ({}), ...ra
     "fieldset",
     { class: "cl-question cl-predict", "data-name": key },
     element("legend", {}, question),
-    nodes,
+    input ?? asked(),
     element("div", { class: "cl-controls" }, show),
   );
   return field;
@@ -403,22 +395,13 @@ function slideGuess(state, key, set, { low, high, step, describe = (number) => f
     number.textContent = describe(guess);
     input.setAttribute("aria-valuetext", number.textContent);
   });
-  return element(
-    "label",
-    { class: "cl-control" },
-    element("span", {}, "your guess ", number),
-    input,
-  );
+  return element("label", { class: "cl-control" }, element("span", {}, "your guess ", number), input);
 }
 
 function chooseGuess(state, key, set, choices) {
   const name = `${key}-${(connect.count = (connect.count ?? 0) + 1)}`;
-  const inputs = choices.map((option) =>
-    element("input", { type: "radio", name, value: option }),
-  );
-  inputs.forEach((input, i) =>
-    input.addEventListener("change", () => set({ guess: choices[i] })),
-  );
+  const inputs = choices.map((option) => element("input", { type: "radio", name, value: option }));
+  inputs.forEach((input, i) => input.addEventListener("change", () => set({ guess: choices[i] })));
   state.draw(({ [key]: { guess, shown } }) =>
     inputs.forEach((input, i) => {
       input.checked = choices[i] === guess;
@@ -440,5 +423,10 @@ function goals(state, list) {
       spoken.textContent = `Goal reached: ${text}`;
     }),
   );
-  return element("div", { class: "cl-goals" }, element("ul", { "aria-label": "goals" }, items), spoken);
+  return element(
+    "div",
+    { class: "cl-goals" },
+    element("ul", { "aria-label": "goals" }, items),
+    spoken,
+  );
 }

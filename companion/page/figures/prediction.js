@@ -3,12 +3,12 @@
 function render({ model, el }) {
   const data = model.get("data");
   const state = connect(model);
-  const describe = (number) =>
-    format(number, data.digits) + (data.unit ? `\u00a0${data.unit}` : "");
+  const unit = data.unit && `\u00a0${data.unit}`;
+  const describe = (number) => format(number, data.digits) + unit;
   const ask = data.choices ? amongChoices : data.x ? onLine : onSlider;
   const { field, verdict } = ask(state, { ...data, describe });
   const say = announce(state, ({ prediction: { guess, shown } }) =>
-    shown ? `${verdict(guess)} ${data.because}` : "Make your guess, then see what was measured.",
+    shown ? `${verdict(guess)} ${data.because}`.trim() : "Make your guess, then see what was measured.",
   );
   frame(el, "Predict, then look", field, say);
   return state.close;
@@ -47,7 +47,8 @@ function onSlider(state, { question, low, high, step, truth, describe }) {
     const half = text.textContent.length * 4;
     fill(text, { x: clamp(place(truth), half, width - half), y: y + 46 }, []);
     const words = part(root, text, { o: 0 });
-    const found = part(root, drawing("circle", { class: "cl-found", r: 6 }), { y, o: 0 }, ({ x }) => {
+    const dot = drawing("circle", { class: "cl-found", r: 6 });
+    const found = part(root, dot, { y, o: 0 }, ({ x }) => {
       gap.setAttribute("d", `M${place(state.value.prediction.guess)} ${y}H${x}`);
     });
     return {
@@ -75,13 +76,14 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe }
     state.set({ prediction: { guess: guess.map((old, j) => (j === i ? rounded : old)), shown } });
   };
   const picture = stage(state, "a line over its points", (root, width) => {
-    const left = 12 + 7.5 * Math.max(describe(low).length, describe(high).length),
+    const left = 24 + 7.5 * Math.max(describe(low).length, describe(high).length),
       right = width - 20,
       top = 14,
       bottom = 194;
     const px = (i) => left + (i / last) * (right - left);
     const py = (number) => bottom - ((number - low) / (high - low)) * (bottom - top);
-    const line = (numbers) => numbers.map((number, i) => `${i ? "L" : "M"}${px(i)} ${py(number)}`).join("");
+    const line = (numbers) =>
+      numbers.map((number, i) => `${i ? "L" : "M"}${px(i)} ${py(number)}`).join("");
     for (const share of [0, 0.5, 1]) {
       const y = bottom - share * (bottom - top);
       root.append(
@@ -98,7 +100,8 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe }
     root.append(guessed);
     const found = part(root, measured, { t: 0, o: 0 }, ({ t }) => {
       const { guess } = state.value.prediction;
-      measured.setAttribute("d", line(truth.map((number, i) => guess[i] + (number - guess[i]) * t)));
+      const between = (number, i) => guess[i] + (number - guess[i]) * t;
+      measured.setAttribute("d", line(truth.map(between)));
     });
     const handles = x.map((name, i) => {
       const node = drawing(
