@@ -1,5 +1,5 @@
-// Every pair of an address is a hand of a clock. One position is held, another slides, and each face
-// says how far its two hands agree; the curve below says it for every position.
+// Every pair of an address is a hand of a clock. One position is held, another slides, and each
+// face says how far its two hands agree; the curve below says it for every position.
 
 const LENGTH = 160; // positions on the curve
 const FAST = 3; // hands that went round at least half-way in 32 positions
@@ -68,7 +68,7 @@ function faces(root, width, columns) {
   return { draws, bottom: top + Math.ceil(count / across) * row };
 }
 
-/** Agreement of every position with the held one, and the weights of a model where there are some. */
+/** Agreement of every position with the held one, and a model's weights, where there are some. */
 function curve(root, width, top, weights) {
   const left = 34,
     right = width - 8,
@@ -82,7 +82,9 @@ function curve(root, width, top, weights) {
       label(format(tick, 0), left - 8, y(tick) + 4, "cl-quiet cl-end"),
     );
   }
-  for (const tick of [0, 40, 80, 120]) root.append(label(String(tick), x(tick), low + 17, "cl-quiet"));
+  for (const tick of [0, 40, 80, 120]) {
+    root.append(label(String(tick), x(tick), low + 17, "cl-quiet"));
+  }
   const bars = drawing("path", { class: "cl-shaft", "stroke-width": 3 }),
     all = drawing("path", { class: "cl-axis", "stroke-dasharray": "5 3", "stroke-width": 1.6 }),
     fast = drawing("path", { class: "cl-shaft", "stroke-width": 2.2 }),
@@ -116,6 +118,31 @@ function curve(root, width, top, weights) {
   return { draw, bottom: low + 24 };
 }
 
+/** Do the fast hands take one position for another, far away? */
+const fooled = (value) => value.position > 40 && agreement(value).fast > HIGH;
+
+const POSITION_GOALS = [
+  {
+    text: `Find a position beyond 40 where the three fast hands agree with position 0 (above ${HIGH}).`,
+    reached: (value) => value.held === 0 && fooled(value),
+  },
+  {
+    text: "Hold position 20, and find the position beyond 60 that fools the fast hands now.",
+    reached: (value) => value.held === 20 && value.position > 60 && fooled(value),
+  },
+];
+
+const MODEL_GOALS = [
+  {
+    text: `With base 10000, find the far distance that the fast hands take for 3 (above ${HIGH}).`,
+    reached: (value) => value.base === 10000 && fooled(value),
+  },
+  {
+    text: "Choose another base, find its false twin on the curve, and see whether the model looks there.",
+    reached: (value) => value.base !== 10000 && fooled(value),
+  },
+];
+
 function render({ model, el }) {
   const { weights, bases, widths } = model.get("data");
   const state = connect(model);
@@ -146,22 +173,9 @@ function render({ model, el }) {
     choice(state, key, name, () => ({ "": options }), {
       change: (option) => ({ [key]: Number(option) }),
     });
-  if (widths.length > 1)
-    controls.push(
-      pick(
-        "width",
-        "clock",
-        widths.map((width) => [width, `${width / 2} hands, ${width} columns`]),
-      ),
-    );
-  if (bases.length > 1)
-    controls.push(
-      pick(
-        "base",
-        "base",
-        bases.map((base) => [base, String(base)]),
-      ),
-    );
+  const clocks = widths.map((width) => [width, `${width / 2} hands, ${width} columns`]);
+  if (widths.length > 1) controls.push(pick("width", "clock", clocks));
+  if (bases.length > 1) controls.push(pick("base", "base", sameText(bases)));
 
   const sum = (name, key) => {
     const number = element("b", { "data-name": key });
@@ -178,36 +192,13 @@ function render({ model, el }) {
     sum("all hands (dashed curve)", "all"),
     ...(weights ? [". Bars: the model\u2019s ", mark("attention", "weights"), "."] : ["."]),
   );
-  const fooled = (value) => value.position > 40 && agreement(value).fast > HIGH;
-  const puzzles = goals(
-    state,
-    weights
-      ? [
-          {
-            text: "With base 10000, find the far distance that the fast hands take for 3 (above 0.9).",
-            reached: (value) => value.base === 10000 && fooled(value),
-          },
-          {
-            text: "Choose another base, find its false twin on the curve, and see whether the model looks there.",
-            reached: (value) => value.base !== 10000 && fooled(value),
-          },
-        ]
-      : [
-          {
-            text: "Find a position beyond 40 where the three fast hands agree with position 0 (above 0.9).",
-            reached: (value) => value.held === 0 && fooled(value),
-          },
-          {
-            text: "Hold position 20 instead, and find the position beyond 60 that fools the fast hands now.",
-            reached: (value) => value.held === 20 && value.position > 60 && fooled(value),
-          },
-        ],
-  );
+  const puzzles = goals(state, weights ? MODEL_GOALS : POSITION_GOALS);
   const say = announce(state, (value) => {
     const { fast, all } = agreement(value);
     const apart = format(Math.abs(value.position - value.held), 0);
     return (
-      `${weights ? "Distance" : "Position"} ${value.position}, held ${value.held}: ${apart} apart. ` +
+      `${weights ? "Distance" : "Position"} ${value.position}, held ${value.held}: ` +
+      `${apart} apart. ` +
       `The fast hands agree to ${format(fast)}, all together to ${format(all)}.`
     );
   });

@@ -1,5 +1,5 @@
-// The score of two sums, word + place, multiplied out: four matrices appear one by one, and below them
-// their sum so far.
+// The score of two sums, word + place, multiplied out: four matrices appear one by one, and below
+// them their sum so far.
 
 const NAMES = ["word–word", "word–place", "place–word", "place–place"];
 const KINDS = ["stream", "position", "position", "position"];
@@ -40,7 +40,8 @@ const STEPS = [
   },
   {
     name: NAMES[2],
-    caption: "What this place wants of that word: the third place could ask for Alice, wherever she is.",
+    caption:
+      "What this place wants of that word: the third place could ask for Alice, wherever she is.",
   },
   {
     name: NAMES[3],
@@ -162,7 +163,8 @@ function render({ model, el }) {
       reached: ({ first, last, step }) => first === "Bob" && last === "Alice" && step === 4,
     },
     {
-      text: "Take the same word twice: find out which terms tell the two apart, and end at the score.",
+      text:
+        "Take the same word twice: find out which terms tell the two apart, and end at the score.",
       reached: ({ first, last, step }) => first === last && step === 5,
     },
   ]);
