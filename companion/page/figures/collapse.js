@@ -18,7 +18,7 @@ function field(root, words, title, name, x, y, size) {
   });
   const bottom = y + size + 14;
   const bar = drawing("rect", { class: "cl-tint", height: 10, rx: 2 });
-  const filled = part(root, drawing("g", { class: "cl-attention" }, bar), { x, y: bottom, w: 0 }, ({ w }) =>
+  const filled = part(root, drawing("g", { class: "cl-stream" }, bar), { x, y: bottom, w: 0 }, ({ w }) =>
     bar.setAttribute("width", w),
   );
   const share = drawing("tspan", { "data-name": name });
@@ -65,7 +65,7 @@ function render({ model, el }) {
   const say = (height) => ({ other }) => {
     const lost = others[other].shares[height];
     const start = height ? `After block ${height}` : "Before the first block";
-    const verdict = lost < 0.01 ? " All words are one point: no later block can tell them apart." : "";
+    const verdict = lost < 0.01 ? " All words are as good as one point." : "";
     return `${start} the difference between words is ${format(kept.shares[height], 3)} of their length with residual connections, and ${format(lost, 3)} without (${other}).${verdict}`;
   };
   const steps = kept.shares.map((_, height) => ({

@@ -5,7 +5,7 @@ const SUB_LAYERS = {
   encoder: ["self_attention", "feed_forward"],
   decoder: ["self_attention", "cross_attention", "feed_forward"],
 };
-const TALL = { self_attention: 218, cross_attention: 218, feed_forward: 158 };
+const TALL = { self_attention: 218, cross_attention: 218, feed_forward: 168 };
 
 /** What the words meet in a block, in order: [{ kind, part, layer, stream, side, weights }]. `kind` is
     "enter", "norm", "find" or "add"; `side` is what is on the side road, if anything is. */
@@ -36,12 +36,12 @@ const stopName = ({ kind, part }) =>
 
 /** Where the sub-layers' places are, each counted from the bottom up. */
 function plan(block, width) {
-  const cell = width < 560 ? 34 : 40,
-    box = 4 * cell + 20;
+  const cell = width < 560 ? 36 : 46,
+    box = 4 * cell + 12;
   const height = SUB_LAYERS[block].reduce((sum, part) => sum + TALL[part], 118);
   let base = height - 80;
   const slots = SUB_LAYERS[block].map((part) => {
-    const find = base - (ATTENTION[part] ? 136 : 76);
+    const find = base - (ATTENTION[part] ? 136 : 86);
     const slot = { part, base, read: base - 28, words: base - 90, find, join: find - 40 };
     base -= TALL[part];
     return { ...slot, after: base + 4 };
@@ -66,7 +66,7 @@ function build(root, width, { block, order }, { words, readers, follow }) {
     const edge = { class: "cl-edge", "stroke-dasharray": "4 3", ...size };
     group(root, { x, y }, inStream("rect", edge, name));
   };
-  road(`M${left} ${height - 50}V${top - 14}`, 16, 0.25);
+  arrow(root, "stream", { x1: left, y1: height - 50, x2: left, y2: top - 24, w: 14, o: 0.3 });
   const slots = place.slots.map((slot) => {
     const { part: name, base, read, find, join, after } = slot;
     const turn = `H${right - 16}q16 0 16 -16V${join + 16}q0 -16 -16 -16H${left}`;
@@ -137,9 +137,15 @@ function caption(stop, before, { block, word }, words, readers) {
     const share = write(element("span", { "data-name": "weight" }), stop.weights[word][j]);
     return [j ? `, ${other} ` : `${other} `, share];
   });
-  const source = stop.part === "cross_attention" ? " in the memory, the encoder’s output" : "";
-  const causal = block === "decoder" && !source ? ", and no later word" : "";
-  return [`${said} reads${source}${causal} (`, mark("attention", "weights"), ", mean of the heads): ", read, `. What it finds has length ${size(stop.side)}.`].flat();
+  const whom =
+    stop.part === "cross_attention"
+      ? "the memory, which is the encoder’s output"
+      : block === "decoder"
+        ? "itself and the words before it"
+        : "all words";
+  const weights = mark("attention", "weights");
+  const length = ` What it finds has length ${size(stop.side)}.`;
+  return [`${said} reads ${whom} (`, weights, ", mean of the heads): ", read, ".", length].flat();
 }
 
 function render({ model, el }) {
