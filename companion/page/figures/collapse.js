@@ -12,8 +12,9 @@ function field(root, words, title, name, x, y, size) {
   const trails = words.map(() => drawing("path", { class: "cl-shaft", opacity: 0.35 }));
   root.append(drawing("g", { class: "cl-stream" }, trails));
   const points = words.map((word) => {
-    const dot = drawing("circle", { class: "cl-tip", r: 11 });
-    const name = drawing("text", { y: 4.5, class: "cl-strong", style: "fill: var(--ground)" }, word);
+    const edge = "stroke: var(--tone); stroke-width: 2";
+    const dot = drawing("circle", { class: "cl-paper", r: 11, style: edge });
+    const name = drawing("text", { y: 4.5, class: "cl-strong" }, word);
     return part(root, drawing("g", { class: "cl-stream" }, dot, name));
   });
   const bottom = y + size + 14;
