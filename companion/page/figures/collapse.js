@@ -7,7 +7,11 @@ function field(root, words, title, name, x, y, size) {
   root.append(
     label(title, x + size / 2, y - 12, "cl-strong"),
     drawing("rect", { class: "cl-axis", x, y, width: size, height: size, rx: 8 }),
-    drawing("path", { class: "cl-axis", d: `M${x} ${centre[1]}h${size}M${centre[0]} ${y}v${size}`, opacity: 0.5 }),
+    drawing("path", {
+      class: "cl-axis",
+      d: `M${x} ${centre[1]}h${size}M${centre[0]} ${y}v${size}`,
+      opacity: 0.5,
+    }),
   );
   const trails = words.map(() => drawing("path", { class: "cl-shaft", opacity: 0.35 }));
   root.append(drawing("g", { class: "cl-stream" }, trails));
@@ -19,8 +23,11 @@ function field(root, words, title, name, x, y, size) {
   });
   const bottom = y + size + 14;
   const bar = drawing("rect", { class: "cl-tint", height: 10, rx: 2 });
-  const filled = part(root, drawing("g", { class: "cl-stream" }, bar), { x, y: bottom, w: 0 }, ({ w }) =>
-    bar.setAttribute("width", w),
+  const filled = part(
+    root,
+    drawing("g", { class: "cl-stream" }, bar),
+    { x, y: bottom, w: 0 },
+    ({ w }) => bar.setAttribute("width", w),
   );
   const share = drawing("tspan", { "data-name": name });
   root.append(
@@ -63,12 +70,14 @@ function render({ model, el }) {
       },
     };
   });
-  const say = (height) => ({ other }) => {
-    const lost = others[other].shares[height];
-    const start = height ? `After block ${height}` : "Before the first block";
-    const verdict = lost < 0.01 ? " All words are as good as one point." : "";
-    return `${start} the difference between words is ${format(kept.shares[height], 3)} of their length with residual connections, and ${format(lost, 3)} without (${other}).${verdict}`;
-  };
+  const say =
+    (height) =>
+    ({ other }) => {
+      const lost = others[other].shares[height];
+      const start = height ? `After block ${height}` : "Before the first block";
+      const verdict = lost < 0.01 ? " All words are as good as one point." : "";
+      return `${start} the difference between words is ${format(kept.shares[height], 3)} of their length with residual connections, and ${format(lost, 3)} without (${other}).${verdict}`;
+    };
   const steps = kept.shares.map((_, height) => ({
     name: height ? `block ${height}` : "words",
     caption: say(height),
@@ -85,7 +94,9 @@ function render({ model, el }) {
       reached: (value) => value.step === depth && shares(value)[depth] > 0.3,
     },
   ]);
-  const pick = choice(state, "other", "the stack without:", () => ({ "": sameText(Object.keys(others)) }));
+  const pick = choice(state, "other", "the stack without:", () => ({
+    "": sameText(Object.keys(others)),
+  }));
   frame(
     el,
     "The words on their way up",

@@ -76,7 +76,11 @@ function build(root, width, { block, order }, { words, readers, follow }) {
     else frameAt("norm", left, after);
     const cross = drawing("path", { class: "cl-shaft", d: "M-5 0H5M0-5V5", "stroke-width": 2 });
     const ring = drawing("circle", { class: "cl-edge", r: 9 });
-    group(root, { x: left + half + 14, y: join }, inStream("circle", { class: "cl-paper", r: 9 }, ring, cross));
+    group(
+      root,
+      { x: left + half + 14, y: join },
+      inStream("circle", { class: "cl-paper", r: 9 }, ring, cross),
+    );
     if (!ATTENTION[name]) return slot;
     const gap = Math.min(62, (box + 12) / 3);
     const centres = readers(name).map((_, i) => right + (i - 1) * gap);
@@ -124,15 +128,33 @@ function caption(stop, before, { block, word }, words, readers) {
   const said = `“${words[word]}”`,
     stream = mark("stream", "stream");
   if (stop.kind === "enter")
-    return [`${said} enters as four numbers of length ${size(stop.stream)}. The `, stream, " carries them up."];
+    return [
+      `${said} enters as four numbers of length ${size(stop.stream)}. The `,
+      stream,
+      " carries them up.",
+    ];
   if (stop.kind === "norm" && stop.side)
-    return ["A copy leaves the ", stream, ` and is normalised: its length is now ${size(stop.side)}. The stream itself is untouched.`];
+    return [
+      "A copy leaves the ",
+      stream,
+      ` and is normalised: its length is now ${size(stop.side)}. The stream itself is untouched.`,
+    ];
   if (stop.kind === "norm")
-    return ["The sum itself is normalised. The ", stream, ` had length ${size(before.stream)} and leaves with ${size(stop.stream)}.`];
+    return [
+      "The sum itself is normalised. The ",
+      stream,
+      ` had length ${size(before.stream)} and leaves with ${size(stop.stream)}.`,
+    ];
   if (stop.kind === "add")
-    return [`What was found, of length ${size(stop.found)}, is added. The `, stream, ` goes from ${size(before.stream)} to ${size(stop.stream)}; nothing is overwritten.`];
+    return [
+      `What was found, of length ${size(stop.found)}, is added. The `,
+      stream,
+      ` goes from ${size(before.stream)} to ${size(stop.stream)}; nothing is overwritten.`,
+    ];
   if (!stop.weights)
-    return [`The feed-forward network sees ${said} alone. What it finds has length ${size(stop.side)}.`];
+    return [
+      `The feed-forward network sees ${said} alone. What it finds has length ${size(stop.side)}.`,
+    ];
   const read = readers(stop.part).flatMap((other, j) => {
     const share = write(element("span", { "data-name": "weight" }), stop.weights[word][j]);
     return [j ? `, ${other} ` : `${other} `, share];
@@ -172,7 +194,11 @@ function render({ model, el }) {
         if (anew) {
           built = block + order;
           root.replaceChildren();
-          const around = { words: words[block], readers: readersOf(block), follow: (word) => state.set({ word }) };
+          const around = {
+            words: words[block],
+            readers: readersOf(block),
+            follow: (word) => state.set({ word }),
+          };
           scene = build(root, width, value, around);
           fill(root, { viewBox: `0 0 ${width} ${scene.height}`, height: scene.height }, []);
         }
@@ -187,7 +213,8 @@ function render({ model, el }) {
   for (const block of ["encoder", "decoder"])
     for (const order of ["pre", "post"]) {
       const shown = (value) => value.block === block && value.order === order;
-      const draw = (...all) => state.draw(...all.map((one) => (value) => shown(value) && one(value)));
+      const draw = (...all) =>
+        state.draw(...all.map((one) => (value) => shown(value) && one(value)));
       steppers[block + order] = stepper(Object.assign(Object.create(state), { draw }), {
         steps: stops({ block, order }).map((stop, i) => ({
           name: stopName(stop),
@@ -198,7 +225,9 @@ function render({ model, el }) {
     }
   state.draw(({ block, order }) => steps.replaceChildren(steppers[block + order]));
 
-  const anew = Object.assign(Object.create(state), { set: (changes) => state.set({ ...changes, step: 0 }) });
+  const anew = Object.assign(Object.create(state), {
+    set: (changes) => state.set({ ...changes, step: 0 }),
+  });
   const last = (value) => value.step === stops(value).length - 1;
   const puzzles = goals(state, [
     {
@@ -207,15 +236,27 @@ function render({ model, el }) {
     },
     {
       text: "Find the step at which “suis” reads the source sentence.",
-      reached: (value) => value.word === 1 && stops(value)[value.step].part === "cross_attention" && stops(value)[value.step].kind === "find",
+      reached: (value) =>
+        value.word === 1 &&
+        stops(value)[value.step].part === "cross_attention" &&
+        stops(value)[value.step].kind === "find",
     },
   ]);
   frame(
     el,
     "One word’s way through a block",
-    element("div", { class: "cl-controls" },
-      tabs(anew, "block", "block", [["encoder", "encoder"], ["decoder", "decoder"]]),
-      tabs(state, "order", "norm", [["pre", "before (pre-norm)"], ["post", "after (post-norm)"]])),
+    element(
+      "div",
+      { class: "cl-controls" },
+      tabs(anew, "block", "block", [
+        ["encoder", "encoder"],
+        ["decoder", "decoder"],
+      ]),
+      tabs(state, "order", "norm", [
+        ["pre", "before (pre-norm)"],
+        ["post", "after (post-norm)"],
+      ]),
+    ),
     picture,
     steps,
     puzzles,
