@@ -114,6 +114,20 @@ def test_the_three_likeliest_words_are_named(show, encoder):
         assert first in drawn and ", ".join(others) in drawn
 
 
+def test_the_goals_are_reached(show, encoder):
+    row = VOCABULARY.words.index("bank")
+    bias = encoder.final_norm.bias
+    bias.data = 100 * encoder.token_embedding.weight.data[row]  # says "bank", whatever it reads
+    page = show(stream_figure(encoder, VOCABULARY))
+    reached = page.locator(".cl-reached")
+    expect(reached).to_have_count(0)
+    page.get_by_role("checkbox", name="hide it").press("Space")
+    expect(reached).to_have_count(1)
+    expect(reached).to_contain_text("still names")
+    select(page, "follow the word").select_option("5")
+    expect(reached).to_have_count(2)
+
+
 def test_what_stands_there_without_javascript_is_what_is_shown(show, encoder):
     figure = stream_figure(encoder, VOCABULARY)
     cells = show(figure, java_script_enabled=False).locator("td").all_inner_texts()

@@ -151,6 +151,23 @@ function render({ model, el }) {
       `${format(top.turn)} with its embedding. Most was added by ${largest.name}.`
     );
   });
+  const top = (value) => result(value).at(-1);
+  const puzzles = goals(state, [
+    {
+      text: "Hide a word that the encoder still names at the top with more than 0.9.",
+      reached: (value) => {
+        const [word, chance] = top(value).words[0];
+        return value.hidden && chance > 0.9 && word === split(value.sentence)[value.word];
+      },
+    },
+    {
+      text: "Hide a word so that the top names another one with more than 0.5.",
+      reached: (value) => {
+        const [word, chance] = top(value).words[0];
+        return value.hidden && chance > 0.5 && word !== split(value.sentence)[value.word];
+      },
+    },
+  ]);
   frame(
     el,
     "A word’s way up through the trained encoder",
@@ -169,6 +186,7 @@ function render({ model, el }) {
     ),
     element("div", { class: "cl-side" }, picture, table),
     say,
+    puzzles,
   );
   return state.close;
 }
