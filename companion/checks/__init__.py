@@ -6,10 +6,12 @@ checks.self_attention.attention(attention)
 
 from companion.checks import (
     beyond_recurrence,
+    decoding,
     efficient_attention,
     embeddings,
     full_model,
     multi_head_attention,
+    one_word_at_a_time,
     positional_encoding,
     pretrained_models,
     self_attention,
@@ -23,10 +25,12 @@ from companion.checks.verdict import Verdict
 __all__ = [
     "Verdict",
     "beyond_recurrence",
+    "decoding",
     "efficient_attention",
     "embeddings",
     "full_model",
     "multi_head_attention",
+    "one_word_at_a_time",
     "positional_encoding",
     "pretrained_models",
     "self_attention",
