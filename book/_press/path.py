@@ -49,7 +49,7 @@ DOORS = {
     "masked": "multi_head_attention",
     "cross": "full_model",
     "ffn2": "transformer_block",
-    "out": "full_model",
+    "out": "decoding",
     "loop": "decoding",
     "block": "transformer_block",
     "block2": "transformer_block",
