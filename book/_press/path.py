@@ -49,7 +49,7 @@ DOORS = {
     "masked": "multi_head_attention",
     "cross": "full_model",
     "ffn2": "transformer_block",
-    "out": "full_model",
+    "out": "decoding",
     "loop": "decoding",
     "block": "transformer_block",
     "block2": "transformer_block",
@@ -224,7 +224,7 @@ def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | N
     """The model as two lanes of stages; a card's has no links, since it is one."""
     named = boxes is NAMED
     high, low = (30, 40) if named else (26, 34)
-    width, height = (676, low + high) if named else (358, low + high + 9)
+    width, height = 676 if named else 358, low + high + 9
     parts = []
     for stages, y in ((ENCODER, 0), (DECODER, low)):
         end = boxes[stages[-1]][0]
@@ -232,10 +232,9 @@ def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | N
         parts.append(f'<path class="rail" d="{rails}"/>')
     memory = _middle(boxes["memory"])
     parts.append(f'<path class="rail" d="M{memory} {high}V{low}"/>')
-    if not named:
-        first, last = _middle(boxes["written"]), _middle(boxes["out"])
-        name = "rail lit" if "loop" in lit else "rail"
-        parts.append(f'<path class="{name}" d="M{last} {low + high}v5H{first}v-4" fill="none"/>')
+    first, last = _middle(boxes["written"]), _middle(boxes["out"])
+    name = "rail lit" if "loop" in lit else "rail"
+    parts.append(f'<path class="{name}" d="M{last} {low + high}v5H{first}v-4"/>')
     for stages, y in ((ENCODER, 0), (DECODER, low)):
         for stage in stages:
             x, w = boxes[stage]

@@ -145,7 +145,7 @@ def test_a_chapter_says_where_it_is_above_its_title(open_page, http_address, nam
     assert strip.locator("b").inner_text() == title.evaluate("node => node.firstChild.data")
     (drawing,) = [svg for svg in strip.locator("svg").all() if svg.is_visible()]
     assert drawing.get_attribute("class") == ("named" if width == 1280 else "small")
-    assert drawing.locator("a.lit").count() > 0
+    assert drawing.locator(".lit").count() > 0
     for box in drawing.locator("rect").all():
         assert box.bounding_box()["height"] >= 24
     for target in drawing.locator("a").evaluate_all(

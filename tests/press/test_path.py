@@ -85,6 +85,8 @@ def test_the_strip_lights_what_the_chapter_is_about_and_links_to_the_stages_chap
             if link.getAttribute("aria-current") == "true"
         ]
         assert sorted(labels) == sorted(lit)
+        way_back = [path.getAttribute("class") for path in drawing.getElementsByTagName("path")]
+        assert ("rail lit" in way_back) == ("loop" in CHAPTERS[name])
         about = drawing.getAttribute("aria-label")
         assert all(word in about for word in lit)
 
