@@ -6,6 +6,7 @@ checks.self_attention.attention(attention)
 
 from companion.checks import (
     beyond_recurrence,
+    contextual_embeddings,
     efficient_attention,
     embeddings,
     full_model,
@@ -23,6 +24,7 @@ from companion.checks.verdict import Verdict
 __all__ = [
     "Verdict",
     "beyond_recurrence",
+    "contextual_embeddings",
     "efficient_attention",
     "embeddings",
     "full_model",
