@@ -2,8 +2,8 @@
 
 It executes what has changed and puts the outputs on the pages, fills the reference pages and the
 one of the checks, gives every code cell an address, publishes the live figures as one classic
-script, copies MathJax into the site, and takes out of the finished pages what would ask outside
-addresses, weigh down a page or mislead a screen reader.
+script and the colours of the concepts, copies MathJax into the site, and takes out of the finished
+pages what would ask outside addresses, weigh down a page or mislead a screen reader.
 """
 
 import json
@@ -28,9 +28,10 @@ from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
-from companion.page import live
+from companion.page import colours, live
 
 SCRIPT = "companion-figures.js"
+COLOURS = "companion-colours.css"
 
 # The part of MathJax 3.2.2 that a page loads: one script and its fonts, 1.5 MB of 24.
 MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/.+\.woff)$")
@@ -87,6 +88,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("doctree-read", _give_addresses)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
+    app.add_css_file(COLOURS)
     # Search results quote the pages that they found by fetching them: no browser does it on file://.
     app.add_js_file(None, body=NO_QUOTES_FROM_DISK)
     return {"version": companion.__version__, "parallel_read_safe": True}
@@ -150,6 +152,10 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
             source.write_text(page_source(source.read_text("utf8"), source.suffix), "utf8")
     static = site / "_static"
     (static / SCRIPT).write_text(live.bundle(), "utf8")
+    light, dark = colours.properties().values()
+    (static / COLOURS).write_text(
+        f'html {{ {light} }}\nhtml[data-theme="dark"] {{ {dark} }}\n', "utf8"
+    )
     for file in files("sphinx-mathjax-offline"):
         if found := MATHJAX.search(file.as_posix()):
             target = static / "mathjax" / found[1]

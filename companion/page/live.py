@@ -19,8 +19,10 @@ import numpy as np
 import torch
 import traitlets
 
+from companion.page import colours
+
 FIGURES = Path(__file__).parent / "figures"
-HELPERS = ("style", "dom", "controls", "numerics")
+HELPERS = ("style", "dom", "controls", "numerics", "kit")
 PARTS = (*HELPERS, "shim")  # every other file in the folder is a figure
 
 
@@ -141,4 +143,6 @@ def _source(name: str) -> str:
             f"{name}.js must have exactly {expected} `export default`, at the start of a line, and "
             f"no other export; got {exports}"
         )
+    if name == "style":
+        text = f"const COLOURS = {json.dumps(colours.properties(), indent=1)};\n{text}"
     return text

@@ -3,7 +3,8 @@
 Every function builds a matplotlib `Figure` of its own (nothing goes through pyplot, so nothing is
 shown twice) and returns it. `alt` says in words what the picture shows; it reaches the page as the
 picture's text alternative. Values may be tensors, arrays or lists. Pictures have a transparent
-background, so that the book can turn their colours round for its dark scheme.
+background, so that the book can turn their colours round for its dark scheme. A curve or bar called
+"query", "key" or another concept of `companion.page.colours` has that concept's colour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
+
+from companion.page.colours import tone
 
 # A column of a phone is about 320 px wide: at this width the text is still 10 px high there.
 WIDTH = 4.6  # inches of 96 px
@@ -186,7 +189,7 @@ def lines(
                 f"{name!r}: x has shape {x.shape} and y {y.shape}; they need one x for every y"
             )
         style = {
-            "color": f"C{number}",
+            "color": tone(name) or f"C{number}",
             "marker": MARKERS[number],
             "linestyle": DASHES[number % len(DASHES)],
             "markevery": max(1, len(x) // 10),
@@ -239,7 +242,7 @@ def bars(
     runs = {name: np.atleast_1d(_array(value)) for name, value in values.items()}
     means = [run.mean() for run in runs.values()]
     fig, ax = figure(alt=alt, height=0.9 + 0.34 * len(runs))
-    ax.barh(list(runs), means, color="C0", height=0.65)
+    ax.barh(list(runs), means, color=[tone(name) or "C0" for name in runs], height=0.65)
     ax.set_xscale("log" if logx else "linear")
     for y, (run, mean) in enumerate(zip(runs.values(), means, strict=True)):
         if len(run) > 1:

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 import yaml
+from axe_playwright_python.sync_playwright import Axe
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
@@ -105,6 +106,17 @@ def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
         if page.evaluate("document.documentElement.dataset.mode") == "light":
             break
     assert page.evaluate(ground) == light
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_no_page_breaks_a_rule_of_accessibility(open_page, http_address, article, scheme, width):
+    size = {"width": width, "height": 900}
+    page = open_page(f"{http_address}/{article}", color_scheme=scheme, viewport=size)
+    # preload: axe would fetch the style sheets again, from where they never were.
+    options = {"resultTypes": ["violations"], "preload": False}
+    found = Axe().run(page, options=options).response["violations"]
+    grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
+    assert [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

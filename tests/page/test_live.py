@@ -152,11 +152,20 @@ def test_a_helper_exports_nothing(folder):
         live.bundle()
 
 
-def test_a_module_is_the_helpers_and_the_figure(folder):
-    assert live.module("one") == (
+def test_a_module_is_the_colours_the_helpers_and_the_figure(folder):
+    colours, text = live.module("one").split(";\n", 1)
+    assert colours.startswith("const COLOURS = {") and "--q: #0072b2;" in colours
+    assert text == (
         "const STYLE = ``;\n\nconst dom = 1;\n\nconst controls = 1;\n\nconst numerics = 1;\n\n"
-        "export default { render };\n"
+        "const kit = 1;\n\nexport default { render };\n"
     )
+
+
+@pytest.mark.parametrize("name", live.figure_names())
+def test_a_figure_declares_no_name_of_a_helper(name):
+    """A notebook's module is one scope; in the book's script each figure has its own."""
+    declared = re.findall(r"(?m)^(?:const|let|class|function)\s+(\w+)", live.module(name))
+    assert sorted(set(declared)) == sorted(declared)
 
 
 # ---------------------------------------------------------------- numbers

@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 import companion.generation
-from companion.page import live
+from companion.page import colours, live
 from companion.page.claims import MIMETYPE
 
 ROOT = Path(__file__).parents[2]
@@ -90,6 +90,13 @@ def test_the_figures_are_one_script_that_every_page_loads(site):
     assert (site / "_static" / "companion-figures.js").read_text("utf8") == live.bundle()
     for page in ("book/intro.html", "book/one.html"):
         assert "companion-figures.js" in (site / page).read_text("utf8")
+
+
+def test_the_colours_of_the_concepts_are_in_every_page(site):
+    css = (site / "_static" / "companion-colours.css").read_text("utf8")
+    for scheme in ("light", "dark"):
+        assert colours.properties()[scheme] in css
+    assert "companion-colours.css" in (site / "book" / "intro.html").read_text("utf8")
 
 
 def test_the_reference_shows_signatures_and_docstrings(site):

@@ -2,10 +2,11 @@
 
 /** What the reader sets: `state.value`, `state.set({...})`; functions given to `state.draw` run now
     and after every change, whether it comes from a control or from Python. Those given to
-    `state.drawWide(node, draw)` get the width of the node as well, and run when that changes. */
+    `state.drawWide(node, draw)` get the width of the node as well, and run when that changes; those
+    given to `state.atEnd` when the figure is taken away. */
 function connect(model) {
   const draws = [],
-    observers = [];
+    ends = [];
   const redraw = () => draws.forEach((draw) => draw(state.value));
   const state = {
     get value() {
@@ -30,11 +31,14 @@ function connect(model) {
         draw(state.value, width);
       });
       observer.observe(node);
-      observers.push(observer);
+      ends.push(() => observer.disconnect());
+    },
+    atEnd(act) {
+      ends.push(act);
     },
     close() {
       model.off("change:value", redraw);
-      observers.forEach((observer) => observer.disconnect());
+      ends.forEach((act) => act());
     },
   };
   model.on("change:value", redraw);

@@ -185,7 +185,7 @@ const LIMITS = { x: [-20, 20], y: [-25, 25], z: [2, 48] };
 const within = (key, number) => Math.round(10 * clamp(number, ...LIMITS[key])) / 10;
 
 /** Dragging: the start follows the pointer in the plane of the picture; elsewhere the view turns. */
-function draggable(svg, state, start) {
+function dragStart(svg, state, start) {
   let grip = null;
   svg.style.touchAction = "pan-y";
   svg.addEventListener("pointerdown", (event) => {
@@ -232,7 +232,7 @@ function render({ model, el }) {
     drawSpace(spaces[0], width, value, { backdrop, result: now });
     drawTime(spaces[1], width, value, { data, result: now });
   });
-  draggable(spaces[0], state, () => result(state.value).shown[0]);
+  dragStart(spaces[0], state, () => result(state.value).shown[0]);
 
   const table = matrixTable(
     state,

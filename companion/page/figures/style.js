@@ -1,5 +1,6 @@
 // How live figures look, in the book, Jupyter, Colab and VS Code: each one's own colours where it has
 // them, ours otherwise. Everything stands inside .cl; :not(#_) outweighs the rules of these pages.
+// COLOURS are the concepts' (companion.page.colours): var(--q) for a shape, var(--q-word) for a word.
 
 const STYLE = `
 .cl:not(#_) {
@@ -26,6 +27,7 @@ const STYLE = `
   --first: #1a5fb4;
   --second: #a34a00;
   --heat: #3584e4;
+  ${COLOURS.light}
   color: var(--ink);
   font-size: 0.94rem;
   line-height: 1.4;
@@ -393,6 +395,274 @@ const STYLE = `
     border-radius: 2px;
     transition: width 0.25s ease-out;
   }
+  .cl-q {
+    --tone: var(--q);
+    --word: var(--q-word);
+    --under: solid 2px;
+  }
+  .cl-k {
+    --tone: var(--k);
+    --word: var(--k-word);
+    --under: dashed 2px;
+  }
+  .cl-v {
+    --tone: var(--v);
+    --word: var(--v-word);
+    --under: dotted 2px;
+  }
+  .cl-position {
+    --tone: var(--position);
+    --word: var(--position-word);
+    --under: double 2px;
+  }
+  .cl-attention {
+    --tone: var(--attention);
+    --word: var(--attention-word);
+    --under: solid 4px;
+  }
+  .cl-stream {
+    --tone: var(--stream);
+    --word: var(--stream-word);
+    --under: none;
+  }
+  b[class] {
+    color: var(--word);
+    font-weight: 650;
+    text-decoration: underline var(--under);
+    text-underline-offset: 0.2em;
+  }
+  .cl-stage {
+    margin: 0.4rem 0 0.2rem;
+  }
+  .cl-stage svg {
+    user-select: none;
+    -webkit-user-select: none;
+  }
+  .cl-stage text {
+    text-anchor: middle;
+  }
+  .cl-stage .cl-start {
+    text-anchor: start;
+  }
+  .cl-stage .cl-end {
+    text-anchor: end;
+  }
+  .cl-stage .cl-strong {
+    font-weight: 650;
+  }
+  .cl-stage .cl-own {
+    fill: var(--word);
+  }
+  .cl-stage .cl-sub {
+    font-size: 12px;
+  }
+  .cl-tint,
+  .cl-tip {
+    fill: var(--tone);
+  }
+  .cl-paper {
+    fill: var(--ground);
+  }
+  .cl-edge,
+  .cl-rule,
+  .cl-shaft {
+    fill: none;
+    stroke: var(--tone);
+  }
+  .cl-edge {
+    stroke-width: 1.5;
+  }
+  .cl-rule {
+    opacity: 0.4;
+  }
+  .cl-token rect {
+    fill: color-mix(in oklab, var(--ink) 6%, var(--ground));
+    stroke: var(--line);
+    stroke-width: 1.2;
+  }
+  .cl-token text {
+    font-size: 14px;
+    font-weight: 600;
+  }
+  .cl-token[role="button"] {
+    cursor: pointer;
+  }
+  .cl-token[role="button"]:hover rect {
+    stroke: var(--first);
+  }
+  .cl-token.cl-pressed rect {
+    stroke: var(--ink);
+    stroke-width: 2.5;
+  }
+  .cl-token:focus,
+  .cl-handle:focus {
+    outline: none;
+  }
+  .cl-token:focus-visible rect,
+  .cl-handle:focus-visible .cl-knob {
+    stroke: var(--first);
+    stroke-width: 3.5;
+  }
+  .cl-handle {
+    cursor: grab;
+    touch-action: none;
+  }
+  .cl-handle:active {
+    cursor: grabbing;
+  }
+  .cl-hit {
+    fill: transparent;
+  }
+  .cl-steps {
+    margin-top: 0.5rem;
+  }
+  .cl-steps input[type="range"] {
+    display: block;
+    width: calc(100% - 100% / var(--steps) + 1rem);
+    margin: 0 auto;
+  }
+  .cl-steps div {
+    display: grid;
+    grid-template-columns: repeat(var(--steps), 1fr);
+    color: var(--quiet);
+    font-size: 0.8rem;
+    text-align: center;
+    cursor: pointer;
+  }
+  .cl-steps .cl-now {
+    color: var(--ink);
+    font-weight: 600;
+  }
+  .cl-stepper .cl-controls {
+    margin: 0.6rem 0 0;
+    align-items: center;
+  }
+  button[aria-disabled="true"] {
+    opacity: 0.5;
+    cursor: default;
+  }
+  .cl-captions {
+    display: grid;
+  }
+  .cl-captions > * {
+    grid-area: 1 / 1;
+    margin: 0.9rem 0 0;
+    padding: 0.1rem 0 0.1rem 0.8rem;
+  }
+  .cl-captions > p {
+    visibility: hidden;
+  }
+  .cl-predict {
+    margin-top: 0.4rem;
+  }
+  .cl-predict legend {
+    font-weight: 600;
+  }
+  .cl-predict .cl-controls {
+    margin: 0.4rem 0 0;
+  }
+  .cl-predict .cl-control {
+    display: block;
+    padding: 0;
+    cursor: auto;
+  }
+  .cl-predict .cl-control input {
+    display: block;
+    width: 100%;
+    margin: 0.2rem 0 0;
+  }
+  .cl-predict .cl-true {
+    outline: 2px solid var(--first);
+  }
+  .cl-predict .cl-true::after {
+    content: "✓";
+    grid-area: 1 / 3;
+  }
+  .cl-axis {
+    fill: none;
+    stroke: var(--line);
+  }
+  .cl-ring {
+    fill: var(--ground);
+    stroke: var(--first);
+    stroke-width: 2.5;
+  }
+  .cl-found {
+    fill: var(--second);
+  }
+  .cl-gap {
+    stroke: var(--second);
+    stroke-width: 2;
+    stroke-dasharray: 3 3;
+  }
+  path.cl-guessed {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 2;
+    stroke-dasharray: 5 4;
+  }
+  path.cl-measured {
+    fill: none;
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-legend {
+    display: flex;
+    gap: 1.2rem;
+    color: var(--quiet);
+    font-size: 0.86rem;
+  }
+  .cl-legend span::before {
+    content: "";
+    display: inline-block;
+    width: 1.6rem;
+    margin-right: 0.4rem;
+    vertical-align: middle;
+    border-top: 2px dashed var(--first);
+  }
+  .cl-legend .cl-measured::before {
+    border-top: 3px solid var(--second);
+  }
+  .cl-goals ul {
+    list-style: none;
+    margin: 0.9rem 0 0;
+    padding: 0;
+  }
+  .cl-goals li {
+    display: flex;
+    gap: 0.6rem;
+    margin: 0;
+    padding: 0.15rem 0;
+    color: var(--quiet);
+  }
+  .cl-goals li::before {
+    content: "";
+    flex: none;
+    width: 1.25rem;
+    height: 1.25rem;
+    margin-top: 0.1rem;
+    border: 1.5px solid var(--quiet);
+    border-radius: 50%;
+    text-align: center;
+    font: 700 0.8rem/1.1rem sans-serif;
+  }
+  .cl-goals .cl-reached {
+    color: var(--ink);
+  }
+  .cl-goals .cl-reached::before {
+    content: "✓";
+    color: var(--ground);
+    background: var(--v-word);
+    border-color: var(--v-word);
+  }
+  .cl-hidden {
+    position: absolute;
+    width: 1px;
+    height: 1px;
+    overflow: hidden;
+    clip-path: inset(50%);
+    white-space: nowrap;
+  }
 }
 :is([data-theme="dark"], [data-jp-theme-light="false"], .vscode-dark, [theme="dark"]) .cl:not(#_) {
   --plain-ink: #d5dbe1;
@@ -402,6 +672,7 @@ const STYLE = `
   --first: #8ab4f8;
   --second: #f2a65a;
   --heat: #5b8fd9;
+  ${COLOURS.dark}
   color-scheme: dark;
 }
 [data-theme="dark"] .output.text_html:has(.companion-live):not(#_) {
@@ -421,6 +692,15 @@ const STYLE = `
       width: 100%;
     }
     .cl-wide {
+      width: 100%;
+    }
+    .cl-stage text {
+      font-size: 12px;
+    }
+    .cl-steps div {
+      display: none;
+    }
+    .cl-steps input[type="range"] {
       width: 100%;
     }
     .cl-words li {

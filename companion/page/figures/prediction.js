@@ -1,0 +1,154 @@
+// A guess, then the measured truth beside it: on a slider, among choices, or as a line drawn by dragging.
+
+function render({ model, el }) {
+  const data = model.get("data");
+  const state = connect(model);
+  const unit = data.unit && `\u00a0${data.unit}`;
+  const describe = (number) => format(number, data.digits) + unit;
+  const ask = data.choices ? amongChoices : data.x ? onLine : onSlider;
+  const { field, verdict } = ask(state, { ...data, describe });
+  const say = announce(state, ({ prediction: { guess, shown } }) =>
+    shown ? `${verdict(guess)} ${data.because}`.trim() : "Make your guess, then see what was measured.",
+  );
+  frame(el, "Predict, then look", field, say);
+  return state.close;
+}
+
+function amongChoices(state, { question, choices, truth }) {
+  const field = predict(state, "prediction", { question, choices });
+  const options = field.querySelectorAll("label");
+  state.draw(({ prediction: { shown } }) =>
+    options.forEach((option, i) => {
+      option.classList.toggle("cl-true", shown && choices[i] === truth);
+    }),
+  );
+  const verdict = (guess) =>
+    guess === truth ? `✓ Right: ${truth}.` : `✗ You chose “${guess}”; it is “${truth}”.`;
+  return { field, verdict };
+}
+
+/** The guess is a ring, the truth a dot; both slide along a line below the slider. */
+function onSlider(state, { question, low, high, step, truth, describe }) {
+  const field = predict(state, "prediction", { question, low, high, step, describe });
+  const picture = stage(state, "the guess, and what was measured", (root, width) => {
+    const side = 8, // half the slider's thumb
+      y = 12;
+    const place = (number) => side + ((number - low) / (high - low)) * (width - 2 * side);
+    const gap = drawing("path", { class: "cl-gap" });
+    root.append(
+      drawing("path", { class: "cl-axis", d: `M${side} ${y}H${width - side}` }),
+      label(describe(low), 0, y + 26, "cl-quiet cl-start"),
+      label(describe(high), width, y + 26, "cl-quiet cl-end"),
+      gap,
+    );
+    const ring = part(root, drawing("circle", { class: "cl-ring", r: 7 }), { y });
+    const text = write(label("", 0, 0, "cl-strong"), truth);
+    text.textContent = `measured ${describe(truth)}`;
+    const half = text.textContent.length * 4;
+    fill(text, { x: clamp(place(truth), half, width - half), y: y + 46 }, []);
+    const words = part(root, text, { o: 0 });
+    const dot = drawing("circle", { class: "cl-found", r: 6 });
+    const found = part(root, dot, { y, o: 0 }, ({ x }) => {
+      gap.setAttribute("d", `M${place(state.value.prediction.guess)} ${y}H${x}`);
+    });
+    return {
+      height: y + 52,
+      pose({ prediction: { guess, shown } }, { jump }) {
+        ring.to({ x: place(guess) }, { jump: true });
+        gap.style.visibility = shown ? "" : "hidden";
+        found.to({ x: place(shown ? truth : guess), o: shown ? 1 : 0 }, { jump: jump || !shown });
+        words.to({ o: shown ? 1 : 0 }, { jump: jump || !shown });
+      },
+    };
+  });
+  field.lastChild.before(picture);
+  const verdict = (guess) => `You guessed ${describe(guess)}; it is ${describe(truth)}.`;
+  return { field, verdict };
+}
+
+/** Points to be dragged up and down; who drags one along draws all that the pointer passes. */
+function onLine(state, { question, low, high, step, digits, truth, x, describe }) {
+  const last = x.length - 1;
+  const set = (i, number) => {
+    const { guess, shown } = state.value.prediction;
+    if (shown) return;
+    const rounded = Number(clamp(number, low, high).toFixed(digits));
+    state.set({ prediction: { guess: guess.map((old, j) => (j === i ? rounded : old)), shown } });
+  };
+  const picture = stage(state, "a line over its points", (root, width) => {
+    const left = 24 + 7.5 * Math.max(describe(low).length, describe(high).length),
+      right = width - 20,
+      top = 14,
+      bottom = 194;
+    const px = (i) => left + (i / last) * (right - left);
+    const py = (number) => bottom - ((number - low) / (high - low)) * (bottom - top);
+    const line = (numbers) =>
+      numbers.map((number, i) => `${i ? "L" : "M"}${px(i)} ${py(number)}`).join("");
+    for (const share of [0, 0.5, 1]) {
+      const y = bottom - share * (bottom - top);
+      root.append(
+        drawing("path", { class: "cl-axis", d: `M${left} ${y}H${right}` }),
+        label(describe(low + share * (high - low)), left - 10, y + 4.5, "cl-quiet cl-end"),
+      );
+    }
+    const every = Math.ceil((8 + 8 * Math.max(...x.map((name) => name.length))) / (px(1) - px(0)));
+    x.forEach((name, i) => {
+      if (i % every === 0) root.append(label(name, px(i), bottom + 22, "cl-quiet"));
+    });
+    const guessed = drawing("path", { class: "cl-guessed" }),
+      measured = drawing("path", { class: "cl-measured" });
+    root.append(guessed);
+    const found = part(root, measured, { t: 0, o: 0 }, ({ t }) => {
+      const { guess } = state.value.prediction;
+      const between = (number, i) => guess[i] + (number - guess[i]) * t;
+      measured.setAttribute("d", line(truth.map(between)));
+    });
+    const handles = x.map((name, i) => {
+      const node = drawing(
+        "g",
+        {},
+        drawing("circle", { class: "cl-hit", r: 20 }),
+        drawing("circle", { class: "cl-ring cl-knob", r: 7 }),
+      );
+      const drag = draggable(root, node, {
+        name: `guess at ${name}`,
+        move: (mx, my) =>
+          set(
+            clamp(Math.round(((mx - left) / (right - left)) * last), 0, last),
+            low + ((bottom - my) / (bottom - top)) * (high - low),
+          ),
+        nudge: (dx, dy) => set(i, state.value.prediction.guess[i] + (dx + dy) * 2 * step),
+      });
+      fill(node, { "aria-valuemin": low, "aria-valuemax": high }, []);
+      return { ...part(root, node, { x: px(i) }), drag };
+    });
+    return {
+      height: bottom + 30,
+      pose({ prediction: { guess, shown } }, { jump }) {
+        guessed.setAttribute("d", line(guess));
+        handles.forEach(({ to, drag }, i) => {
+          to({ y: py(guess[i]) }, { jump: true });
+          drag.say(describe(guess[i]), guess[i]);
+        });
+        found.to({ t: shown ? 1 : 0, o: shown ? 1 : 0 }, { jump: jump || !shown, ms: 900 });
+      },
+    };
+  });
+  const legend = element(
+    "p",
+    { class: "cl-legend" },
+    element("span", { class: "cl-guessed" }, "your guess"),
+    element("span", { class: "cl-measured" }, "measured"),
+  );
+  const field = predict(state, "prediction", {
+    question: `${question} Drag the points.`,
+    input: element("div", {}, picture, legend),
+  });
+  const verdict = (guess) => {
+    const off = guess.reduce((sum, number, i) => sum + Math.abs(number - truth[i]), 0) / x.length;
+    return `Your line is ${describe(off)} off on average.`;
+  };
+  return { field, verdict };
+}
+
+export default { render };

@@ -1,0 +1,94 @@
+"""A guess before an answer."""
+
+import html
+import math
+from collections.abc import Sequence
+
+import torch
+
+from companion.page.live import LiveFigure, table
+
+
+def prediction_figure(
+    question: str,
+    truth,
+    *,
+    between: tuple[float, float] | None = None,
+    unit: str = "",
+    choices: Sequence[str] | None = None,
+    x: Sequence | None = None,
+    because: str = "",
+) -> LiveFigure:
+    """Asks for a guess, then shows the measured truth beside it; nothing is stored or sent.
+
+    The reader moves a slider (`between`), takes one of the `choices`, or draws a line over `x`
+    (`x` and `between`).
+
+    Args:
+        question: what is asked, a sentence.
+        truth: what was measured: a number, one of the choices, or a number for every x.
+        between: least and largest number that can be guessed. Whole ones with a whole truth ask
+            for whole numbers.
+        unit: written behind a number, as "seconds" or "%".
+        choices: texts, at least two.
+        x: numbers or texts below the points of the line, at least two, drawn at equal distances.
+        because: the reason, a sentence or two, shown with the truth.
+
+    Raises:
+        ValueError: it is none of the three, or the truth cannot be guessed.
+    """
+    if choices is not None:
+        start, data = None, _choice(truth, list(choices), between, x)
+    else:
+        if between is None:
+            raise ValueError("a prediction needs between=(low, high), or choices=[...]")
+        start, data = _numbers(truth, between, x)
+    data |= {"question": question, "unit": unit, "because": because}
+    return LiveFigure(
+        "prediction", data, {"prediction": {"guess": start, "shown": False}}, _fallback(data)
+    )
+
+
+def _choice(truth, choices: list[str], between, x) -> dict:
+    if between is not None or x is not None:
+        raise ValueError("a prediction with choices has neither between nor x")
+    if len(set(choices)) < max(2, len(choices)) or truth not in choices:
+        raise ValueError(f"truth {truth!r} must be one of two or more different choices: {choices}")
+    return {"choices": choices, "truth": truth}
+
+
+def _numbers(truth, between: tuple[float, float], x: Sequence | None) -> tuple:
+    """The first guess and the data of a slider, or of a line."""
+    low, high = between
+    truth = torch.as_tensor(truth)
+    if x is not None and (len(x) < 2 or truth.shape != (len(x),)):
+        raise ValueError(f"a line over {len(x)} x needs as many truths, got shape {truth.shape}")
+    if x is None and truth.numel() != 1:
+        raise ValueError(f"a slider has one truth, got shape {truth.shape}; give x for a line")
+    if not low <= truth.min() <= truth.max() <= high:
+        raise ValueError(f"truth {truth.tolist()} must lie between {low} and {high}")
+    step = 10.0 ** math.floor(math.log10((high - low) / 50))
+    if isinstance(low, int) and isinstance(high, int) and not truth.is_floating_point():
+        step = max(step, 1.0)
+    digits = max(0, -round(math.log10(step)))
+    middle = round(low + round((high - low) / 2 / step) * step, digits)
+    data = {"low": low, "high": high, "step": step, "digits": digits}
+    if x is None:
+        return middle, data | {"truth": truth.item()}
+    names = [str(name) for name in torch.as_tensor(x).tolist()] if _are_numbers(x) else list(x)
+    return [middle] * len(names), data | {"truth": truth.tolist(), "x": names}
+
+
+def _are_numbers(x: Sequence) -> bool:
+    return not any(isinstance(name, str) for name in x)
+
+
+def _fallback(data: dict) -> str:
+    """The question, and the answer where nobody reads it by accident."""
+    truth = data["truth"]
+    pairs = list(zip(data["x"], truth, strict=True)) if "x" in data else [("measured", truth)]
+    answer = table("The answer", ["", data["unit"]], pairs)
+    return (
+        f"<p><b>{html.escape(data['question'])}</b></p><details><summary>The answer</summary>"
+        f"{answer}<p>{html.escape(data['because'])}</p></details>"
+    )

@@ -1,0 +1,102 @@
+"""A guess, then the truth: by slider, by choice, by a drawn line."""
+
+import re
+
+import pytest
+import torch
+from playwright.sync_api import Page, expect
+
+from companion.page import prediction_figure
+from tests.browser.reading import Example, close, numbers, press
+
+pytestmark = pytest.mark.browser
+
+CHOICES = ["one head", "two heads", "no head at all"]
+LENGTHS = [1, 2, 4, 8]
+
+
+def slider_figure():
+    return prediction_figure("How much?", torch.tensor(0.8), between=(0, 1), because="It learned.")
+
+
+def line_figure():
+    return prediction_figure("How high?", [0.0, 0.25, 0.5, 1.0], x=LENGTHS, between=(0, 1))
+
+
+def show_answer(page: Page) -> None:
+    page.get_by_role("button", name="Show the answer").click()
+
+
+def test_a_number_is_guessed_then_shown(show):
+    page = show(slider_figure(), reduced_motion="reduce")
+    measured = page.locator(".cl-stage text[data-value]")
+    expect(measured).not_to_be_visible()
+    slider = page.get_by_role("slider")
+    press(slider, "ArrowRight", times=3)
+    expect(page.get_by_text("your guess 0.53")).to_be_visible()
+    assert "0.8" not in page.get_by_role("status").inner_text()
+    show_answer(page)
+    expect(page.get_by_role("status")).to_have_text("You guessed 0.53; it is 0.80. It learned.")
+    expect(measured).to_be_visible()
+    close(numbers(measured), torch.tensor([0.8]), 1e-7)
+    expect(slider).to_be_disabled()
+    page.get_by_role("button", name="Guess again").click()
+    expect(measured).not_to_be_visible()
+    expect(slider).to_be_enabled()
+
+
+def test_a_choice_is_made_then_judged(show):
+    page = show(prediction_figure("Who?", "two heads", choices=CHOICES, because="They share."))
+    show_answer(page)  # nothing chosen yet: the choices get the focus
+    expect(page.get_by_role("radio").first).to_be_focused()
+    page.get_by_label("no head at all").check()
+    show_answer(page)
+    status = page.get_by_role("status")
+    expect(status).to_have_text("✗ You chose “no head at all”; it is “two heads”. They share.")
+    expect(page.locator(".cl-true")).to_have_text("two heads")
+    page.get_by_role("button", name="Guess again").click()
+    expect(page.locator(".cl-true")).to_have_count(0)
+    page.get_by_label("two heads").check()
+    show_answer(page)
+    expect(status).to_have_text("✓ Right: two heads. They share.")
+
+
+def test_a_line_is_drawn_with_keys_and_pointer_then_compared(show):
+    page = show(line_figure(), reduced_motion="reduce")
+    handles = page.get_by_role("slider")
+    expect(handles).to_have_count(4)
+    last = page.get_by_role("slider", name="guess at 8")
+    press(last, "ArrowUp", times=5)
+    expect(last).to_have_attribute("aria-valuenow", "0.6")
+    press(last, "Shift+ArrowDown", times=1)
+    expect(last).to_have_attribute("aria-valuenow", "0.5")
+    measured = page.locator("path.cl-measured")
+    expect(measured).not_to_be_visible()
+
+    first, box = handles.first.bounding_box(), handles.last.bounding_box()
+    page.mouse.move(first["x"] + first["width"] / 2, first["y"] + first["height"] / 2)
+    page.mouse.down()
+    end = box["x"] + box["width"] / 2
+    page.mouse.move(end, box["y"] - 400, steps=20)  # passes every point, up to the top
+    page.mouse.up()
+    expect(last).to_have_attribute("aria-valuenow", "1")
+    guess = handles.evaluate_all("nodes => nodes.map((node) => +node.ariaValueNow)")
+    assert guess == sorted(guess) and guess[1] > 0.5
+    off = sum(abs(a - b) for a, b in zip(guess, [0.0, 0.25, 0.5, 1.0], strict=True)) / 4
+    show_answer(page)
+    expect(measured).to_be_visible()
+    found = re.search(r"Your line is ([.\d]+) off", page.get_by_role("status").inner_text())
+    assert float(found[1]) == pytest.approx(off, abs=0.0051)
+    press(last, "ArrowDown")  # the guess is made
+    expect(last).to_have_attribute("aria-valuenow", "1")
+
+
+@pytest.mark.parametrize("make", [slider_figure, line_figure])
+def test_without_javascript_the_answer_is_in_a_fold(show, make):
+    page = show(make(), java_script_enabled=False)
+    expect(page.locator("td").first).not_to_be_visible()
+    page.locator("summary").click()
+    expect(page.locator("td").first).to_be_visible()
+
+
+EXAMPLE = Example(slider_figure, None)
