@@ -93,7 +93,7 @@ function render({ model, el }) {
       });
       ring.to(pixel(found.mixed), moved);
     };
-    return { height: 26 + radius * 1.34, pose };
+    return { height: 26 + radius * 1.42, pose };
   });
 
   const legend = element("p", { class: "cl-quiet" });
@@ -104,7 +104,7 @@ function render({ model, el }) {
       `○ the mixture of ${mates[word].join(" and ")}`;
   });
   const cosines = answerList(state, "cosines", (value) => result(value).cosines, 2);
-  cosines.style.gridTemplateColumns = "fit-content(14rem) minmax(3rem, 14rem) max-content";
+  cosines.style.gridTemplateColumns = "fit-content(60%) minmax(3rem, 14rem) max-content";
   const say = announce(state, (value) => {
     const { explained, cosines } = result(value);
     return (

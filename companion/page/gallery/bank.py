@@ -8,7 +8,7 @@ from companion.page.live import LiveFigure, packed, table
 
 
 def bank_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:
-    """Each word of `HOMONYMS` in the plane of its two mates, with its company and a mixture of both.
+    """Each word of `HOMONYMS` in the plane of its two mates, with its company and a mixture.
 
     The part that all mates share, the mean of their unit vectors, can be taken off. Vectors travel
     in float16.
