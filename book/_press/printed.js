@@ -5,7 +5,9 @@
   const onPaper = form === "pdf";
   const paragraph = (text) => Object.assign(document.createElement("p"), { textContent: text });
 
-  article.querySelectorAll(".headerlink, .copybtn, button").forEach((part) => part.remove());
+  article
+    .querySelectorAll(".headerlink, .copybtn, button, nav.here")
+    .forEach((part) => part.remove());
   article.querySelectorAll("details").forEach((part) => (part.open = true));
   for (const figure of article.querySelectorAll(".companion-live")) {
     const isQuiz = figure.dataset.figure === "quiz";
@@ -20,7 +22,8 @@
     note.className = "live-elsewhere";
     figure.after(note);
   }
-  if (!onPaper) article.querySelectorAll("script").forEach((part) => part.remove());
+  // Without the page's styles a chapter's small drawing on the index is a black box.
+  if (!onPaper) article.querySelectorAll("script, .chapters svg").forEach((part) => part.remove());
 
   // Where a link leads to, in the new form; null where that is not in it.
   const target = (link) => {
@@ -35,6 +38,16 @@
     const found = target(link);
     if (found === null) link.replaceWith(...link.childNodes);
     else link.setAttribute("href", found);
+  }
+  // The links that a live figure draws on paper.
+  for (const script of article.querySelectorAll('[data-figure="translator"] > script')) {
+    const state = JSON.parse(script.textContent);
+    const here = Object.entries(state.data.doors).map(([stage, to]) => {
+      const href = target({ href: new URL(to.href, location.href).href });
+      return [stage, { ...to, href }];
+    });
+    state.data.doors = Object.fromEntries(here.filter(([, { href }]) => href !== null));
+    script.textContent = JSON.stringify(state).replaceAll("<", "\\u003c");
   }
 
   // A formula does not part from the bracket before it, nor from the full stop behind it.

@@ -26,6 +26,7 @@ from book._press import execute
 from book._press.cards import with_cards, with_claims
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
+from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
 from companion.page import colours, live
@@ -86,6 +87,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
     app.connect("doctree-read", _give_addresses)
+    app.connect("html-page-context", _say_where)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
     app.add_css_file(COLOURS)
@@ -119,7 +121,9 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         with_cards(cells, read_rows(Path(app.srcdir), path))
         source[0] = json.dumps(notebook)
     elif path.suffix == ".md":
-        source[0] = with_answers(with_reference(with_claims(source[0], Path(app.srcdir))))
+        root = Path(app.srcdir)
+        text = with_chapters(source[0], root, app.config.notebook_outputs)
+        source[0] = with_answers(with_reference(with_claims(text, root)))
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:
@@ -141,6 +145,14 @@ def _give_addresses(app: Sphinx, page: nodes.document) -> None:
                 addresses += node["ids"]
     known = app.env.metadata[app.env.docname].setdefault("myst_slugs", {})
     known.update((address, (None, address, address)) for address in addresses)
+
+
+def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Put the strip "you are here" above the title of a chapter."""
+    folder, _, name = page.rpartition("/")
+    if folder == "book" and name in CHAPTERS:
+        index = (Path(app.srcdir) / "book" / "index.md").read_text("utf8")
+        context["body"] = here(name, chapters_of(index)) + context["body"]
 
 
 def _finish_site(app: Sphinx, exception: Exception | None) -> None:

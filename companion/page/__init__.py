@@ -5,6 +5,7 @@ from importlib import import_module
 
 from companion.page import gallery
 from companion.page.claims import claim
+from companion.page.colours import colour_legend
 from companion.page.diagrams import transformer_diagram
 from companion.page.notebook import note, setup
 from companion.page.plots import bars, figure, heatmap, heatmaps, lines
@@ -13,6 +14,7 @@ from companion.page.source import show_source
 __all__ = [
     "bars",
     "claim",
+    "colour_legend",
     "figure",
     "heatmap",
     "heatmaps",

@@ -6,8 +6,8 @@ import re
 import nbformat
 import pytest
 from myst_parser.mdit_to_docutils.base import default_slugify
+from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book._press.execute import notebooks
 from companion import checks
 from companion.grading.student import SOLUTIONS, STUDENTS, chapters
 from tests.exercises import CHECK, EXERCISES, ROOT, exercises_of
@@ -130,10 +130,11 @@ def test_the_chapter_lists_its_exercises(page):
 
 
 @every_page
-def test_both_pages_are_in_the_book(page):
-    pages = notebooks(ROOT)
-    assert ROOT / STUDENTS / f"{page}.ipynb" in pages
-    assert ROOT / SOLUTIONS / f"{page}.ipynb" in pages
+def test_both_pages_hang_below_their_chapter(page):
+    toc = parse_toc_yaml(ROOT / "_toc.yml")
+    exercises, solutions = ((folder / page).as_posix() for folder in (STUDENTS, SOLUTIONS))
+    assert exercises in toc[f"book/{page}"].child_files()
+    assert solutions in toc[exercises].child_files()
 
 
 def test_a_page_says_how_to_work_with_exercises():

@@ -20,7 +20,9 @@ PAGES = [
     "book/exercises/self_attention",
     "book/notation",
     "book/glossary",
+    "book/api/index",
     "book/api/kernels",
+    "book/exercises/strength",
 ]
 
 
@@ -46,6 +48,14 @@ def test_the_contents_of_the_epub_have_the_levels_of_the_book(epub):
         caption, pages = part.childNodes
         assert caption.nodeName == "span" and caption.firstChild.data
         assert {page.firstChild.nodeName for page in pages.childNodes} == {"a"}
+    for page, below in (("self_attention", "exercises"), ("api-index", "api")):
+        (entry,) = [
+            link.parentNode
+            for link in elements(epub["book/nav.xhtml"], "a")
+            if link.getAttribute("href") == f"book-{page}.xhtml"
+        ]
+        (inner,) = entry.getElementsByTagName("li")
+        assert inner.firstChild.getAttribute("href").startswith(f"book-{below}-")
     listed = [link.getAttribute("href") for link in elements(epub["book/nav.xhtml"], "a")]
     assert sorted(listed) == sorted(f"{name.replace('/', '-')}.xhtml" for name in PAGES)
 

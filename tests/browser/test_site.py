@@ -12,6 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
+from book._press.path import CHAPTERS
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +37,7 @@ STICKING_OUT = """() => [...document.querySelectorAll('body *')].filter(element 
 MISLEADING = """() => [...document.querySelectorAll(
   'a[aria-label], button[aria-label], summary[aria-label], [role=button][aria-label]'
 )].filter(element => {
-  const text = element.innerText.trim().toLowerCase();
+  const text = (element.innerText ?? element.textContent).trim().toLowerCase(); // the latter in SVG
   return text && element.checkVisibility() && !element.ariaLabel.toLowerCase().includes(text);
 }).map(element => element.outerHTML.slice(0, 120))"""
 
@@ -130,6 +131,35 @@ def test_nothing_is_wider_than_a_small_phone(open_page, http_address, article, s
 def test_names_for_screen_readers_are_those_on_the_screen(open_page, http_address, article):
     page = open_page(f"{http_address}/{article}")
     assert page.evaluate(MISLEADING) == []
+
+
+WITH_STRIP = [name for name in ARTICLES if name.removeprefix("book/")[:-5] in CHAPTERS]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", WITH_STRIP)
+def test_a_chapter_says_where_it_is_above_its_title(open_page, http_address, name, width):
+    page = open_page(f"{http_address}/{name}", viewport={"width": width, "height": 900})
+    strip = page.locator("nav.here")
+    title = page.locator("article h1")
+    assert strip.locator("b").inner_text() == title.evaluate("node => node.firstChild.data")
+    (drawing,) = [svg for svg in strip.locator("svg").all() if svg.is_visible()]
+    assert drawing.get_attribute("class") == ("named" if width == 1280 else "small")
+    assert drawing.locator("a.lit").count() > 0
+    for box in drawing.locator("rect").all():
+        assert box.bounding_box()["height"] >= 24
+    for target in drawing.locator("a").evaluate_all(
+        "all => all.map((a) => a.getAttribute('href'))"
+    ):
+        assert f"book/{target}" in ARTICLES
+    # The title stands where it did before any script had run.
+    top = title.bounding_box()["y"]
+    plain = open_page(
+        f"{http_address}/{name}",
+        viewport={"width": width, "height": 900},
+        java_script_enabled=False,
+    )
+    assert plain.locator("article h1").bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
 def test_every_picture_has_a_text_alternative(open_page, http_address, article):

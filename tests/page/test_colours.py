@@ -7,8 +7,8 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 
-from companion.page import bars, lines, live
-from companion.page.colours import COLOURS, properties, tone
+from companion.page import bars, colour_legend, lines, live
+from companion.page.colours import COLOURS, UNDERLINES, properties, tone
 
 GROUNDS = {"light": "#ffffff", "dark": "#121212"}  # of the book's pages
 
@@ -57,3 +57,19 @@ def test_a_plot_draws_a_concept_in_its_colour():
     axes = bars({"value": 1, "other": 2}, alt="a", xlabel="x").axes[0]
     colors = [to_hex(patch.get_facecolor()) for patch in axes.patches]
     assert colors[0] == tone("value") != colors[1]
+
+
+def test_the_legend_has_every_concept_with_its_colour_and_another_mark():
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", colour_legend().data)
+    assert len(rows) == len(COLOURS)
+    for (swatch, concept, _), (kind, colour) in zip(rows, COLOURS.items(), strict=True):
+        assert f"var(--{kind}, {colour['light']['shape']})" in swatch
+        assert f">{colour['concept']}<" in concept
+    marks = [re.search(r"text-decoration: ([^;]+);", concept)[1] for _, concept, _ in rows]
+    assert len(set(marks)) == len(marks)
+
+
+@pytest.mark.parametrize("kind", UNDERLINES)
+def test_the_legend_shows_the_underlines_of_the_figures(kind):
+    rule = re.search(rf"\.cl-{kind} \{{(.*?)\}}", live.module("attention"), re.S)[1]
+    assert f"--under: {UNDERLINES[kind]};" in rule

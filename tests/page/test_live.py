@@ -27,6 +27,7 @@ from companion.page import (
     live,
     path_figure,
     positions_figure,
+    word_figure,
 )
 from companion.page.live import LiveFigure
 
@@ -246,3 +247,16 @@ def test_heads_figure_ships_only_the_rows_it_needs():
     start = base64.b64decode(weights["object.bias"]["float16"])
     expected = model.head.bias[len(vocabulary) + vocabulary.id(nouns[0])].item()
     assert np.frombuffer(start, "<f2")[0] == np.float16(expected)
+
+
+def test_word_figure_starts_from_the_weights_of_companion_nn():
+    x, W_q, W_k, W_v = torch.randn(3, 5), torch.randn(5, 4), torch.randn(5, 4), torch.randn(5, 2)
+    figure = word_figure(["a", "b", "c"], x, W_q, W_k, W_v, follow=1)
+    _, weights = scaled_dot_product_attention(x[1:2] @ W_q, x @ W_k, x @ W_v)
+    cells = [float(cell) for cell in re.findall(r"<td>(.*?)</td>", figure.fallback)]
+    assert cells[-3:] == pytest.approx(weights.flatten().tolist(), abs=6e-4)
+    assert figure.value == {"step": 0, "word": 1, "guess": None}
+    with pytest.raises(ValueError, match="two to four words need as many vectors, got 2 and 3"):
+        word_figure(["a", "b"], x, W_q, W_k, W_v)
+    with pytest.raises(ValueError, match=r"need \(T, d\), twice \(d, d_k\)"):
+        word_figure(["a", "b", "c"], x, W_q, W_v, W_v)

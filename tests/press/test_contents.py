@@ -19,12 +19,14 @@ TOC = """\
 format: jb-book
 root: book/index
 parts:
-  - caption: Exercises
+  - caption: The idea
     chapters:
-      - file: book/exercises/one
+      - file: book/chapter
         sections:
-          - file: book/exercises/solutions/one
-            title: Solutions
+          - file: book/exercises/one
+            sections:
+              - file: book/exercises/solutions/one
+                title: Solutions
       - file: book/exercises/two
         sections:
           - file: book/exercises/solutions/two
@@ -49,6 +51,8 @@ def write_pages(book, *names):
         notebook = nbformat.v4.new_notebook()
         if "solutions" in name:
             text = "# Solutions\n\n## 1. Add\n\nIt is fortytwo."
+        elif name == "chapter":
+            text = "# A chapter"
         else:
             text = "# Exercises\n\n## 1. Add\n\n[Solution](solutions/one.ipynb#1-add)"
         notebook.cells = [nbformat.v4.new_markdown_cell(text)]
@@ -59,7 +63,7 @@ def write_pages(book, *names):
 def book(tmp_path):
     (tmp_path / "_toc.yml").write_text(TOC)
     write_pages(
-        tmp_path, "exercises/one", "exercises/solutions/one", "exercises/two", "more",
+        tmp_path, "chapter", "exercises/one", "exercises/solutions/one", "exercises/two", "more",
         "exercises/solutions/two",
     )  # fmt: skip
     (tmp_path / "book" / "index.md").write_text(INDEX)
@@ -68,15 +72,17 @@ def book(tmp_path):
 
 def test_all_pages_are_named_unless_something_else_is_said(book):
     assert table_of_contents(book) == book / "_toc.yml"
-    assert len(notebooks(book)) == 5
+    assert len(notebooks(book)) == 6
 
 
 def test_without_them_no_page_of_solutions_is_named(book, without):
     pages = parse_toc_yaml(table_of_contents(book))
-    assert list(pages) == ["book/index", "book/exercises/one", "book/exercises/two", "book/more"]
+    exercises = ["book/exercises/one", "book/exercises/two"]
+    assert list(pages) == ["book/index", "book/chapter", *exercises, "book/more"]
+    assert pages["book/chapter"].child_files() == exercises[:1]
     assert pages["book/exercises/one"].child_files() == []
     assert pages["book/exercises/two"].child_files() == ["book/more"]
-    assert [path.stem for path in notebooks(book)] == ["one", "two", "more"]
+    assert [path.stem for path in notebooks(book)] == ["chapter", "one", "two", "more"]
 
 
 def test_lines_that_link_to_a_solution_are_left_out_and_no_others(without):

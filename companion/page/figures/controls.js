@@ -188,3 +188,40 @@ function textInput(state, key, { change, complaint, ...attributes }) {
   });
   return { input, alert };
 }
+
+/** The number of letters to change, insert or drop on the way from one word to the other. */
+function editDistance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])));
+    }
+    row = next;
+  }
+  return row[b.length];
+}
+
+/** What is wrong with a sentence for a translator, or "". */
+function untranslatable({ english, longest_source: longest }, text) {
+  const sentence = wordsOf(text);
+  if (sentence.length === 0) return "Write a sentence of words that the model knows.";
+  if (sentence.length > longest) {
+    return `That is ${sentence.length} words; this figure reads at most ${longest}.`;
+  }
+  const unknown = sentence.find((word) => !english.includes(word));
+  if (unknown === undefined) return "";
+  const [nearest] = [...english].sort(
+    (a, b) => editDistance(unknown, a) - editDistance(unknown, b),
+  );
+  return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
+}
+
+/** The English words that a translator knows, to be unfolded. */
+const knownWords = ({ english }) =>
+  element(
+    "details",
+    {},
+    element("summary", {}, `The ${english.length} words it knows`),
+    element("p", { style: "font-size: .86rem" }, english.join(" · ")),
+  );

@@ -395,7 +395,8 @@ function slideGuess(state, key, set, { low, high, step, describe = (number) => f
     number.textContent = describe(guess);
     input.setAttribute("aria-valuetext", number.textContent);
   });
-  return element("label", { class: "cl-control" }, element("span", {}, "your guess ", number), input);
+  const text = element("span", {}, "your guess ", number);
+  return element("label", { class: "cl-control" }, text, input);
 }
 
 function chooseGuess(state, key, set, choices) {

@@ -195,7 +195,8 @@ function encoderBlocks(weights, name, count, rows, options) {
 }
 
 /** companion.nn.DecoderBlock. `allowed` rules the self-attention, causal unless told otherwise,
-    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights }. */
+    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights } and `fed`, what
+    the feed-forward network adds. */
 function decoderBlock(
   weights,
   name,
@@ -218,6 +219,64 @@ function decoderBlock(
   let x = after(1, add(rows, self.output));
   const cross = attend("cross_attention", before(2, x), memory, memoryAllowed);
   x = after(2, add(x, cross.output));
-  x = after(3, add(x, feedForward(weights, `${name}.feed_forward`, before(3, x), activation)));
-  return { output: x, weights: self.weights, crossWeights: cross.weights };
+  const fed = feedForward(weights, `${name}.feed_forward`, before(3, x), activation);
+  return { output: after(3, add(x, fed)), weights: self.weights, crossWeights: cross.weights, fed };
+}
+
+// ---------------------------------------------------------------- a companion.models.Transformer
+// `data` has its `weights`, `num_layers`, the options of a `block`, its `words` and ids.
+
+/** Word vectors times the square root of d_model. */
+function embedTokens(weights, ids) {
+  const table = weights["token_embedding.weight"];
+  const root = Math.sqrt(table[0].length);
+  return ids.map((id) => Array.from(table[id], (x) => x * root));
+}
+
+const withPositions = (vectors) =>
+  add(
+    vectors,
+    vectors.map((vector, position) => sinusoid(position, vector.length)),
+  );
+
+/** What encoderBlock returns of each block; the last output is the memory. */
+function encodeTokens({ weights, num_layers: numLayers, block }, ids) {
+  const read = withPositions(embedTokens(weights, ids));
+  return encoderBlocks(weights, "encoder_blocks", numLayers, read, block);
+}
+
+/** What decoderBlock returns of each `block`, and the `logits` [place][word] for what follows each of
+    the target's words. */
+function decodeTokens({ weights, num_layers: numLayers, block }, ids, memory) {
+  let x = withPositions(embedTokens(weights, ids));
+  const blocks = [];
+  for (let layer = 0; layer < numLayers; layer++) {
+    blocks.push(decoderBlock(weights, `decoder_blocks.${layer}`, x, memory, block));
+    x = blocks.at(-1).output;
+  }
+  return { blocks, logits: x.map((row) => tiedLogits(weights["token_embedding.weight"], row)) };
+}
+
+/** The most probable word, then the most probable after it, until [EOS]. */
+function greedyTranslation(data, source) {
+  const ids = source.map((word) => data.words.indexOf(word));
+  const encoded = encodeTokens(data, ids);
+  const memory = encoded.at(-1).output;
+  const target = [data.bos_id];
+  let decoded;
+  do {
+    decoded = decodeTokens(data, target, memory);
+    target.push(argmax(decoded.logits[target.length - 1]));
+  } while (target.at(-1) !== data.eos_id && target.length < data.longest_target);
+  return {
+    source,
+    target: target.slice(1).map((id) => data.words[id]),
+    ids,
+    read: target.slice(0, -1), // what the decoder was given: [BOS], then its own words
+    encoded,
+    memory,
+    decoded: decoded.blocks,
+    logits: decoded.logits,
+    probabilities: decoded.logits.map(softmax),
+  };
 }

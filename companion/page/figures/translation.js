@@ -1,89 +1,10 @@
 // The chapter's trained Transformer, running here: it translates what the reader writes, word by word, and
 // shows where each word of the translation looked in the sentence.
 
-/** Word vectors times the square root of d_model, and positions. */
-function embed(weights, ids) {
-  const width = weights["token_embedding.weight"][0].length;
-  const vectors = ids.map((id) =>
-    Array.from(weights["token_embedding.weight"][id], (x) => x * Math.sqrt(width)),
-  );
-  const positions = ids.map((_, position) => sinusoid(position, width));
-  return add(vectors, positions);
-}
-
-function encode({ weights, num_layers: numLayers, block }, ids) {
-  const blocks = encoderBlocks(weights, "encoder_blocks", numLayers, embed(weights, ids), block);
-  return blocks.at(-1).output;
-}
-
-/** Logits [place][word] for what follows each of the target's words, and the cross-attention
-    [layer][head][place][source word]. */
-function decode({ weights, num_layers: numLayers, block }, ids, memory) {
-  let x = embed(weights, ids);
-  const cross = [];
-  for (let layer = 0; layer < numLayers; layer++) {
-    const done = decoderBlock(weights, `decoder_blocks.${layer}`, x, memory, block);
-    x = done.output;
-    cross.push(done.crossWeights);
-  }
-  return {
-    logits: x.map((row) => weights["token_embedding.weight"].map((w) => dot(row, w))),
-    cross,
-  };
-}
-
-/** Greedy: the most probable word, then the most probable after it, until [EOS]. */
-function translate(data, source) {
-  const memory = encode(
-    data,
-    source.map((word) => data.words.indexOf(word)),
-  );
-  const target = [data.bos_id];
-  let decoded;
-  do {
-    decoded = decode(data, target, memory);
-    const last = decoded.logits[target.length - 1];
-    target.push(argmax(last));
-  } while (target.at(-1) !== data.eos_id && target.length < data.longest_target);
-  return {
-    source,
-    target: target.slice(1).map((id) => data.words[id]),
-    logits: decoded.logits,
-    probabilities: decoded.logits.map(softmax),
-    cross: decoded.cross,
-  };
-}
-
-/** The number of letters to change, insert or drop on the way from one word to the other. */
-function distance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])));
-    }
-    row = next;
-  }
-  return row[b.length];
-}
-
-/** What is wrong with a sentence, or "". */
-function complaint({ english, longest_source: longest }, text) {
-  const sentence = wordsOf(text);
-  if (sentence.length === 0) return "Write a sentence of the words below.";
-  if (sentence.length > longest) {
-    return `That is ${sentence.length} words; this figure reads at most ${longest}.`;
-  }
-  const unknown = sentence.find((word) => !english.includes(word));
-  if (unknown === undefined) return "";
-  const [nearest] = [...english].sort((a, b) => distance(unknown, a) - distance(unknown, b));
-  return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
-}
-
 /** The cross-attention [place][source word] of one head, or the mean over the heads of a layer. */
-function attentionOf(cross, name) {
+function attentionOf(blocks, name) {
   const [layer, head] = name.split(".");
-  const heads = cross[Number(layer)];
+  const heads = blocks[Number(layer)].crossWeights;
   return head === "mean" ? meanOf(heads) : heads[Number(head)];
 }
 
@@ -91,26 +12,19 @@ function render({ model, el }) {
   const data = withWeights(model.get("data"));
   const state = connect(model);
   const computed = remember((text) =>
-    complaint(data, text) ? null : translate(data, wordsOf(text)),
+    untranslatable(data, text) ? null : greedyTranslation(data, wordsOf(text)),
   );
   const result = (value) => computed(value.sentence);
   const place = (value) => Math.min(value.place, result(value).target.length) - 1;
-  const shown = (value) => attentionOf(result(value).cross, value.attention);
+  const shown = (value) => attentionOf(result(value).decoded, value.attention);
 
   const typed = textInput(state, "sentence", {
     name: "typed",
     lang: "en",
     style: "width: 100%",
-    complaint: (text) => complaint(data, text),
+    complaint: (text) => untranslatable(data, text),
     change: (sentence) => ({ sentence, place: 1 }),
   });
-  const known = element(
-    "details",
-    {},
-    element("summary", {}, `The ${data.english.length} words it knows`),
-    element("p", { style: "font-size: .86rem" }, data.english.join(" · ")),
-  );
-
   const heads = Array.from({ length: data.num_layers }, (_, layer) => [
     `block ${layer + 1}`,
     [
@@ -242,7 +156,7 @@ function render({ model, el }) {
       typed.input,
     ),
     typed.alert,
-    known,
+    knownWords(data),
     element(
       "div",
       { class: "cl-controls", style: "margin-top: .7rem" },

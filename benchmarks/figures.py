@@ -1,0 +1,119 @@
+"""How long a live figure takes from an input to the redrawn picture.
+
+    PYTHONPATH=. .venv/bin/python benchmarks/figures.py [figure ...] > benchmarks/figures.md
+
+Every figure stands alone on a page in Chromium, with the data that it had when the book was last
+executed (`make book`), or with those of its test where no chapter shows it yet. Its controls are
+changed in turn, 50 times in all, each time until the page is laid out anew; painting is not in it,
+nor is what glides afterwards. A figure that takes longer than 16 ms loses a frame.
+"""
+
+import argparse
+import json
+import re
+import statistics
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from measuring import machine, print_table
+from playwright.sync_api import Browser
+
+from book._press.printed import chromium
+from companion.page.live import bundle
+from tests.browser.reading import PAGE
+from tests.browser.test_figures import EXAMPLES
+
+EXECUTED = Path(__file__).parents[1] / "_build" / "executed" / "book"
+CHANGES = 50
+FRAME = 16  # ms
+
+# [[name of the control, ms], ...]
+MEASURE = """async (changes) => {
+  const wanted = 'input:not([type=text]), select, svg [role=slider], svg [role=button]';
+  const seen = (node) => !node.disabled && node.checkVisibility({ visibilityProperty: true });
+  const fire = (node, name) => node.dispatchEvent(new Event(name, { bubbles: true }));
+  const act = (node) => {
+    if (node.type === 'range' || node.type === 'number') {
+      const before = node.value;
+      node.stepUp();
+      if (node.value === before) node.value = node.min;
+      fire(node, 'input');
+    } else if (node.tagName === 'SELECT') {
+      node.selectedIndex = (node.selectedIndex + 1) % node.options.length;
+      fire(node, 'change');
+    } else if (node.role === 'slider') {
+      node.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowUp', bubbles: true }));
+    } else {
+      node.dispatchEvent(new MouseEvent('click', { bubbles: true }));
+    }
+  };
+  const times = [];
+  for (let i = 0; i < changes; i++) {
+    const controls = [...document.querySelectorAll(wanted)].filter(seen);
+    const node = controls[i % controls.length];
+    const name = node.name?.replace(/-.*/, '') || node.ariaLabel;
+    const start = performance.now();
+    act(node);
+    document.documentElement.getBoundingClientRect();
+    times.push([name, performance.now() - start]);
+    await new Promise(requestAnimationFrame);
+  }
+  return times;
+}"""
+
+
+def in_the_book() -> dict[str, tuple[str, str]]:
+    """Figure -> a chapter that shows it and the HTML there, as last executed."""
+    found = {}
+    for file in sorted(EXECUTED.rglob("*.json"), key=lambda file: file.stat().st_mtime):
+        for outputs in json.loads(file.read_text("utf8"))["outputs"]:
+            for output in outputs:
+                html = "".join(output.get("data", {}).get("text/html", ""))
+                if name := re.match(r'<div class="companion-live" data-figure="(\w+)"', html):
+                    found[name[1]] = file.parent.name, html
+    return found
+
+
+def milliseconds(browser: Browser, html: str) -> list[tuple[str, float]]:
+    """The control and the time of each change of a figure."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "figures.js").write_text(bundle(), "utf8")
+        page_file = Path(folder, "page.html")
+        page_file.write_text(PAGE.format(html), "utf8")
+        page = browser.new_page()
+        page.goto(page_file.as_uri())
+        page.evaluate(MEASURE, 3)  # the first calls compile
+        times = page.evaluate(MEASURE, CHANGES)
+        page.close()
+    return times
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("figures", nargs="*", default=sorted(EXAMPLES))
+    names = parser.parse_args().figures
+    shown, rows = in_the_book(), []
+    with chromium() as browser:
+        for name in names:
+            chapter, html = shown.get(name) or ("its test", EXAMPLES[name].make().to_html())
+            times = milliseconds(browser, html)
+            by_control = defaultdict(list)
+            for control, time in times:
+                by_control[control].append(time)
+            medians = {control: statistics.median(some) for control, some in by_control.items()}
+            slowest = max(medians, key=medians.get)
+            all_times = [time for _, time in times]
+            median, worst = statistics.median(all_times), max(all_times)
+            row = [name, chapter, f"{median:.1f} ms", f"{worst:.1f} ms"]
+            rows.append([*row, f"{slowest}, {medians[slowest]:.1f} ms"])
+    slow = [name for name, _, median, *_ in rows if float(median.split()[0]) > FRAME]
+    print("# Live figures: from an input to the redrawn picture\n")
+    print(f"{machine('cpu')}; {CHANGES} changes of each figure's controls, in turn;")
+    print("layout included, paint not.\n")
+    print_table(["figure", "data of", "median", "worst", "slowest control, median"], rows)
+    print(f"\nMedian over {FRAME} ms: {', '.join(slow) or 'none'}.")
+
+
+if __name__ == "__main__":
+    main()
