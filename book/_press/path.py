@@ -27,6 +27,7 @@ CHAPTERS = {
     "positional_encoding": ("place", "place2"),
     "transformer_block": ("self", "ffn"),
     "full_model": ("memory", "cross", "out"),
+    "contextual_embeddings": ("words", "self", "ffn", "memory"),
     "three_families": ("self", "masked"),
     "beyond_recurrence": ("self", "masked", "loop"),
     "efficient_attention": ("self", "masked", "cross"),
