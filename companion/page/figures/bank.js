@@ -53,12 +53,8 @@ function render({ model, el }) {
     const radius = Math.min(0.37 * width, 260);
     const pixel = ([x, y]) => ({ x: width / 2 + radius * x, y: 26 + radius * (1 - y) });
     const origin = pixel([0, 0]);
-    root.append(
-      drawing("path", {
-        class: "cl-axis",
-        d: `M${origin.x - radius} ${origin.y}A${radius} ${radius} 0 0 1 ${origin.x + radius} ${origin.y}Z`,
-      }),
-    );
+    const arc = `A${radius} ${radius} 0 0 1 ${origin.x + radius} ${origin.y}Z`;
+    root.append(drawing("path", { class: "cl-axis", d: `M${origin.x - radius} ${origin.y}${arc}` }));
     const dot = (name, shape) => part(root, drawing("g", { class: name }, shape()), pixel([0, 0]));
     const circle = () => drawing("circle", { r: 4.5 });
     const triangle = () => drawing("path", { d: "M0 -6L5.5 4L-5.5 4Z" });
@@ -68,13 +64,14 @@ function render({ model, el }) {
     );
     const strange = Array.from({ length: others.length - 2 }, () => dot("cl-stranger", cross));
     const arrows = ["cl-crowd0", "cl-crowd1", "cl-homonym"].map((name) => {
-      const made = arrow(root, "stream", { x1: origin.x, y1: origin.y, x2: origin.x, y2: origin.y, w: 2.5 });
+      const { x, y } = origin;
+      const made = arrow(root, "stream", { x1: x, y1: y, x2: x, y2: y, w: 2.5 });
       made.node.classList.add(name);
       return made;
     });
     const ring = part(root, drawing("circle", { r: 7, class: "cl-ring" }), pixel([0, 1]));
-    const names = [0, 1, 2].map(() => {
-      const text = label("", 0, 0, "cl-strong");
+    const names = ["cl-strong cl-end", "cl-strong cl-start", "cl-strong"].map((name) => {
+      const text = label("", 0, 0, name);
       return { text, ...part(root, drawing("g", {}, text), pixel([0, 1])) };
     });
     const pose = (value, moved) => {
@@ -88,7 +85,6 @@ function render({ model, el }) {
         const { x, y } = pixel(found.place(text));
         arrows[i].to({ x2: x, y2: y }, moved);
         names[i].text.textContent = text;
-        names[i].text.setAttribute("class", ["cl-strong cl-end", "cl-strong cl-start", "cl-strong"][i]);
         names[i].to({ x: x + [-8, 8, 0][i], y: y - [2, 2, 12][i] }, moved);
       });
       ring.to(pixel(found.mixed), moved);
@@ -108,8 +104,8 @@ function render({ model, el }) {
   const say = announce(state, (value) => {
     const { explained, cosines } = result(value);
     return (
-      `${value.common ? "With" : "Without"} the common part, the cosine of ${mates[value.word].join(" and ")} ` +
-      `is ${format(cosines[0][1])}. A sum of them gives ${format(100 * explained, 0)} % of the ` +
+      `${value.common ? "With" : "Without"} the common part, the cosine of ` +
+      `${cosines[0][0]} is ${format(cosines[0][1])}. A sum of them gives ${format(100 * explained, 0)} % of the ` +
       `squared length of ${value.word}.`
     );
   });
@@ -138,7 +134,9 @@ function render({ model, el }) {
     say,
     goals(state, [
       {
-        text: "With the common part: a cosine above .85 with the word for a mixture that leaves out one meaning altogether.",
+        text:
+          "With the common part: a cosine above .85 with the word, " +
+          "for a mixture that leaves out one meaning altogether.",
         reached: (value) =>
           value.common && value.mix % 100 === 0 && result(value).cosines[4][1] > 0.85,
       },

@@ -254,8 +254,11 @@ function render({ model, el }) {
     say,
     goals(state, [
       {
-        text: "Three different words whose answer is the nearest to the third alone, too: no arithmetic needed.",
-        reached: (value) => different(value) && result(value).answers[0][0] === result(value).alone[0][0],
+        text:
+          "Three different words whose answer is the nearest to the third alone, too: " +
+          "no arithmetic needed.",
+        reached: (value) =>
+          different(value) && result(value).answers[0][0] === result(value).alone[0][0],
       },
       {
         text: "The three words allowed: an analogy that answers with one of them.",

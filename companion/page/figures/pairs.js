@@ -1,8 +1,8 @@
 // Byte-pair encoding on six words: letters stay, and the pieces round them grow.
 
 /** What is known after each of the merges: [{ rows: the pieces of each word, pairs: [[left, right,
-    count], the most frequent first], vocabulary }]. Of equally frequent pairs the one with the older
-    pieces comes first; letters are as old as their place in the alphabet. */
+    count]], the most frequent first, vocabulary }]. Of equally frequent pairs the one with the
+    older pieces comes first; letters are as old as their place in the alphabet. */
 function merges(words, most) {
   const vocabulary = [...new Set(words.join(""))].sort();
   let rows = words.map((word) => [...word]);
@@ -46,7 +46,7 @@ function render({ model, el }) {
   const all = remember((text) => merges(wordsOf(text), steps));
   const now = ({ text, step }) => all(text)[step];
 
-  /** Of each letter of a word: the piece that begins there ("" inside one), and how many went before. */
+  /** Of each letter: the piece that begins there ("" inside one), and how many went before. */
   const places = (row) => {
     const found = [];
     row.forEach((piece, before) =>
@@ -67,7 +67,8 @@ function render({ model, el }) {
       const boxes = Array.from({ length: letters }, () => {
         const rect = drawing("rect", { height: high, rx: 7 });
         const node = drawing("g", { class: "cl-token" }, rect);
-        return part(root, node, { x, y, w: 0 }, ({ w }) => rect.setAttribute("width", Math.max(0, w)));
+        const grow = ({ w }) => rect.setAttribute("width", w);
+        return part(root, node, { x, y, w: 0 }, grow);
       });
       const texts = Array.from({ length: letters }, () => {
         const text = drawing("text", { y: high / 2 + 5 });
@@ -135,14 +136,15 @@ function render({ model, el }) {
   });
 
   const caption = (value) => {
-    const { pairs, vocabulary: pieces } = now(value);
+    const { pairs } = now(value);
     const before = value.step === 0 ? null : all(value.text)[value.step - 1].pairs[0];
     const done = before
-      ? `${before[0]} + ${before[1]} became ${pieces.at(-1)}. `
+      ? `${before[0]} + ${before[1]} became ${before[0]}${before[1]}. `
       : "Every letter is a piece of its own. ";
-    if (pairs.length === 0) return `${before ? done : ""}Every word is one token: nothing is left to join.`;
-    const [left, right, number] = pairs[0];
-    return `${done}The most frequent pair is now ${left} + ${right}, ${number} times: it is joined next.`;
+    if (pairs.length === 0) return "Every word is one token: nothing is left to join.";
+    const [left, right, number] = pairs[0],
+      often = number === 1 ? "once" : `${number} times`;
+    return `${done}The most frequent pair is now ${left} + ${right}, ${often}: it is joined next.`;
   };
   const names = Array.from({ length: steps + 1 }, (_, i) => ({ name: String(i), caption }));
   frame(
