@@ -21,12 +21,14 @@ DECODER = ("written", "place2", "masked", "cross", "ffn2", "out")
 
 # The stages of the model that a chapter is about; "loop" is the way back from the next word.
 CHAPTERS = {
+    "one_word_at_a_time": ("words", "self"),
     "embeddings": ("words", "written"),
     "self_attention": ("self",),
     "multi_head_attention": ("self", "masked", "cross"),
     "positional_encoding": ("place", "place2"),
     "transformer_block": ("self", "ffn"),
     "full_model": ("memory", "cross", "out"),
+    "decoding": ("written", "out", "loop"),
     "contextual_embeddings": ("words", "self", "ffn", "memory"),
     "three_families": ("self", "masked"),
     "beyond_recurrence": ("self", "masked", "loop"),
@@ -49,7 +51,7 @@ DOORS = {
     "cross": "full_model",
     "ffn2": "transformer_block",
     "out": "full_model",
-    "loop": "beyond_recurrence",
+    "loop": "decoding",
     "block": "transformer_block",
     "block2": "transformer_block",
 }

@@ -4,77 +4,57 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Mistake, call, compare, exercise
+from companion.checks.exercise import Mistake, call, compare, exercise, longest_chain
 
 
 @exercise
-def slopes(answer) -> str:
-    """Check `slopes(w, x)`, (n,): the slope of the last state for each x, of h = tanh(w h + x).
+def forget_bias(answer) -> str:
+    """Check `forget_bias(distances, kept)`, (m,): for each distance the bias b of a forget gate.
 
-    The state starts at 0; w is a number, x a tensor (n,).
+    The gate sigmoid(b) multiplies the memory at every step; after that many steps the share `kept`,
+    a number between 0 and 1, is to be left.
     """
     cases = [
-        {"w": 1.5, "x": torch.tensor([0.5, -0.25])},
-        {"w": 0.5, "x": torch.tensor([1.0, 0.0, -1.0])},
-        {"w": 1.0, "x": torch.linspace(-1, 1, 8)},
-        {"w": -1.5, "x": torch.linspace(-0.1, 0.2, 5)},
+        {"distances": torch.tensor(distances), "kept": kept}
+        for distances, kept in (
+            ([1.0], 0.25),
+            ([2.0], 0.25),
+            ([1.0, 10.0, 100.0], 0.5),
+            ([5.0, 31.0, 127.0], 0.9),
+        )
     ]
-    compare(answer, cases, _slopes, SLOPES_MISTAKES)
-    return "2, 3, 5 and 8 children, w = 1.5, 1, 0.5 and -1.5"
+    compare(answer, cases, _forget_bias, FORGET_BIAS_MISTAKES)
+    return "distances of 1 to 127 words, shares of 0.25, 0.5 and 0.9"
 
 
-def _slopes(w, x, *, squash=torch.tanh, follow=lambda w, h, x: w * h + x, of=lambda states: -1):
-    x = x.clone().requires_grad_()
-    h, states = torch.zeros(()), []
-    for step in x:
-        h = squash(follow(w, h, step))
-        states.append(h)
-    return torch.autograd.grad(states[of(states)], x)
+def _gate(distances, kept):
+    return kept ** (1 / distances)
 
 
-SLOPES_MISTAKES = {
-    "there is no tanh: the slope is that of the linear line of children": (
-        lambda w, x: _slopes(w, x, squash=lambda h: h)
+def _forget_bias(distances, kept):
+    return (torch.logit(_gate(distances, kept)),)
+
+
+FORGET_BIAS_MISTAKES = {
+    "this is the gate, not its bias: solve sigmoid(b) = gate for b": (
+        lambda distances, kept: (_gate(distances, kept),)
     ),
-    "w multiplies the new word as well as the state": (
-        lambda w, x: _slopes(w, x, follow=lambda w, h, x: w * (h + x))
+    "the distance is left out: this bias keeps the share for a single word": (
+        lambda distances, kept: (torch.logit(torch.full_like(distances, kept)),)
     ),
-    "tanh is applied to the state only, before the new word is added": (
-        lambda w, x: _slopes(w, x, squash=lambda h: h, follow=lambda w, h, x: w * torch.tanh(h) + x)
+    "the share is raised to the power of the distance; the gate is its root": (
+        lambda distances, kept: (torch.logit(torch.tensor(kept) ** distances),)
     ),
-    "the slopes are in reverse order: the first belongs to the first word": (
-        lambda w, x: (_slopes(w, x)[0].flip(0),)
+    "the sign is wrong: such a gate closes": (
+        lambda distances, kept: (-_forget_bias(distances, kept)[0],)
     ),
-    "the slope of the sum of all states, not of the last one": lambda w, x: _sum_of_slopes(w, x),
-    "the states were returned, not the slopes": lambda w, x: (_states(w, x),),
-    "the slope of tanh is 1 - h**2, not 1 - h": (
-        lambda w, x: _slopes_by_hand(w, x, lambda h: 1 - h)
+    "the logarithm of the gate is not its bias: the sigmoid has to be undone": (
+        lambda distances, kept: (_gate(distances, kept).log(),)
     ),
-    "w multiplies the slope of the last word, too: it is not passed on any further": (
-        lambda w, x: (w * _slopes(w, x)[0],)
+    "the share is divided by the distance, as if each word took the same amount off": (
+        lambda distances, kept: (torch.logit(kept / distances),)
     ),
 }
-
-
-def _states(w, x):
-    h, states = torch.zeros(()), []
-    for step in x:
-        h = torch.tanh(w * h + step)
-        states.append(h)
-    return torch.stack(states)
-
-
-def _sum_of_slopes(w, x):
-    x = x.clone().requires_grad_()
-    return torch.autograd.grad(_states(w, x).sum(), x)
-
-
-def _slopes_by_hand(w, x, slope):
-    passed, slopes = 1.0, []
-    for h in _states(w, x).flip(0):
-        slopes.append(passed * slope(h))
-        passed = passed * slope(h) * w
-    return (torch.stack(slopes[::-1]),)
 
 
 @exercise
@@ -152,7 +132,7 @@ def scan(answer) -> str:
         (2 * torch.rand(100) - 1, torch.randn(100)),
     ):
         compare(answer, [{"w": w, "x": x}], _loop, {DIVIDES: _by_division})
-    short, long = (_longest_chain(call(answer, **_leaves(n))) for n in (32, 256))
+    short, long = (longest_chain(call(answer, **_leaves(n))) for n in (32, 256))
     if long > 2 * short:  # 8 rounds against 5; a loop has 256 against 32
         raise Mistake(
             "the numbers are right, but each waits for the one before: the longest chain of "
@@ -164,24 +144,6 @@ def scan(answer) -> str:
 
 def _leaves(n: int) -> dict[str, torch.Tensor]:
     return {name: torch.rand(n, requires_grad=True) for name in ("w", "x")}
-
-
-def _longest_chain(result: torch.Tensor) -> int:
-    """The number of operations in a row that autograd has recorded on the way to the result."""
-    if result.grad_fn is None:
-        raise Mistake(
-            "no gradient reaches w and x, so that the rounds cannot be counted",
-            "w and x with requires_grad=True; the result has no grad_fn",
-        )
-    length, todo = {}, [result.grad_fn]
-    while todo:
-        needed = [before for before, _ in todo[-1].next_functions if before is not None]
-        missing = [before for before in needed if before not in length]
-        if missing:
-            todo += missing
-        else:
-            length[todo.pop()] = 1 + max((length[before] for before in needed), default=0)
-    return length[result.grad_fn]
 
 
 def _loop(w, x, *, step=lambda w, h, x: w * h + x):

@@ -256,6 +256,28 @@ def _text(x) -> str:
     return " ".join(numbers.split())
 
 
+def longest_chain(result: torch.Tensor) -> int:
+    """The number of operations in a row that autograd has recorded on the way to the result.
+
+    Raises:
+        Mistake: it has recorded none.
+    """
+    if result.grad_fn is None:
+        raise Mistake(
+            "no gradient reaches the inputs, so that what waits for what cannot be counted",
+            "inputs with requires_grad=True; the result has no grad_fn",
+        )
+    length, todo = {}, [result.grad_fn]
+    while todo:
+        needed = [before for before, _ in todo[-1].next_functions if before is not None]
+        missing = [before for before in needed if before not in length]
+        if missing:
+            todo += missing
+        else:
+            length[todo.pop()] = 1 + max((length[before] for before in needed), default=0)
+    return length[result.grad_fn]
+
+
 def where(error: Exception) -> str:
     """The last line in the traceback that is the learner's own."""
     libraries = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))

@@ -1,15 +1,12 @@
 """Checks for the exercises of book/full_model.ipynb."""
 
 from functools import partial
-from itertools import count
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 
 from companion.checks.exercise import compare, exercise
-from companion.generation import greedy_decode
-from companion.models import Transformer, TransformerConfig
 
 
 @exercise
@@ -111,116 +108,6 @@ SHIFTED_MISTAKES = {
                 1, (target_ids != 0).sum(1, keepdim=True), eos_id
             ),
         )
-    ),
-}
-
-
-@exercise
-def greedy(answer) -> str:
-    """Check `greedy(model, source_ids, max_len)` -> target ids (B, max_len).
-
-    model is a `Transformer` in eval mode, of which only `encode`, `decode` and `config` are needed;
-    source_ids (B, S). A target starts with bos_id; after its eos_id there is only pad_id, and
-    columns of which nothing is left but padding may be missing.
-    """
-    model, source_ids = _a_model_that_ends()
-
-    def filled(source_ids, max_len):
-        result = answer(model, source_ids, max_len)
-        match result:
-            case torch.Tensor(shape=(_, width)) if 0 < width < max_len:
-                return F.pad(result, (0, max_len - width), value=model.config.pad_id)
-        return result
-
-    cases = [{"source_ids": source_ids[:1], "max_len": 4}, {"source_ids": source_ids, "max_len": 9}]
-    with torch.no_grad():
-        compare(
-            filled,
-            cases,
-            lambda source_ids, max_len: (greedy_decode(model, source_ids, max_len),),
-            {text: partial(variant, model) for text, variant in GREEDY_MISTAKES.items()},
-            numbers=np.integer,
-        )
-    return "one sentence, and several that end at different places, one of them not at all"
-
-
-def _a_model_that_ends() -> tuple[Transformer, torch.Tensor]:
-    """A random model, and sources whose translations end at five different places or more."""
-    config = TransformerConfig(
-        vocab_size=11, d_model=8, num_layers=1, num_heads=2, d_ff=16, max_len=16, dropout=0.0
-    )
-    generator = torch.Generator().manual_seed(0)
-    sources = torch.randint(3, 11, (200, 5), generator=generator)
-    lengths = torch.randint(1, 6, (200, 1), generator=generator)
-    sources[torch.arange(5) >= lengths] = config.pad_id
-    for seed in count():
-        model = Transformer(config).double().eval()
-        generator.manual_seed(seed)
-        with torch.no_grad():
-            for parameter in model.parameters():
-                if parameter.dim() > 1:
-                    parameter.normal_(std=0.7, generator=generator)
-        targets = greedy_decode(model, sources, 9)
-        ends = (targets == config.eos_id).any(1) * (targets == config.eos_id).int().argmax(1)
-        of_each = [(ends == end).nonzero()[0, 0] for end in ends.unique()]  # 0: it does not end
-        if len(of_each) >= 5 and not ends[of_each[0]]:
-            return model, sources[torch.stack(of_each)]
-
-
-def _greedy(
-    model,
-    source_ids,
-    max_len,
-    *,
-    read=lambda logits: logits[:, -1],
-    choose=lambda logits: logits.argmax(-1),
-    stop=torch.all,
-    after="pad_id",
-    window=slice(None),
-):
-    """Greedy decoding, or what it would be with one step done in another way."""
-    config, memory = model.config, model.encode(source_ids)
-    target = source_ids.new_full((len(source_ids), 1), config.bos_id)
-    ended = torch.zeros(len(target), dtype=torch.bool)
-    while target.shape[1] < max_len and not stop(ended):
-        written = choose(read(model.decode(target[:, window], memory, source_ids)))
-        if after is not None:
-            written = written.masked_fill(ended, getattr(config, after))
-        target = torch.cat([target, written[:, None]], dim=1)
-        ended |= written == config.eos_id
-    return (F.pad(target, (0, max_len - target.shape[1]), value=config.pad_id),)
-
-
-def _without_bos(model, source_ids, max_len):
-    return (F.pad(_greedy(model, source_ids, max_len)[0][:, 1:], (0, 1)),)
-
-
-GREEDY_MISTAKES = {
-    "a row goes on after its [EOS]; it should stay finished while the others go on": partial(
-        _greedy, after=None
-    ),
-    "finished rows are filled with [EOS]; fill with pad_id": partial(_greedy, after="eos_id"),
-    "it stops as soon as one row has ended; the others have to go on": partial(
-        _greedy, stop=torch.any
-    ),
-    "the first place is read, whose answer never changes; the next word is said at the last": (
-        partial(_greedy, read=lambda logits: logits[:, 0])
-    ),
-    "only the last word is given to the decoder: without a cache it needs all that is written": (
-        partial(_greedy, window=slice(-1, None))
-    ),
-    "the least probable word is chosen": partial(_greedy, choose=lambda logits: logits.argmin(-1)),
-    "max_len counts [BOS]: the result is one column too long": (
-        lambda model, source_ids, max_len: _greedy(model, source_ids, max_len + 1)
-    ),
-    "[BOS] is missing at the start of the result": _without_bos,
-    "[EOS] is missing from the result": lambda model, source_ids, max_len: (
-        (result := _greedy(model, source_ids, max_len)[0]).masked_fill(
-            result == model.config.eos_id, model.config.pad_id
-        ),
-    ),
-    "every row gets the translation of the first source": lambda model, source_ids, max_len: (
-        _greedy(model, source_ids[:1], max_len)[0].expand(len(source_ids), -1),
     ),
 }
 

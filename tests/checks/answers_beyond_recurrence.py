@@ -5,108 +5,58 @@ import math
 import torch
 import torch.nn.functional as F
 
-from companion.checks.beyond_recurrence import convolve_centred, scan, slopes
+from companion.checks.beyond_recurrence import convolve_centred, forget_bias, scan
 from tests.checks.answers import right, wrong
 
-# 1. Explode
+# 1. How far open?
 
 
-@right(slopes)
-def by_autograd(w, x):
-    x = x.clone().requires_grad_()
-    h = 0
-    for word in x:
-        h = torch.tanh(w * h + word)
-    h.backward()
-    return x.grad
+@right(forget_bias)
+def by_logit(distances, kept):
+    return torch.logit(kept ** (1 / distances))
 
 
-@right(slopes)
-def by_the_chain_rule(w, x):
-    h, states = 0.0, []
-    for word in x.tolist():
-        h = math.tanh(w * h + word)
-        states.append(h)
-    passed, slopes = 1.0, []
-    for h in reversed(states):
-        slopes.insert(0, passed * (1 - h**2))
-        passed *= w * (1 - h**2)
-    return torch.tensor(slopes)
+@right(forget_bias)
+def by_logarithms(distances, kept):
+    gate = torch.exp(math.log(kept) / distances)
+    return torch.log(gate) - torch.log(1 - gate)
 
 
-@wrong(slopes, "there is no tanh")
-def linear(w, x):
-    return torch.tensor([float(w) ** k for k in reversed(range(len(x)))])
+@wrong(forget_bias, "this is the gate")
+def gate_itself(distances, kept):
+    return kept ** (1 / distances)
 
 
-@wrong(slopes, "w multiplies the new word")
-def w_on_everything(w, x):
-    x, h = x.clone().requires_grad_(), 0
-    for word in x:
-        h = torch.tanh(w * (h + word))
-    return torch.autograd.grad(h, x)[0]
+@wrong(forget_bias, "the distance is left out")
+def for_one_word(distances, kept):
+    return torch.full_like(distances, math.log(kept / (1 - kept)))
 
 
-@wrong(slopes, "the state only")
-def tanh_inside(w, x):
-    x, h = x.clone().requires_grad_(), torch.zeros(())
-    for word in x:
-        h = w * torch.tanh(h) + word
-    return torch.autograd.grad(h, x)[0]
+@wrong(forget_bias, "the gate is its root")
+def power_of_the_share(distances, kept):
+    gate = kept**distances
+    return torch.log(gate / (1 - gate))
 
 
-@wrong(slopes, "in reverse order")
-def last_word_first(w, x):
-    return by_autograd(w, x).flip(0)
+@wrong(forget_bias, "the sign is wrong")
+def closing(distances, kept):
+    gate = kept ** (1 / distances)
+    return torch.log(1 / gate - 1)
 
 
-@wrong(slopes, "the sum of all states")
-def sum_of_states(w, x):
-    x, h, total = x.clone().requires_grad_(), 0, 0
-    for word in x:
-        h = torch.tanh(w * h + word)
-        total = total + h
-    return torch.autograd.grad(total, x)[0]
+@wrong(forget_bias, "the logarithm of the gate")
+def logarithm_only(distances, kept):
+    return math.log(kept) / distances
 
 
-@wrong(slopes, "the states were returned")
-def states_instead(w, x):
-    h, states = 0.0, []
-    for word in x:
-        h = torch.tanh(w * h + word)
-        states.append(h)
-    return torch.stack(states)
+@wrong(forget_bias, "the same amount off")
+def divided(distances, kept):
+    return torch.logit(kept / distances)
 
 
-@wrong(slopes, "1 - h**2, not 1 - h")
-def slope_without_square(w, x):
-    h, states = 0.0, []
-    for word in x.tolist():
-        h = math.tanh(w * h + word)
-        states.append(h)
-    passed, slopes = 1.0, []
-    for h in reversed(states):
-        slopes.insert(0, passed * (1 - h))
-        passed *= w * (1 - h)
-    return torch.tensor(slopes)
-
-
-@wrong(slopes, "not passed on any further")
-def one_w_too_many(w, x):
-    return w * by_autograd(w, x)
-
-
-@wrong(slopes, "it changes its input x")
-def in_place(w, x):
-    result = by_autograd(w, x)
-    for t in range(1, len(x)):
-        x[t] = torch.tanh(w * x[t - 1] + x[t])
-    return result
-
-
-@wrong(slopes, "expected torch.Tensor")
-def list_of_numbers(w, x):
-    return by_autograd(w, x).tolist()
+@wrong(forget_bias, "expected torch.Tensor")
+def list_of_biases(distances, kept):
+    return by_logit(distances, kept).tolist()
 
 
 # 2. The centre of the kernel

@@ -1,7 +1,6 @@
-"""Right options of the quiz on what recurrence costs, computed."""
+"""Right options of the quiz on what dropping recurrence bought, computed."""
 
 import math
-from fractions import Fraction
 
 import torch
 from torch import nn
@@ -15,15 +14,6 @@ def flops(layer: nn.Module, n: int, d: int) -> int:
     with FlopCounterMode(display=False) as counter, torch.no_grad():
         layer(torch.randn(1, n, d), need_weights=True)  # the counter does not see fused kernels
     return counter.get_total_flops()
-
-
-def whisper() -> str:
-    words = torch.zeros(10, dtype=torch.float64, requires_grad=True)
-    state = torch.zeros((), dtype=torch.float64)
-    for word in words:
-        state = 0.5 * state + word
-    state.backward()
-    return str(Fraction(words.grad[0].item()))
 
 
 def operations() -> str:

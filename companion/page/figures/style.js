@@ -178,7 +178,8 @@ const STYLE = `
     display: grid;
     gap: 0.35rem;
   }
-  .cl-question[hidden] {
+  .cl-question[hidden],
+  label[hidden] {
     display: none;
   }
   .cl-question legend {
@@ -698,6 +699,10 @@ const STYLE = `
   }
   .cl-hit {
     fill: transparent;
+  }
+  .cl-barred {
+    fill: none;
+    stroke: var(--quiet);
   }
   .cl-unit {
     fill: color-mix(in oklab, var(--ink) 6%, var(--ground));

@@ -1,0 +1,124 @@
+// Children in a line, each passing on w times what it heard: how much of every word reaches the
+// last of them, and the share that every word has in an average.
+
+const LANE = 118,
+  GAP = 30; // pixels
+
+/** The slope of what the last child knows for every word: w to the power of the handovers. */
+const influence = ({ w, children }) =>
+  Array.from({ length: children }, (_, i) => w ** (children - 1 - i));
+
+/** A number as it fits over a bar. */
+const short = (number) => format(number, number < 1 ? 3 : number < 10 ? 2 : 0);
+
+function build(root, width, most) {
+  const rows = { passed: LANE, average: 2 * LANE + GAP };
+  const wide = width / most;
+  const bars = Object.fromEntries(
+    Object.entries({ passed: "stream", average: "attention" }).map(([name, kind]) => [
+      name,
+      Array.from({ length: most }, () => {
+        const bar = drawing("rect", { class: "cl-tip" }),
+          text = label("", 0, 0);
+        const node = drawing("g", { class: `cl-${kind}` }, bar, text);
+        text.dataset.name = name;
+        const moving = part(
+          root,
+          node,
+          { x: 0, y: rows[name], h: 0, wide, o: 0 },
+          ({ h, wide }) => {
+            const thick = Math.min(wide * 0.7, 46);
+            fill(bar, { x: -thick / 2, y: -h, width: thick, height: h }, []);
+            text.setAttribute("y", -h - 6);
+          },
+        );
+        return { ...moving, text };
+      }),
+    ]),
+  );
+  root.append(
+    label("passed on from child to child", 0, 14, "cl-start cl-strong"),
+    label("an average of all words", 0, LANE + GAP + 26, "cl-start cl-strong"),
+    ...Object.values(rows).map((y) =>
+      drawing("path", { stroke: "var(--line)", d: `M0 ${y}.5H${width}` }),
+    ),
+  );
+  const names = Object.values(rows).map((y) =>
+    Array.from({ length: most }, (_, i) =>
+      group(root, { y: y + 16, o: 0 }, label(String(i + 1), 0, 0, "cl-quiet")),
+    ),
+  );
+
+  function pose(value, { jump }) {
+    const { children } = value,
+      column = width / children;
+    const numbers = { passed: influence(value), average: Array(children).fill(1 / children) };
+    const scale = (LANE - 50) / Math.max(1, ...numbers.passed);
+    const at = (i) => ({ x: (Math.min(i, children) + 0.5) * column, o: i < children ? 1 : 0 });
+    for (const name of Object.keys(rows)) {
+      bars[name].forEach((bar, i) => {
+        const number = numbers[name][i];
+        const height = number === undefined ? 0 : number * (name === "passed" ? scale : LANE - 50);
+        bar.to({ ...at(i), h: height, wide: column }, { jump, ms: 250 });
+        delete bar.text.dataset.value;
+        if (number === undefined) return;
+        write(bar.text, number);
+        const crowded = column < 40,
+          end = { 0: "cl-start", [children - 1]: "cl-end" }[i];
+        bar.text.textContent = crowded && !end ? "" : short(number);
+        const aside = crowded && end;
+        const x = aside ? (i ? 0.5 : -0.5) * column : 0;
+        fill(bar.text, { class: aside ? end : "", x }, []);
+      });
+    }
+    const named = (i) => column > 24 || i === 0 || i === children - 1 || (i + 1) % 5 === 0;
+    names.forEach((row) =>
+      row.forEach((name, i) => {
+        const o = i < children && named(i) ? 1 : 0;
+        name.to({ ...at(i), o }, { jump, ms: 250 });
+      }),
+    );
+  }
+  return { height: rows.average + 24, pose };
+}
+
+function render({ model, el }) {
+  const { most } = model.get("data");
+  const state = connect(model);
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    slider(state, "w", "each passes on w =", {
+      min: 0,
+      max: 1.2,
+      step: 0.01,
+      describe: (w) => format(w),
+    }),
+    slider(state, "children", "children", { min: 2, max: most }),
+  );
+  const scene = stage(state, "What the last child knows of every word", (root, width) =>
+    build(root, width, most),
+  );
+  const say = announce(state, (value) => {
+    const [first] = influence(value);
+    return (
+      `Of the first of ${value.children} words ${short(first)} arrives at the last child. ` +
+      `In the average it counts ${short(1 / value.children)}.`
+    );
+  });
+  const first = (value) => influence(value)[0];
+  const puzzles = goals(state, [
+    {
+      text: "Bring half of the first word (0.45 to 0.55) over eight children or more.",
+      reached: (value) => value.children >= 8 && Math.abs(first(value) - 0.5) <= 0.05,
+    },
+    {
+      text: "Let the gradient explode: the first word ten times as loud as the last.",
+      reached: (value) => first(value) >= 10,
+    },
+  ]);
+  frame(el, "A line of children", controls, scene, say, puzzles);
+  return state.close;
+}
+
+export default { render };

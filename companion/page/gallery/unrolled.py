@@ -1,0 +1,31 @@
+"""A sentence read one word after the other, and by every word looking at every word."""
+
+from companion.page.live import LiveFigure, table
+
+SENTENCE = "the animal did not cross the street because it"
+
+
+def unrolled_figure(sentence: str = SENTENCE, start: int = 1) -> LiveFigure:
+    """A recurrent network unrolled in time, beside every word looking at every word at once.
+
+    A clock ticks; at every tick happens what waits for nothing. The news of one word is followed
+    to another, and ticks and handovers are counted.
+
+    Args:
+        sentence: words between spaces.
+        start: which word is followed first, counted from 0; it is followed to the last one.
+
+    Raises:
+        ValueError: no word comes after the one that is followed.
+    """
+    words = sentence.split()
+    last = len(words) - 1
+    if not 0 <= start < last:
+        raise ValueError(
+            f"start = {start} must lie between 0 and {last - 1} in a sentence of {len(words)} words"
+        )
+    value = {"step": 0, "from": start, "to": last, "ticks": {"guess": 3, "shown": False}}
+    rows = [("in order", 0, last - start, len(words)), ("at once", 0, 1, 1)]
+    columns = ["", "words read", "steps on the path", "ticks it takes"]
+    caption = f"From “{words[start]}” to “{words[last]}”, before the first tick"
+    return LiveFigure("unrolled", {"words": words}, value, table(caption, columns, rows))

@@ -1,0 +1,241 @@
+"""Answers to the exercises of book/one_word_at_a_time.ipynb."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from companion.checks.one_word_at_a_time import slopes, so_far, states
+from tests.checks.answers import right, wrong
+
+# 1. One line of the whispering children
+
+
+@right(slopes)
+def by_autograd(w, x):
+    x = x.clone().requires_grad_()
+    h = 0
+    for word in x:
+        h = torch.tanh(w * h + word)
+    h.backward()
+    return x.grad
+
+
+@right(slopes)
+def by_the_chain_rule(w, x):
+    h, states = 0.0, []
+    for word in x.tolist():
+        h = math.tanh(w * h + word)
+        states.append(h)
+    passed, slopes = 1.0, []
+    for h in reversed(states):
+        slopes.insert(0, passed * (1 - h**2))
+        passed *= w * (1 - h**2)
+    return torch.tensor(slopes)
+
+
+@wrong(slopes, "there is no tanh")
+def linear(w, x):
+    return torch.tensor([float(w) ** k for k in reversed(range(len(x)))])
+
+
+@wrong(slopes, "w multiplies the new word")
+def w_on_everything(w, x):
+    x, h = x.clone().requires_grad_(), 0
+    for word in x:
+        h = torch.tanh(w * (h + word))
+    return torch.autograd.grad(h, x)[0]
+
+
+@wrong(slopes, "the state only")
+def tanh_inside(w, x):
+    x, h = x.clone().requires_grad_(), torch.zeros(())
+    for word in x:
+        h = w * torch.tanh(h) + word
+    return torch.autograd.grad(h, x)[0]
+
+
+@wrong(slopes, "in reverse order")
+def last_word_first(w, x):
+    return by_autograd(w, x).flip(0)
+
+
+@wrong(slopes, "the sum of all states")
+def sum_of_states(w, x):
+    x, h, total = x.clone().requires_grad_(), 0, 0
+    for word in x:
+        h = torch.tanh(w * h + word)
+        total = total + h
+    return torch.autograd.grad(total, x)[0]
+
+
+@wrong(slopes, "the states were returned")
+def states_instead(w, x):
+    h, states = 0.0, []
+    for word in x:
+        h = torch.tanh(w * h + word)
+        states.append(h)
+    return torch.stack(states)
+
+
+@wrong(slopes, "1 - h**2, not 1 - h")
+def slope_without_square(w, x):
+    h, states = 0.0, []
+    for word in x.tolist():
+        h = math.tanh(w * h + word)
+        states.append(h)
+    passed, slopes = 1.0, []
+    for h in reversed(states):
+        slopes.insert(0, passed * (1 - h))
+        passed *= w * (1 - h)
+    return torch.tensor(slopes)
+
+
+@wrong(slopes, "not passed on any further")
+def one_w_too_many(w, x):
+    return w * by_autograd(w, x)
+
+
+@wrong(slopes, "it changes its input x")
+def in_place(w, x):
+    result = by_autograd(w, x)
+    for t in range(1, len(x)):
+        x[t] = torch.tanh(w * x[t - 1] + x[t])
+    return result
+
+
+@wrong(slopes, "expected torch.Tensor")
+def list_of_numbers(w, x):
+    return by_autograd(w, x).tolist()
+
+
+# 2. Unroll it
+
+
+@right(states)
+def a_loop(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        state = cell(word, state)
+        found.append(state)
+    return torch.stack(found)
+
+
+@right(states)
+def the_formula(cell, words):
+    state, found = torch.zeros(1, cell.hidden_size), []
+    for x in words:
+        pulled = F.linear(x[None], cell.weight_ih, cell.bias_ih)
+        pulled = pulled + F.linear(state, cell.weight_hh, cell.bias_hh)
+        state = torch.relu(pulled) if cell.nonlinearity == "relu" else torch.tanh(pulled)
+        found.append(state)
+    return torch.cat(found)
+
+
+@wrong(states, "only the last state")
+def the_last(cell, words):
+    state = torch.zeros(cell.hidden_size)
+    for word in words:
+        state = cell(word, state)
+    return state
+
+
+@wrong(states, "the zeros before the first word")
+def zeros_too(cell, words):
+    found = [torch.zeros(cell.hidden_size)]
+    for word in words:
+        found.append(cell(word, found[-1]))
+    return torch.stack(found)
+
+
+@wrong(states, "the state before each word")
+def kept_too_early(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        found.append(state)
+        state = cell(word, state)
+    return torch.stack(found)
+
+
+@wrong(states, "nothing is passed on")
+def all_words_at_once(cell, words):
+    return cell(words)
+
+
+@wrong(states, "word and state are exchanged")
+def exchanged(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        state = cell(state, word)
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(states, "from the last word to the first")
+def from_the_right(cell, words):
+    return a_loop(cell, words.flip(0)).flip(0)
+
+
+@wrong(states, "expected torch.Tensor")
+def a_list(cell, words):
+    return a_loop(cell, words).tolist()
+
+
+# 3. Everybody so far
+
+
+@right(so_far)
+def a_triangle(words):
+    sees = torch.ones(len(words), len(words)).tril()
+    return sees / sees.sum(dim=1, keepdim=True) @ words
+
+
+@right(so_far)
+def running_sums(words):
+    return words.cumsum(0) / torch.arange(1, len(words) + 1)[:, None]
+
+
+@right(so_far)
+def row_by_row(words):
+    return torch.stack([words[: t + 1].mean(0) for t in range(len(words))])
+
+
+@wrong(so_far, "each row waits")
+def running_average(words):
+    mean, found = torch.zeros_like(words[0]), []
+    for t, word in enumerate(words, start=1):
+        mean = mean + (word - mean) / t
+        found.append(mean)
+    return torch.stack(found)
+
+
+@wrong(so_far, "these are sums")
+def sums_so_far(words):
+    return torch.cumsum(words, dim=0)
+
+
+@wrong(so_far, "the length of the whole sentence")
+def shares_of_n(words):
+    return words.cumsum(0) / len(words)
+
+
+@wrong(so_far, "later words included")
+def of_everything(words):
+    return words.mean(0).expand(len(words), -1)
+
+
+@wrong(so_far, "those after it")
+def upper_triangle(words):
+    sees = torch.ones(len(words), len(words)).triu()
+    return sees / sees.sum(dim=1, keepdim=True) @ words
+
+
+@wrong(so_far, "its own word is missing")
+def without_itself(words):
+    means = [words[:t].mean(0) if t else torch.zeros_like(words[0]) for t in range(len(words))]
+    return torch.stack(means)
+
+
+@wrong(so_far, "one average was returned")
+def one_average(words):
+    return words.mean(dim=0)
