@@ -48,6 +48,18 @@ def test_attention_equals_pytorch(show):
     assert page.get_by_label("query of sat, entry 3").input_value() == "0"
 
 
+def test_both_goals_can_be_reached(show):
+    page = show(attention_figure(TOKENS, QUERY, KEY, VALUE))
+    reached = page.locator(".cl-reached")
+    expect(reached).to_have_count(0)
+    page.get_by_label("query of sat, entry 4").fill("9")  # sat asks for what mat has
+    expect(reached).to_have_text(["Make “sat” look at “mat” with more than .9. (reached)"])
+    press(page.get_by_role("slider", name="temperature"), "Home")
+    page.get_by_label("query of cat, entry 4").fill("9")
+    page.get_by_label("query of mat, entry 1").fill("-9")
+    expect(reached).to_have_count(2)
+
+
 EXAMPLE = Example(
     lambda: attention_figure(TOKENS, QUERY, KEY, VALUE), "[data-name=weights] td[data-value]"
 )

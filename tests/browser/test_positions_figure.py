@@ -66,4 +66,18 @@ def test_rotation_equals_rotary_embedding(show):
     expect(page.get_by_role("button", name="Both one place later")).to_be_disabled()
 
 
+def test_goals_are_about_the_rotation(show):
+    page = show(positions_figure())
+    reached = page.locator(".cl-reached")
+    page.get_by_role("radio", name="rotation").check()
+    page.locator("input[name=i]").fill("40")
+    expect(reached).to_have_count(0)
+    page.locator("input[name=j]").fill("37")
+    expect(reached).to_have_count(1)
+    page.locator("input[name=j]").fill("26")
+    expect(reached).to_have_count(1)
+    page.locator("input[name=j]").fill("27")  # 13 steps: nearly all of the angle between them
+    expect(reached).to_have_count(2)
+
+
 EXAMPLE = Example(positions_figure, "[data-name^=wave-]")

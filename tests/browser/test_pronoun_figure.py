@@ -1,5 +1,7 @@
 """The trained model for “it”, held to PyTorch on random weights."""
 
+import re
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -78,6 +80,29 @@ def test_pronoun_model_equals_pytorch(show, board, num_heads):
     for head in range(num_heads):
         page.locator("select[name=head]").select_option(f"gather.{head}")
         check(sentence, "first", head)
+
+
+@torch.no_grad()
+def looks_at(noun: str) -> Detective:
+    """A model whose second round looks at one noun, whatever else is there."""
+    model = randomised(Detective())
+    model.look_up.q_proj.weight.zero_()
+    model.look_up.k_proj.weight.copy_(torch.eye(16))
+    model.look_up.k_proj.bias.zero_()
+    model.positions.weight.zero_()
+    wanted = model.embedding.weight[VOCABULARY.encode([[noun]])[0, 0]]
+    model.look_up.q_proj.bias.copy_(20 * wanted)
+    return model
+
+
+def test_goals_are_reached_by_what_the_row_shows(show):
+    reached = show(pronoun_figure(looks_at("street"), VOCABULARY)).locator(".cl-reached")
+    expect(reached).to_have_text(re.compile("Change one word"))
+    page = show(pronoun_figure(looks_at("animal"), VOCABULARY))
+    reached = page.locator(".cl-reached")
+    expect(reached).to_have_count(0)  # the animal comes first
+    select(page, "sentence").select_option("1")
+    expect(reached).to_have_text(re.compile("Let the animal come second"))
 
 
 EXAMPLE = Example(

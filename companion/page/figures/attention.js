@@ -58,7 +58,7 @@ function render({ model, el }) {
     start = structuredClone(model.get("value"));
   const state = connect(model);
   const entries = start.value[0].map((_, j) => String(j + 1));
-  const part = (name) => (value) => compute(value)[name];
+  const result = (name) => (value) => compute(value)[name];
 
   const vectors = element(
     "div",
@@ -82,9 +82,12 @@ function render({ model, el }) {
   const results = element(
     "div",
     { class: "cl-side" },
-    matrixTable(state, "scores", tokens, tokens, part("scores"), { name: "scores" }),
-    matrixTable(state, "weights", tokens, tokens, part("weights"), { heat: true, name: "weights" }),
-    matrixTable(state, "output", tokens, entries, part("output"), { name: "output" }),
+    matrixTable(state, "scores", tokens, tokens, result("scores"), { name: "scores" }),
+    matrixTable(state, "weights", tokens, tokens, result("weights"), {
+      heat: true,
+      name: "weights",
+    }),
+    matrixTable(state, "output", tokens, entries, result("output"), { name: "output" }),
   );
   const say = announce(
     state,
@@ -96,7 +99,18 @@ function render({ model, el }) {
         })
         .join(", ") + ".",
   );
-  frame(el, "Attention, by hand", vectors, controls, results, say);
+  const weightsOf = result("weights");
+  const puzzles = goals(state, [
+    {
+      text: `Make “${tokens[1]}” look at “${tokens[2]}” with more than .9.`,
+      reached: (value) => weightsOf(value)[1][2] > 0.9,
+    },
+    {
+      text: "Make every row a hard choice: a largest weight above .99.",
+      reached: (value) => weightsOf(value).every((row) => Math.max(...row) > 0.99),
+    },
+  ]);
+  frame(el, "Attention, by hand", vectors, controls, results, say, puzzles);
   return state.close;
 }
 

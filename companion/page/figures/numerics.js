@@ -59,7 +59,7 @@ const unpackAll = (weights) =>
 const withWeights = (data) => ({ ...data, weights: unpackAll(data.weights) });
 
 /** The angle of a pair of columns of companion.nn.sinusoidal_encoding, and of a RotaryEmbedding. */
-const angle = (position, pair, width) => position / 10000 ** ((2 * pair) / width);
+const angle = (position, pair, width, base = 10000) => position / base ** ((2 * pair) / width);
 
 /** A row of companion.nn.sinusoidal_encoding: sine in even columns, cosine in odd ones. */
 const sinusoid = (position, width) =>

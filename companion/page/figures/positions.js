@@ -340,11 +340,12 @@ function render({ model, el }) {
   for (const [name, { picture, redraw }] of Object.entries(views)) {
     state.drawWide(picture, (value, width) => value.view === name && redraw(value, width));
   }
+  const { query, key, d_k: width } = model.get("data");
+  const score = ({ i, j, pair }) =>
+    dot(turned(query, angle(i, pair, width)), turned(key, angle(j, pair, width)));
   const say = announce(state, ({ view, d_model: columns, position, i, j, pair }) => {
     if (view === "rotation") {
-      const { query, key, d_k: width } = model.get("data");
-      const product = dot(turned(query, angle(i, pair, width)), turned(key, angle(j, pair, width)));
-      return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(product, 4)}. Move both by the same number of places, and it stays.`;
+      return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(score({ i, j, pair }), 4)}. Move both by the same number of places, and it stays.`;
     }
     if (view === "similarity")
       return `Position ${position}: most like itself (${format(columns / 2, 0)}), and the curve is the same at every position.`;
@@ -354,6 +355,17 @@ function render({ model, el }) {
       .join(", ");
     return `Position ${position} in ${columns} columns: ${numbers}${columns > 8 ? " …" : ""}`;
   });
+  const puzzles = goals(state, [
+    {
+      text: "Rotation: carry the query to position 40 without changing the product (pair 0, 1).",
+      reached: ({ view, i, j, pair }) => view === "rotation" && pair === 0 && i === 40 && j === 37,
+    },
+    {
+      text: "Rotation: make the product as large as it can get, to within one per cent.",
+      reached: (value) =>
+        value.view === "rotation" && score(value) > 0.99 * norm(query) * norm(key),
+    },
+  ]);
   frame(
     el,
     "Three ways to look at positions",
@@ -364,6 +376,7 @@ function render({ model, el }) {
     ]),
     shared,
     ...Object.values(panels),
+    puzzles,
     say,
   );
   return state.close;

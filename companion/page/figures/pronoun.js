@@ -166,6 +166,27 @@ function render({ model, el }) {
       `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`
     );
   });
+  const look = (value) => {
+    const { sentence, rows } = result(value);
+    const [animal, other] = [value.animal, value.other].map((noun) => sentence.indexOf(noun));
+    return { row: rows[value.head], animal, other };
+  };
+  const puzzles = goals(state, [
+    {
+      text: "Change one word, and “it” gives more than .9 to the noun that is no animal.",
+      reached(value) {
+        const { row, other } = look(value);
+        return row[other] > 0.9;
+      },
+    },
+    {
+      text: "Let the animal come second, and “it” still gives it more than .9.",
+      reached(value) {
+        const { row, animal, other } = look(value);
+        return animal > other && row[animal] > 0.9;
+      },
+    },
+  ]);
   frame(
     el,
     "The trained model for “it”",
@@ -179,6 +200,7 @@ function render({ model, el }) {
     ),
     answers,
     say,
+    puzzles,
   );
   return state.close;
 }
