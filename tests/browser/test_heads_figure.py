@@ -68,6 +68,29 @@ def test_heads_equal_pytorch(show, residual):
     expect(page.get_by_role("status")).to_contain_text("Without head 2 and 4")
 
 
+def test_goals_are_reached_by_one_right_answer_and_by_a_lone_head(show):
+    model = randomised(WhoDidIt())
+    dog, man = VOCABULARY.encode([["dog", "man"]])[0]
+    model.head.bias.data[dog] = model.head.bias.data[len(VOCABULARY) + man] = 100
+    page = show(heads_figure(model, VOCABULARY))  # it answers "dog" and "man", whatever is asked
+    goals = page.get_by_role("list", name="goals").get_by_role("listitem")
+
+    def reached() -> list[int]:
+        return [i for i in range(3) if "(reached)" in goals.nth(i).inner_text()]
+
+    assert reached() == []  # both are right
+    select(page, "to whom").select_option("queen")
+    assert reached() == [1]
+    select(page, "who").select_option("king")
+    assert reached() == [1]  # both are wrong
+    select(page, "to whom").select_option("man")
+    assert reached() == [0, 1]
+    for head in (1, 2, 3):
+        assert reached() == [0, 1]
+        page.get_by_role("checkbox", name=f"head {head}").uncheck()
+    assert reached() == [0, 1, 2]
+
+
 EXAMPLE = Example(
     lambda: heads_figure(randomised(WhoDidIt()), VOCABULARY), "[data-name=rows] td[data-value]"
 )

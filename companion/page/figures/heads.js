@@ -130,7 +130,24 @@ function render({ model, el }) {
     const heads = off.length === 0 ? "With all heads" : `Without head ${off.join(" and ")}`;
     return `“${sentenceOf(value).join(" ")}”. ${heads}: “${subject.word}” does it to “${object.word}”.`;
   });
-  frame(el, "Heads side by side", controls, table, answers, say);
+  const right = (value, name) => result(value)[name].word === value[name];
+  const puzzles = goals(state, [
+    {
+      text: "Switch heads off until “who does it?” is wrong and “to whom?” still right.",
+      reached: (value) => !right(value, "subject") && right(value, "object"),
+    },
+    {
+      text: "The other way round: lose “to whom?” and keep “who does it?”.",
+      reached: (value) => right(value, "subject") && !right(value, "object"),
+    },
+    {
+      text: "Leave one head on, and let it answer one of the questions right by itself.",
+      reached: (value) =>
+        value.on.filter(Boolean).length === 1 &&
+        (right(value, "subject") || right(value, "object")),
+    },
+  ]);
+  frame(el, "Heads side by side", controls, table, answers, say, puzzles);
   return state.close;
 }
 

@@ -1,0 +1,100 @@
+"""What the kit of scenes promises on its own, whatever a scene makes of it."""
+
+import pytest
+from playwright.sync_api import expect
+
+from companion.page import live
+from tests.browser.reading import press
+
+pytestmark = pytest.mark.browser
+
+SCENE = """() => {
+  let value = { x: 0, prediction: { guess: 0.5, shown: false }, step: 0 };
+  const listeners = [];
+  const model = {
+    get: () => value,
+    set: (_, changed) => { value = changed; listeners.forEach((listener) => listener()); },
+    save_changes() {},
+    on: (_, listener) => listeners.push(listener),
+    off() {},
+  };
+  const state = connect(model);
+  const move = (root) => {
+    const handle = drawing("g", {}, drawing("circle", { class: "cl-hit", r: 20 }));
+    const nudge = (dx, dy) => state.set({ x: state.value.x + dx + dy });
+    const drag = draggable(root, handle, { name: "x", nudge, move: (x) => state.set({ x }) });
+    const knob = part(root, handle, { y: 50 });
+    return {
+      height: 100,
+      pose({ x }, { jump }) {
+        drag.say(`x is ${x}`, x);
+        knob.to({ x }, { jump });
+      },
+    };
+  };
+  const scene = stage(state, "a line", move);
+  const asked = predict(state, "prediction", {
+    question: "How much?", low: 0, high: 1, step: 0.1, act: () => ({ step: 1 }),
+  });
+  const step = element("b");
+  state.draw((value) => write(step, value.step, 0));
+  const puzzles = goals(state, [
+    { text: "Take x beyond 3", reached: ({ x }) => x > 3 },
+    { text: "Take x below 0", reached: ({ x }) => x < 0 },
+  ]);
+  const el = document.body.appendChild(document.createElement("div"));
+  frame(el, "kit", scene, asked, step, puzzles);
+}"""
+
+
+@pytest.fixture
+def page(browser):
+    page = browser.new_page(reduced_motion="reduce", viewport={"width": 600, "height": 700})
+    script = live.module("prediction").replace("export default", "void")
+    page.add_script_tag(content=script)  # its names are the page's
+    page.evaluate(SCENE)
+    yield page
+    page.close()
+
+
+def test_a_goal_once_reached_stays_reached_and_is_spoken(page):
+    first, second = page.get_by_role("listitem").all()
+    handle = page.get_by_role("slider", name="x", exact=True)
+    press(handle, "ArrowRight", times=4)
+    expect(first).to_have_class("cl-reached")
+    expect(page.locator("[aria-live]")).to_have_text("Goal reached: Take x beyond 3")
+    press(handle, "Shift+ArrowLeft")
+    for goal in (first, second):
+        expect(goal).to_have_class("cl-reached")
+
+
+def test_a_handle_follows_keys_and_pointer(page):
+    handle = page.get_by_role("slider", name="x", exact=True)
+    press(handle, "Shift+ArrowUp")
+    press(handle, "ArrowDown")
+    expect(handle).to_have_attribute("aria-valuetext", "x is 4")
+    drawing = page.locator(".cl-stage svg").bounding_box()
+    page.mouse.move(drawing["x"] + 4, drawing["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(drawing["x"] + 200, drawing["y"] + 50)
+    page.mouse.up()
+    assert float(handle.get_attribute("aria-valuenow")) == pytest.approx(200, abs=1)
+
+
+def test_the_answer_to_a_guess_may_lead_on(page):
+    step = page.locator("b[data-value]")
+    expect(step).to_have_text("0")
+    page.get_by_role("button", name="Show the answer").click()
+    expect(step).to_have_text("1")
+
+
+def test_one_unit_of_a_stage_is_one_pixel_at_every_width(page):
+    svg = page.locator(".cl-stage svg")
+    for width in (600, 360):
+        page.set_viewport_size({"width": width, "height": 700})
+        page.wait_for_function(
+            "() => { const svg = document.querySelector('.cl-stage svg');"
+            " const { width } = svg.parentNode.getBoundingClientRect();"
+            " return svg.viewBox.baseVal.width === Math.floor(width); }"
+        )
+        assert svg.bounding_box()["height"] == pytest.approx(100, abs=0.5)
