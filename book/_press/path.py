@@ -29,6 +29,7 @@ CHAPTERS = {
     "transformer_block": ("self", "ffn"),
     "full_model": ("memory", "cross", "out"),
     "decoding": ("written", "out", "loop"),
+    "contextual_embeddings": ("words", "self", "ffn", "memory"),
     "three_families": ("self", "masked"),
     "beyond_recurrence": ("self", "masked", "loop"),
     "efficient_attention": ("self", "masked", "cross"),

@@ -6,6 +6,7 @@ checks.self_attention.attention(attention)
 
 from companion.checks import (
     beyond_recurrence,
+    contextual_embeddings,
     decoding,
     efficient_attention,
     embeddings,
@@ -25,6 +26,7 @@ from companion.checks.verdict import Verdict
 __all__ = [
     "Verdict",
     "beyond_recurrence",
+    "contextual_embeddings",
     "decoding",
     "efficient_attention",
     "embeddings",

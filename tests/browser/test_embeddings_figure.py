@@ -108,6 +108,20 @@ def test_a_map_shows_its_words_where_they_are_spread_most(show):
     close(fourth, first - minus + plus, 0.03)
 
 
+def test_a_step_that_is_too_short_reaches_both_goals(show):
+    vectors = VECTORS.clone()
+    cat, cats = VOCABULARY.id("cat"), VOCABULARY.id("cats")
+    vectors[cats] = vectors[cat] + 0.01
+    page = show(embeddings_figure(vectors, VOCABULARY))
+    goals = page.get_by_role("listitem")
+    expect(page.locator(".cl-reached")).to_have_count(0)
+    page.get_by_role("button", name="cats − cat + dog").click()
+    expect(goals.nth(0)).to_have_class("cl-reached")  # the nearest to the dog alone
+    expect(goals.nth(1)).not_to_have_class("cl-reached")
+    press(page.get_by_role("checkbox"), "Space")
+    expect(goals.nth(1)).to_have_class("cl-reached")  # the dog itself
+
+
 def test_equal_words_draw_and_answer(show):
     page = show(embeddings_figure(VECTORS, VOCABULARY))
     select(page, "first word").select_option("dog")

@@ -3,7 +3,12 @@
 import torch
 import torch.nn.functional as F
 
+from companion.data import apply_bpe
 from companion.nn import TokenEmbedding
+
+
+def unseen_word() -> str:
+    return " ".join(apply_bpe("western", [("w", "e"), ("s", "t")]))
 
 
 def look_up() -> str:

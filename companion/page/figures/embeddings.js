@@ -27,6 +27,8 @@ function render({ model, el }) {
     Object.entries(maps).map(([name, packed]) => [name, unpack(packed)]),
   );
   const state = connect(model);
+  const given = ({ first, minus, plus }) => [first, minus, plus];
+  const different = (value) => new Set(given(value)).size === 3;
   const formula = ({ first, minus, plus }) => `${first} \u2212 ${minus} + ${plus}`;
 
   /** Words by their cosine with a vector, the nearest first. */
@@ -39,11 +41,11 @@ function render({ model, el }) {
   };
   const result = remember(({ first, minus, plus, exclude }) => {
     const query = combine([1, of(first)], [-1, of(minus)], [1, of(plus)]);
-    const given = exclude ? [first, minus, plus] : [];
+    const without = exclude ? [first, minus, plus] : [];
     return {
       query,
-      answers: ranked(query, given).slice(0, 10),
-      alone: ranked(of(plus), exclude ? given : [plus]).slice(0, 3),
+      answers: ranked(query, without).slice(0, 10),
+      alone: ranked(of(plus), exclude ? without : [plus]).slice(0, 3),
     };
   });
 
@@ -250,6 +252,20 @@ function render({ model, el }) {
     picture,
     lists,
     say,
+    goals(state, [
+      {
+        text:
+          "Three different words whose answer is the nearest to the third alone, too: " +
+          "no arithmetic needed.",
+        reached: (value) =>
+          different(value) && result(value).answers[0][0] === result(value).alone[0][0],
+      },
+      {
+        text: "The three words allowed: an analogy that answers with one of them.",
+        reached: (value) =>
+          different(value) && !value.exclude && given(value).includes(result(value).answers[0][0]),
+      },
+    ]),
   );
   return state.close;
 }

@@ -786,6 +786,22 @@ const STYLE = `
     content: "✓";
     grid-area: 1 / 3;
   }
+  .cl-crowd0 {
+    --tone: var(--first);
+    fill: var(--first);
+  }
+  .cl-crowd1 {
+    --tone: var(--second);
+    fill: var(--second);
+  }
+  .cl-homonym {
+    --tone: var(--ink);
+  }
+  .cl-stranger {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1.5;
+  }
   .cl-axis {
     fill: none;
     stroke: var(--line);

@@ -1,0 +1,159 @@
+// A word of two meanings between the companies of both, in the plane of its two mates.
+
+const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
+const plus = (a, b) => Array.from(a, (x, i) => x + b[i]);
+const unitOf = (vector) => {
+  const size = norm(vector) || 1;
+  return Array.from(vector, (x) => x / size);
+};
+
+function render({ model, el }) {
+  const { words, vectors, homonyms, mates, cues } = model.get("data");
+  const raw = unpack(vectors).map(unitOf);
+  const others = Object.values(mates).flat();
+  const at = (rows, word) => rows[words.indexOf(word)];
+  const common = others
+    .map((mate) => at(raw, mate))
+    .reduce(plus)
+    .map((x) => x / others.length);
+  const left = raw.map((row) => unitOf(minus(row, common)));
+  const state = connect(model);
+
+  /** What is to be seen: every word's place in the plane of the two mates, and the cosines. */
+  const result = remember(({ word, common, mix }) => {
+    const rows = common ? raw : left,
+      [first, second] = mates[word].map((mate) => at(rows, mate)),
+      here = at(rows, word);
+    const across = unitOf(minus(second, first)),
+      up = unitOf(plus(first, second));
+    const place = (vector) => [dot(vector, across), dot(vector, up)];
+    const mixture = (share) =>
+      unitOf(plus(Array.from(first, (x) => x * (1 - share)), second.map((x) => x * share)));
+    const mixed = mixture(mix / 100);
+    const strangers = others.filter((mate) => !mates[word].includes(mate));
+    const near = strangers.map((mate) => dot(first, at(rows, mate)));
+    const [x, y] = place(here);
+    return {
+      place: (text) => place(at(rows, text)),
+      mixed: place(mixed),
+      strangers,
+      explained: x * x + y * y,
+      best: Math.max(...Array.from({ length: 21 }, (_, i) => dot(here, mixture(i / 20)))),
+      cosines: [
+        [`${mates[word][0]} and ${mates[word][1]}`, dot(first, second)],
+        [`${mates[word][0]} and other words’ mates`, near.reduce((a, b) => a + b) / near.length],
+        [`${word} and ${mates[word][0]}`, dot(here, first)],
+        [`${word} and ${mates[word][1]}`, dot(here, second)],
+        [`${word} and the mixture`, dot(here, mixed)],
+      ],
+    };
+  });
+
+  const picture = stage(state, "The plane of the two mates", (root, width) => {
+    const radius = Math.min(0.37 * width, 260);
+    const pixel = ([x, y]) => ({ x: width / 2 + radius * x, y: 26 + radius * (1 - y) });
+    const origin = pixel([0, 0]);
+    const arc = `A${radius} ${radius} 0 0 1 ${origin.x + radius} ${origin.y}Z`;
+    root.append(drawing("path", { class: "cl-axis", d: `M${origin.x - radius} ${origin.y}${arc}` }));
+    const dot = (name, shape) => part(root, drawing("g", { class: name }, shape()), pixel([0, 0]));
+    const circle = () => drawing("circle", { r: 4.5 });
+    const triangle = () => drawing("path", { d: "M0 -6L5.5 4L-5.5 4Z" });
+    const cross = () => drawing("path", { d: "M-4 -4L4 4M-4 4L4 -4" });
+    const crowds = [circle, triangle].map((shape, side) =>
+      Array.from({ length: 8 }, () => dot(`cl-crowd${side}`, shape)),
+    );
+    const strange = Array.from({ length: others.length - 2 }, () => dot("cl-stranger", cross));
+    const arrows = ["cl-crowd0", "cl-crowd1", "cl-homonym"].map((name) => {
+      const { x, y } = origin;
+      const made = arrow(root, "stream", { x1: x, y1: y, x2: x, y2: y, w: 2.5 });
+      made.node.classList.add(name);
+      return made;
+    });
+    const ring = part(root, drawing("circle", { r: 7, class: "cl-ring" }), pixel([0, 1]));
+    const names = ["cl-strong cl-end", "cl-strong cl-start", "cl-strong"].map((name) => {
+      const text = label("", 0, 0, name);
+      return { text, ...part(root, drawing("g", {}, text), pixel([0, 1])) };
+    });
+    const pose = (value, moved) => {
+      const found = result(value),
+        main = [...mates[value.word], value.word];
+      crowds.forEach((dots, side) =>
+        dots.forEach((dot, i) => dot.to(pixel(found.place(cues[value.word][side][i])), moved)),
+      );
+      strange.forEach((dot, i) => dot.to(pixel(found.place(found.strangers[i])), moved));
+      main.forEach((text, i) => {
+        const { x, y } = pixel(found.place(text));
+        arrows[i].to({ x2: x, y2: y }, moved);
+        names[i].text.textContent = text;
+        names[i].to({ x: x + [-8, 8, 0][i], y: y - [2, 2, 12][i] }, moved);
+      });
+      ring.to(pixel(found.mixed), moved);
+    };
+    return { height: 26 + radius * 1.42, pose };
+  });
+
+  const legend = element("p", { class: "cl-quiet" });
+  state.draw(({ word }) => {
+    const some = (side) => cues[word][side].slice(0, 3).join(", ");
+    legend.textContent =
+      `● ${some(0)} …   ▲ ${some(1)} …   × mates of the other five words   ` +
+      `○ the mixture of ${mates[word].join(" and ")}`;
+  });
+  const cosines = answerList(state, "cosines", (value) => result(value).cosines, 2);
+  cosines.style.gridTemplateColumns = "fit-content(60%) minmax(3rem, 14rem) max-content";
+  const say = announce(state, (value) => {
+    const { explained, cosines } = result(value);
+    return (
+      `${value.common ? "With" : "Without"} the common part, the cosine of ` +
+      `${cosines[0][0]} is ${format(cosines[0][1])}. A sum of them gives ${format(100 * explained, 0)} % of the ` +
+      `squared length of ${value.word}.`
+    );
+  });
+  const furthest = homonyms
+    .map((word) => [word, dot(...mates[word].map((mate) => at(left, mate)))])
+    .sort((a, b) => a[1] - b[1])[0][0];
+  frame(
+    el,
+    "One vector between two meanings",
+    element(
+      "div",
+      { class: "cl-controls" },
+      choice(state, "word", "word", () => ({ "": sameText(homonyms) })),
+      slider(state, "mix", "the mixture:", {
+        min: 0,
+        max: 100,
+        step: 5,
+        describe: (share, { word }) =>
+          `${100 - share} parts ${mates[word][0]}, ${share} parts ${mates[word][1]}`,
+      }),
+      toggle(state, "common", "with the part that all mates share"),
+    ),
+    picture,
+    legend,
+    cosines,
+    say,
+    goals(state, [
+      {
+        text:
+          "With the common part: a cosine above .85 with the word, " +
+          "for a mixture that leaves out one meaning altogether.",
+        reached: (value) =>
+          value.common && value.mix % 100 === 0 && result(value).cosines[4][1] > 0.85,
+      },
+      {
+        text: "Without the common part: the mixture that comes nearest to bank.",
+        reached: (value) => {
+          const { cosines, best } = result(value);
+          return value.word === "bank" && !value.common && cosines[4][1] > best - 0.003;
+        },
+      },
+      {
+        text: "Without the common part: of the six words, the one whose two mates are least alike.",
+        reached: ({ common, word }) => !common && word === furthest,
+      },
+    ]),
+  );
+  return state.close;
+}
+
+export default { render };
