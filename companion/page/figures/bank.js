@@ -28,7 +28,12 @@ function render({ model, el }) {
       up = unitOf(plus(first, second));
     const place = (vector) => [dot(vector, across), dot(vector, up)];
     const mixture = (share) =>
-      unitOf(plus(Array.from(first, (x) => x * (1 - share)), second.map((x) => x * share)));
+      unitOf(
+        plus(
+          Array.from(first, (x) => x * (1 - share)),
+          second.map((x) => x * share),
+        ),
+      );
     const mixed = mixture(mix / 100);
     const strangers = others.filter((mate) => !mates[word].includes(mate));
     const near = strangers.map((mate) => dot(first, at(rows, mate)));
@@ -54,7 +59,9 @@ function render({ model, el }) {
     const pixel = ([x, y]) => ({ x: width / 2 + radius * x, y: 26 + radius * (1 - y) });
     const origin = pixel([0, 0]);
     const arc = `A${radius} ${radius} 0 0 1 ${origin.x + radius} ${origin.y}Z`;
-    root.append(drawing("path", { class: "cl-axis", d: `M${origin.x - radius} ${origin.y}${arc}` }));
+    root.append(
+      drawing("path", { class: "cl-axis", d: `M${origin.x - radius} ${origin.y}${arc}` }),
+    );
     const dot = (name, shape) => part(root, drawing("g", { class: name }, shape()), pixel([0, 0]));
     const circle = () => drawing("circle", { r: 4.5 });
     const triangle = () => drawing("path", { d: "M0 -6L5.5 4L-5.5 4Z" });

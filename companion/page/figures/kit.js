@@ -105,12 +105,7 @@ function strip(parent, values, kind, { cell = 40, height = 26, most = 2, name, f
 
 /** A matrix under its title and shape: a part with `set(rows)`, and `light(i)`, which brings one row
     forward (null: all of them). */
-function matrix(
-  parent,
-  rows,
-  kind,
-  { title, cell = 40, height = 26, most = 2, name, first } = {},
-) {
+function matrix(parent, rows, kind, { title, cell = 40, height = 26, most = 2, name, first } = {}) {
   const lines = rows.map((row) => cellRow(row, kind, { cell, height, most }));
   lines.forEach(({ node }, i) => node.setAttribute("transform", `translate(0 ${i * height})`));
   const heading = `${title} ${rows.length} × ${rows[0].length}`;

@@ -162,8 +162,7 @@ function render({ model, el }) {
     goals(state, [
       {
         text: "Go on until a whole word is one token.",
-        reached: (value) =>
-          now(value).rows.some((row) => row.length === 1 && row[0].length > 1),
+        reached: (value) => now(value).rows.some((row) => row.length === 1 && row[0].length > 1),
       },
       {
         text: "Write six words whose first piece is th.",

@@ -8,7 +8,9 @@ function render({ model, el }) {
   const ask = data.choices ? amongChoices : data.x ? onLine : onSlider;
   const { field, verdict } = ask(state, { ...data, describe });
   const say = announce(state, ({ prediction: { guess, shown } }) =>
-    shown ? `${verdict(guess)} ${data.because}`.trim() : "Make your guess, then see what was measured.",
+    shown
+      ? `${verdict(guess)} ${data.because}`.trim()
+      : "Make your guess, then see what was measured.",
   );
   frame(el, "Predict, then look", field, say);
   return state.close;

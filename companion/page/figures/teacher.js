@@ -53,7 +53,14 @@ function render({ model, el }) {
         const at = { x: middle(s), y: level(t) };
         const side = row - 6;
         const shape = seen
-          ? { x: at.x - side / 2, y: at.y - side / 2, width: side, height: side, rx: 3, class: "cl-tint" }
+          ? {
+              x: at.x - side / 2,
+              y: at.y - side / 2,
+              width: side,
+              height: side,
+              rx: 3,
+              class: "cl-tint",
+            }
           : { d: `M${at.x - 3} ${at.y - 3}l6 6m0 -6l-6 6`, class: "cl-barred" };
         const node = drawing(seen ? "rect" : "path", { "data-name": "cell", ...shape });
         node.dataset.value = seen ? "1" : "0";
@@ -69,11 +76,7 @@ function render({ model, el }) {
     const above = level(1), // where input and answers stand before the rows open
       below = above + (tilt ? 104 : 76);
     const names = [above, below].map((y, i) =>
-      group(
-        root,
-        {},
-        label(i ? "says" : "reads", 0, y - (tilt ? 54 : 22), "cl-quiet cl-start"),
-      ),
+      group(root, {}, label(i ? "says" : "reads", 0, y - (tilt ? 54 : 22), "cl-quiet cl-start")),
     );
     return {
       height: level(T - 1) + row / 2 + 8,

@@ -163,8 +163,7 @@ function render({ model, el }) {
       reached: ({ first, last, step }) => first === "Bob" && last === "Alice" && step === 4,
     },
     {
-      text:
-        "Take the same word twice: find out which terms tell the two apart, and end at the score.",
+      text: "Take the same word twice: find out which terms tell the two apart, and end at the score.",
       reached: ({ first, last, step }) => first === last && step === 5,
     },
   ]);

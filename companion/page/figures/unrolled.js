@@ -66,8 +66,8 @@ function build(root, width, words) {
     return part(root, spot(7.5, "var(--first)"), {}, (now) => way.setAttribute("d", path(now)));
   };
   const news = {
-    order: trail(({ x: at, y: row }) =>
-      `M${x(0)} ${y(start)}H${Math.min(at, x(start + 1))}L${at} ${row}`,
+    order: trail(
+      ({ x: at, y: row }) => `M${x(0)} ${y(start)}H${Math.min(at, x(start + 1))}L${at} ${row}`,
     ),
     once: trail(({ x: at, y: row }) => `M${once(0)} ${y(start)}L${at} ${row}`),
   };
