@@ -94,7 +94,9 @@ def test_who_names_a_figure_depends_on_its_module_and_on_no_other_figure(name):
     found = dependencies(read_code(f"from companion.page import {name}"), ROOT)
     function = getattr(page, name)
     figures = {file for file in found if file.parent.name == "gallery"}
-    assert {file for file in figures if file.stem != "__init__"} == {Path(getfile(unwrap(function)))}
+    assert {file for file in figures if file.stem != "__init__"} == {
+        Path(getfile(unwrap(function)))
+    }
 
 
 def test_a_chapter_depends_on_the_figures_that_stand_in_it():
