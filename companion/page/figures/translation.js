@@ -72,7 +72,18 @@ function render({ model, el }) {
     words,
     element("p", { style: "margin: .6rem 0 .3rem" }, "The model’s best candidates for this word:"),
     answers,
-    element("div", { class: "cl-scroll", style: "margin-top: .9rem" }, map),
+    element(
+      "div",
+      // it scrolls on a phone, by the keyboard too
+      {
+        class: "cl-scroll",
+        style: "margin-top: .9rem",
+        tabindex: 0,
+        role: "group",
+        "aria-label": "weights",
+      },
+      map,
+    ),
   );
 
   state.draw((value) => {
