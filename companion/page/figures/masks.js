@@ -99,11 +99,12 @@ function render({ model, el }) {
           return { mask: "own", own, asks: i };
         },
         {
-          "aria-label": `${quoted[i]} may look at ${quoted[j]}`,
           draw(node, value) {
             const on = allowedIn(value)[i][j];
             write(node, weightsOf(value)[i][j]);
             if (!on) node.textContent = "–";
+            const name = `${quoted[i]} may look at ${quoted[j]}: ${node.textContent}`;
+            node.setAttribute("aria-label", name);
             node.setAttribute("aria-pressed", on);
             const share = Math.round(10 + 20 * weightsOf(value)[i][j]);
             node.style.background = on
