@@ -1,4 +1,4 @@
-"""What a chapter's first cell calls, the boxed remark and the table: the page around experiments."""
+"""What a chapter's first cell calls, the boxed remark, the table: the page around experiments."""
 
 import random
 from collections.abc import Iterable, Sequence
