@@ -1,5 +1,6 @@
 """Two marks on a ViT's patches, dragged by pointer and keyboard: the answers against PyTorch."""
 
+
 import pytest
 import torch
 from playwright.sync_api import expect
