@@ -1,6 +1,5 @@
 """Two marks on a ViT's patches, dragged by pointer and keyboard: the answers against PyTorch."""
 
-
 import pytest
 import torch
 from playwright.sync_api import expect
