@@ -347,7 +347,7 @@ def _filled(make: Callable) -> Callable:
 def _require_pair(held) -> None:
     """Require keys (m, d_k) and as many values (m, d_v)."""
     if held is None:
-        raise Mistake("append returned None; is the `return` missing?")
+        raise Mistake("append returned None; is the `return` missing?", "after the first token")
     pair = isinstance(held, tuple | list) and len(held) == 2
     if not pair or not all(isinstance(x, torch.Tensor) and x.dim() == 2 for x in held):
         raise Mistake(
