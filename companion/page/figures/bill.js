@@ -18,7 +18,12 @@ function bill({ counted }, { n, d, fed }) {
   };
 }
 
-const KINDS = { matrices: "stream", pairs: "attention", "feed-forward": "position" };
+// Their colours, and how strong: words stand on them in the light and in the dark.
+const KINDS = {
+  matrices: ["stream", 0.5],
+  pairs: ["attention", 0.45],
+  "feed-forward": ["stream", 0.2],
+};
 const whole = (parts) => Object.values(parts).reduce((sum, part) => sum + part, 0);
 const ratio = (costs) => whole(costs.attention) / whole(costs.LSTM);
 const share = ({ attention }) => attention.pairs / whole(attention);
@@ -30,8 +35,8 @@ function build(root, width, costsOf) {
       total = label("", width, row * STEP + 16, "cl-end cl-quiet");
     total.dataset.name = `${name}-total`;
     root.append(title, total);
-    const bars = Object.entries(KINDS).map(([what, kind]) => {
-      const bar = drawing("rect", { class: "cl-tip", height: BAR }),
+    const bars = Object.entries(KINDS).map(([what, [kind, strength]]) => {
+      const bar = drawing("rect", { class: "cl-tip", height: BAR, "fill-opacity": strength }),
         text = label(what, 0, BAR / 2 + 5);
       const node = drawing("g", { class: `cl-${kind}` }, bar, text);
       const moving = part(root, node, { y: row * STEP + 26, w: 0 }, ({ w }) => {
