@@ -223,6 +223,29 @@ function decoderBlock(
   return { output: after(3, add(x, fed)), weights: self.weights, crossWeights: cross.weights, fed };
 }
 
+/** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
+    the order of their probability. A top_k of `noCut` keeps all. */
+function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
+  const order = descending(logits);
+  const best = logits[order[0]];
+  const heated = temperature
+    ? softmax(logits.map((logit) => (logit - best) / temperature))
+    : logits.map((_, id) => Number(id === order[0]));
+  const sum = (ids) => ids.reduce((total, id) => total + heated[id], 0);
+  let kept = topK < noCut ? order.slice(0, topK) : order;
+  const mass = sum(kept);
+  let before = 0;
+  kept = kept.filter((id) => {
+    const inside = topP === 1 || before < topP;
+    before += heated[id] / mass;
+    return inside && heated[id] > 0;
+  });
+  const left = sum(kept),
+    probabilities = logits.map(() => 0);
+  for (const id of kept) probabilities[id] = heated[id] / left;
+  return { order, heated, kept, probabilities };
+}
+
 // ---------------------------------------------------------------- a companion.models.Transformer
 // `data` has its `weights`, `num_layers`, the options of a `block`, its `words` and ids.
 
