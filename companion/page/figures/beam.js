@@ -72,7 +72,7 @@ function tree({ rows, words, last, winner, width, size }) {
     nodes = [];
   for (let t = 1; t <= last; t++) {
     rows[t].forEach((node, rank) => {
-      const opacity = living[t].has(rank) ? 1 : 0.38;
+      const opacity = living[t].has(rank) ? 1 : 0.5;
       const now = onWay(node);
       const from = t > 1 ? [x(node.parent), y(t - 1) + 23] : [width / 2, 2];
       const [fx, fy] = from,

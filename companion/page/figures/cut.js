@@ -53,7 +53,7 @@ function render({ model, el }) {
 
   const bar = (share, colour, extra = "") =>
     shareBar(share, { "aria-hidden": "true", style: `${colour}; height: 0.4rem; ${extra}` });
-  const line = (text, isCut, model, truth, keep) => {
+  const line = (text, isCut, most, [model, truth], keep) => {
     const hollow = "background: none; border: 1.5px dashed var(--quiet); min-width: 5px";
     const [said, right] = [model, truth].map((share) => write(element("span"), share, 3));
     if (isCut) said.textContent = "cut";
@@ -65,8 +65,8 @@ function render({ model, el }) {
       element(
         "span",
         {},
-        bar(isCut ? 0 : model, isCut ? hollow : "background: var(--first)"),
-        bar(truth, "background: var(--second)", "margin-top: 2px"),
+        bar(isCut ? 0 : model / most, isCut ? hollow : "background: var(--first)"),
+        bar(truth / most, "background: var(--second)", "margin-top: 2px"),
       ),
       said,
       right,
@@ -89,14 +89,15 @@ function render({ model, el }) {
     const heads = ["", "", "model", "true"].map((text) =>
       element("span", { class: "cl-score" }, text),
     );
+    const shown = order.slice(0, SHOWN).map((id) => [id, [probabilities[id], truth[id]]]);
+    const others = [sum(probabilities, rest), sum(truth, rest)];
+    const most = Math.max(...shown.flatMap(([, shares]) => shares), ...others);
     next.replaceChildren(
       ...heads,
-      ...order.slice(0, SHOWN).flatMap((id) =>
-        line(words[id], probabilities[id] === 0, probabilities[id], truth[id], {
-          word: words[id],
-        }),
+      ...shown.flatMap(([id, shares]) =>
+        line(words[id], shares[0] === 0, most, shares, { word: words[id] }),
       ),
-      ...line(label, alive === 0, sum(probabilities, rest), sum(truth, rest), { rest: true }),
+      ...line(label, alive === 0, most, others, { rest: true }),
     );
   });
 
