@@ -20,7 +20,7 @@ RANDOM = torch.Generator().manual_seed(4)
 def context(text: str, right: list[int]):
     """Random logits, in which the words that can come are the best ones, and their truth."""
     logits = torch.randn(len(WORDS), generator=RANDOM).add(2).half().double()
-    logits[right] = torch.tensor([6.0 + 0.25 * i for i in range(len(right))], dtype=torch.float64)
+    logits[right] = torch.tensor([5.4 + 0.25 * i for i in range(len(right))], dtype=torch.float64)
     truth = torch.zeros(len(WORDS), dtype=torch.float64)
     truth[right] = (logits[right] * 0.9).softmax(-1)
     return text, logits, truth
@@ -95,7 +95,7 @@ def test_goals_are_reached_by_the_settings_that_they_ask_for(show):
     goals = page.locator(".cl-goals li").all()
     reached = [False, False, False]
     settings = [(1, 12, 1), (1, NO_CUT, 0.5), (1, 3, 1), (1, 5, 1), (1, NO_CUT, 0.9)]
-    for temperature, k, p in [*settings, (0.3, NO_CUT, 1), (2.5, 9, 1), (2.5, NO_CUT, 1)]:
+    for temperature, k, p in [*settings, (0.5, NO_CUT, 0.95), (2.5, 9, 1), (2.5, NO_CUT, 1)]:
         set_to(page, temperature=temperature, top_k=k, top_p=p)
         clean, near = [], []
         for _, logits, truth in CONTEXTS:

@@ -299,6 +299,14 @@ def the_place(logits, temperature, top_p, number):
     return int(((p / p.sum()).cumsum(0) > number).nonzero()[0, 0])
 
 
+@wrong(draw, "lined up by their ids")
+def as_they_come(logits, temperature, top_p, number):
+    p, words = (logits / temperature).softmax(-1).sort(descending=True)
+    p[p.cumsum(0) - p >= top_p] = 0
+    row = torch.zeros_like(p).scatter(0, words, p / p.sum())
+    return min(int((row.cumsum(0) <= number).sum()), len(p) - 1)
+
+
 @wrong(draw, "it divides them")
 def hotter_is_sharper(logits, temperature, top_p, number):
     return from_the_best_on(logits, 1 / temperature, top_p, number)
@@ -429,6 +437,20 @@ def the_last_word_alone(next_log_probabilities, bos, eos, beam_size, max_len):
     return torch.tensor(max(complete, key=lambda item: item[0])[1] if complete else beam[0])
 
 
+@wrong(search, "every beginning keeps its own best word")
+def side_by_side(next_log_probabilities, bos, eos, beam_size, max_len):
+    first = next_log_probabilities([bos])
+    beam = [(first[i].item(), [bos, i]) for i in first.topk(beam_size).indices.tolist()]
+    complete = [item for item in beam if item[1][-1] == eos]
+    beam = [item for item in beam if item[1][-1] != eos]
+    for _ in range(max_len - 2):
+        rows = [(score, ids, next_log_probabilities(ids)) for score, ids in beam]
+        beam = [(score + row.max().item(), [*ids, int(row.argmax())]) for score, ids, row in rows]
+        complete += [item for item in beam if item[1][-1] == eos]
+        beam = [item for item in beam if item[1][-1] != eos]
+    return torch.tensor(max(complete or beam)[1])
+
+
 @wrong(search, "the best mean per word wins")
 def long_sentences_favoured(next_log_probabilities, bos, eos, beam_size, max_len):
     found = searched(next_log_probabilities, bos, eos, beam_size, max_len)
@@ -477,6 +499,17 @@ def the_past_alone(x, W_q, W_k, W_v, keys, values):
 @wrong(cached, "are not divided by the square root of d_k")
 def unscaled(x, W_q, W_k, W_v, keys, values):
     return joined(x, W_q * W_k.shape[1] ** 0.5, W_k, W_v, keys, values)
+
+
+@wrong(cached, "it is its square root")
+def scaled_twice(x, W_q, W_k, W_v, keys, values):
+    return joined(x, W_q / W_k.shape[1] ** 0.5, W_k, W_v, keys, values)
+
+
+@wrong(cached, "d_k is their width")
+def by_the_number_of_keys(x, W_q, W_k, W_v, keys, values):
+    factor = (W_k.shape[1] / (len(keys) + 1)) ** 0.5
+    return joined(x, W_q * factor, W_k, W_v, keys, values)
 
 
 @wrong(cached, "in front")
