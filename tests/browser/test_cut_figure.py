@@ -20,7 +20,7 @@ RANDOM = torch.Generator().manual_seed(4)
 def context(text: str, right: list[int]):
     """Random logits, in which the words that can come are the best ones, and their truth."""
     logits = torch.randn(len(WORDS), generator=RANDOM).add(2).half().double()
-    logits[right] = torch.tensor([5.4 + 0.25 * i for i in range(len(right))], dtype=torch.float64)
+    logits[right] = torch.tensor([5.5 + 0.25 * i for i in range(len(right))], dtype=torch.float64)
     truth = torch.zeros(len(WORDS), dtype=torch.float64)
     truth[right] = (logits[right] * 0.9).softmax(-1)
     return text, logits, truth
