@@ -51,6 +51,23 @@ function unpack({ shape, float16 }) {
   );
 }
 
+/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+function unpackMaps({ count, length, uint8 }) {
+  const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
+  let at = 0;
+  return Array.from({ length: count }, () =>
+    Array.from({ length }, (_, i) =>
+      Array.from(bytes.subarray(at, (at += i + 1)), (byte) => byte / 255),
+    ),
+  );
+}
+
+/** The mean weight that the queries from `first` on give to the key that is `back` before them. */
+function meanBack(map, back, first) {
+  const rows = map.slice(first);
+  return rows.reduce((sum, row, i) => sum + row[first + i - back], 0) / rows.length;
+}
+
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
 const unpackAll = (weights) =>
   Object.fromEntries(Object.entries(weights).map(([name, packed]) => [name, unpack(packed)]));
