@@ -113,7 +113,7 @@ function render({ model, el }) {
   const place = element("div", { style: "flex: 1 1 17rem" }, picture);
   frame(
     el,
-    "Every head of SmolLM2, on twelve words twice",
+    "Every head, on a text that comes twice",
     pictures,
     question,
     answer,

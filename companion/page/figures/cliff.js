@@ -18,7 +18,7 @@ function build(root, width, { steps, losses, maps, layers, period, letters }) {
     ),
     label(format(most, 1), LEFT - 5, down(most) + 5, "cl-end"),
     label("0", LEFT - 5, down(0) + 4, "cl-end"),
-    label("loss, nats", LEFT + 8, 22, "cl-start cl-quiet"),
+    label("loss, nats", LEFT + 8, down(0) - 9, "cl-start cl-quiet"),
     label(`step ${steps.at(-1)}`, width - 12, CURVE + 10, "cl-end cl-quiet"),
   );
   const dot = drawing("circle", { class: "cl-paper", r: 6, style: "stroke-width: 2.5" });

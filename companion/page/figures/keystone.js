@@ -14,12 +14,20 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
   const rest = drawing("path", { class: "cl-shaft", "stroke-width": Math.max(step * 0.8, 0.5) });
   const bar = drawing("rect", { class: "cl-tip", x: -2.5, width: 5 });
   const number = drawing("text", { "data-name": "number" });
-  number.setAttribute("class", dimension * step > width / 2 ? "cl-end cl-strong" : "cl-start cl-strong");
+  number.setAttribute(
+    "class",
+    dimension * step > width / 2 ? "cl-end cl-strong" : "cl-start cl-strong",
+  );
   number.setAttribute("x", dimension * step > width / 2 ? -9 : 9);
   root.append(
     drawing("path", { class: "cl-axis", d: `M0 ${ground}H${width}` }),
     drawing("g", { class: "cl-stream" }, rest),
-    label(`dimension ${dimension}`, (dimension + 0.5) * step, ground + 18, dimension * step > width / 2 ? "cl-end" : "cl-start"),
+    label(
+      `dimension ${dimension}`,
+      (dimension + 0.5) * step,
+      ground + 18,
+      dimension * step > width / 2 ? "cl-end" : "cl-start",
+    ),
     label("0", 0, ground + 18, "cl-start cl-quiet"),
   );
   const lone = part(

@@ -36,7 +36,7 @@ def browser_figure(words: Sequence[str], maps: torch.Tensor, *, period: int) -> 
     best = {divmod(int(score.argmax()), heads) for score in scores.values()}
     data = {"words": list(words), "maps": packed_maps(maps), "blocks": blocks, "heads": heads}
     data |= {"period": period, "candidates": sorted(best)}
-    value = {"block": 0, "head": 0, "query": period, "copier": {"guess": None, "shown": False}}
+    value = {"block": 0, "head": 0, "query": T - 2, "copier": {"guess": None, "shown": False}}
     names = list(scores)[:3]
     rows = [(name, scores[name][0, 0].item()) for name in names]
     fallback = table("Head 0 of block 0: mean weight, second copy", ["", "score"], rows)
