@@ -31,6 +31,21 @@ function softmax(row) {
   return parts.map((x) => x / sum);
 }
 
+/** What an online softmax holds before the first key: see runningSoftmax. */
+const NOTHING_HELD = { largest: -Infinity, total: 0, blend: 0, rescale: NaN };
+
+/** One step of an online softmax, as in companion.kernels.tiled_forward: what is held of a row after
+    these scores and their values, one number each. `rescale` is what was multiplied into the rest. */
+function runningSoftmax(held, scores, values) {
+  const largest = Math.max(held.largest, ...scores);
+  if (largest === -Infinity) return held; // nothing to attend to yet
+  const rescale = Math.exp(held.largest - largest);
+  const weights = scores.map((score) => Math.exp(score - largest));
+  const total = held.total * rescale + weights.reduce((a, b) => a + b, 0);
+  const blend = held.blend * rescale + dot(weights, values);
+  return { largest, total, blend, rescale };
+}
+
 /** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
 function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
@@ -49,6 +64,23 @@ function unpack({ shape, float16 }) {
   return Array.from({ length: shape[0] }, (_, i) =>
     numbers.subarray(i * shape[1], (i + 1) * shape[1]),
   );
+}
+
+/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+function unpackMaps({ count, length, uint8 }) {
+  const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
+  let at = 0;
+  return Array.from({ length: count }, () =>
+    Array.from({ length }, (_, i) =>
+      Array.from(bytes.subarray(at, (at += i + 1)), (byte) => byte / 255),
+    ),
+  );
+}
+
+/** The mean weight that the queries from `first` on give to the key that is `back` before them. */
+function meanBack(map, back, first) {
+  const rows = map.slice(first);
+  return rows.reduce((sum, row, i) => sum + row[first + i - back], 0) / rows.length;
 }
 
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
