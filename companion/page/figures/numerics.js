@@ -66,6 +66,23 @@ function unpack({ shape, float16 }) {
   );
 }
 
+/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+function unpackMaps({ count, length, uint8 }) {
+  const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
+  let at = 0;
+  return Array.from({ length: count }, () =>
+    Array.from({ length }, (_, i) =>
+      Array.from(bytes.subarray(at, (at += i + 1)), (byte) => byte / 255),
+    ),
+  );
+}
+
+/** The mean weight that the queries from `first` on give to the key that is `back` before them. */
+function meanBack(map, back, first) {
+  const rows = map.slice(first);
+  return rows.reduce((sum, row, i) => sum + row[first + i - back], 0) / rows.length;
+}
+
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
 const unpackAll = (weights) =>
   Object.fromEntries(Object.entries(weights).map(([name, packed]) => [name, unpack(packed)]));
@@ -236,6 +253,29 @@ function decoderBlock(
   x = after(2, add(x, cross.output));
   const fed = feedForward(weights, `${name}.feed_forward`, before(3, x), activation);
   return { output: after(3, add(x, fed)), weights: self.weights, crossWeights: cross.weights, fed };
+}
+
+/** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
+    the order of their probability. A top_k of `noCut` keeps all. */
+function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
+  const order = descending(logits);
+  const best = logits[order[0]];
+  const heated = temperature
+    ? softmax(logits.map((logit) => (logit - best) / temperature))
+    : logits.map((_, id) => Number(id === order[0]));
+  const sum = (ids) => ids.reduce((total, id) => total + heated[id], 0);
+  let kept = topK < noCut ? order.slice(0, topK) : order;
+  const mass = sum(kept);
+  let before = 0;
+  kept = kept.filter((id) => {
+    const inside = topP === 1 || before < topP;
+    before += heated[id] / mass;
+    return inside && heated[id] > 0;
+  });
+  const left = sum(kept),
+    probabilities = logits.map(() => 0);
+  for (const id of kept) probabilities[id] = heated[id] / left;
+  return { order, heated, kept, probabilities };
 }
 
 // ---------------------------------------------------------------- a companion.models.ViT, pre-norm, of grey images
