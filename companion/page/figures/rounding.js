@@ -33,11 +33,12 @@ function rounded({ weights, largest }, { bits, block }) {
 function build(root, width, data, result) {
   const { weights } = data;
   const height = 240,
-    middle = height / 2,
-    most = Math.max(...weights.map(Math.abs));
+    middle = height / 2;
+  const sizes = weights.map(Math.abs).sort((a, b) => a - b);
+  const most = 1.3 * sizes.at(-4); // what is larger sits at the edge, with its number
   const column = (width - 8) / weights.length;
   const x = (i) => 4 + (i + 0.5) * column,
-    y = (weight) => middle - (weight / most) * (middle - 14);
+    y = (weight) => middle - clamp(weight / most, -1, 1) * (middle - 14);
   const grid = drawing("path", { class: "cl-rule" });
   const edges = drawing("path", { class: "cl-line", "stroke-dasharray": "3 3" });
   root.append(grid, edges, drawing("path", { class: "cl-rule", d: `M0 ${middle}H${width}` }));
@@ -45,6 +46,11 @@ function build(root, width, data, result) {
     const stem = drawing("path", { class: "cl-shaft", "stroke-width": 1 });
     const truth = drawing("circle", { class: "cl-ring", cx: x(i), cy: y(weight), r: 2.6 });
     root.append(drawing("g", { class: "cl-k" }, stem), truth);
+    if (Math.abs(weight) > most) {
+      const side = i < weights.length / 2 ? 1 : -1;
+      const name = side > 0 ? "cl-quiet cl-start" : "cl-quiet cl-end";
+      root.append(label(`${format(weight)}, far outside`, x(i) + 10 * side, y(weight) + 4, name));
+    }
     const size = Math.max(2, Math.min(5, column - 1));
     const box = { x: -size / 2, y: -size / 2, width: size, height: size };
     const node = drawing("g", { class: "cl-q", "data-name": "rounded" });
@@ -57,9 +63,7 @@ function build(root, width, data, result) {
       levels > 7 ? [] : Array.from({ length: 2 * levels + 1 }, (_, k) => [g, (k - levels) * scale]),
     );
     const line = ([g, level]) =>
-      Math.abs(level) <= most * 1.02
-        ? `M${x(g * size) - column / 2} ${y(level)}h${size * column}`
-        : "";
+      Math.abs(level) <= most ? `M${x(g * size) - column / 2} ${y(level)}h${size * column}` : "";
     grid.setAttribute("d", steps.map(line).join(""));
     const cuts = scales.slice(1).map((_, g) => x((g + 1) * size) - column / 2);
     edges.setAttribute("d", cuts.map((cut) => `M${cut} 0V${height}`).join(""));

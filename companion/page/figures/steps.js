@@ -36,7 +36,7 @@ function writeLarge(node, number, unit) {
 function build(root, width, data, texts) {
   const { prompt, written } = data;
   const columns = texts.length,
-    left = 54,
+    left = 60,
     top = 66;
   const cell = Math.min(44, (width - left - 26) / columns),
     row = Math.min(cell, 26),
@@ -44,19 +44,33 @@ function build(root, width, data, texts) {
   const heads = texts.map((text, i) => {
     const name = label(text.trim() || "␣", 0, 0, "cl-strong cl-start");
     name.setAttribute("transform", "rotate(-50)");
-    return group(root, { x: left + (i + 0.6) * cell, y: top - 8, o: i < prompt.length ? 1 : 0 }, name);
+    return group(
+      root,
+      { x: left + (i + 0.6) * cell, y: top - 8, o: i < prompt.length ? 1 : 0 },
+      name,
+    );
   });
   const steps = written.map((_, r) => {
     const y = top + r * row;
     const cells = Array.from({ length: prompt.length + r }, (_, i) => {
-      const at = { x: left + i * cell + (cell - side) / 2, y: y + 2, width: side, height: side, rx: 3 };
-      const full = drawing("g", { class: "cl-stream" }, drawing("rect", { class: "cl-tint", ...at }));
+      const at = {
+        x: left + i * cell + (cell - side) / 2,
+        y: y + 2,
+        width: side,
+        height: side,
+        rx: 3,
+      };
+      const full = drawing(
+        "g",
+        { class: "cl-stream" },
+        drawing("rect", { class: "cl-tint", ...at }),
+      );
       const open = drawing("g", { class: "cl-k" }, drawing("rect", { class: "cl-edge", ...at }));
       const node = drawing("g", { "data-name": "cell" }, full, open);
       return { node, full, open };
     });
     const name = label(r ? `decode ${r}` : "prefill", 0, y + row / 2 + 4, "cl-quiet cl-start");
-    return { cells, part: group(root, { o: 0 }, name, cells.map(({ node }) => node)) };
+    return { cells, part: group(root, { o: 0 }, name, ...cells.map(({ node }) => node)) };
   });
   function pose(value, { jump }) {
     heads.forEach((head, i) => {
