@@ -111,8 +111,8 @@ function render({ model, el }) {
     element(
       "tbody",
       {},
-      tableRow("error, as a share of the weights' length", cells[0]),
-      tableRow("bits per weight, scales of 16 bits included", cells[1]),
+      tableRow("relative error", cells[0]),
+      tableRow("bits per weight, with scales", cells[1]),
       tableRow("weights that became zero", cells[2]),
     ),
   );
