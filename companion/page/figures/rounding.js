@@ -136,7 +136,7 @@ function render({ model, el }) {
   const legend = element(
     "p",
     { style: "color: var(--quiet); font-size: 0.86rem" },
-    "Circles: the weights. Squares: what they become. Lines: the steps, where they are few. Dashed: where another scale begins.",
+    "Circles: the weights. Squares: what they become. Lines: the steps, where they are few. Dashed: where another scale, of 16 bits, begins.",
   );
   frame(el, "Rounding 64 weights", picture, legend, controls, numbers, say, puzzles);
   return state.close;
