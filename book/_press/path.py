@@ -37,6 +37,7 @@ CHAPTERS = {
     "vision_transformer": ("words", "place"),
     "pretrained_models": ("written", "place2", "masked", "ffn2", "out"),
     "running_a_language_model": ("written", "masked", "ffn2", "out", "loop"),
+    "inside_a_language_model": ("masked", "out"),
 }
 
 # The chapter that each stage leads to.
