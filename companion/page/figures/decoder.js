@@ -54,7 +54,8 @@ function build(root, width, value, data, pass, state) {
     middle = width / 2;
   const letters = Math.max(...[...words, ...source].map((word) => word.length));
   const column = Math.min(letters * (narrow ? 7 : 8.4) + 10, (width - box) / 2 - 30);
-  const height = HIGH.reduce((sum, high) => sum + high, 7 * GAP + 8);
+  const tower = HIGH.reduce((sum, high) => sum + high, 7 * GAP + 8),
+    height = Math.max(tower, Math.max(words.length, source.length) * ROW + 26);
   const tops = HIGH.map((_, i) => {
     const below = HIGH.slice(0, i + 1).reduce((sum, high) => sum + high, 0);
     return height - 4 - below - i * GAP;

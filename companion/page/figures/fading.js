@@ -28,7 +28,7 @@ function readings({ weights, words, vocabulary, other }, place) {
 function build(root, width, data, read, state) {
   const { words } = data,
     count = words.length,
-    size = data.weights["rnn.state.bias"].length;
+    sizes = { state: data.weights["rnn.state.bias"].length, word: data.weights.vectors[0].length };
   const lane = 38,
     left = 40,
     step = (width - left - 8) / (count - 1),
@@ -37,10 +37,10 @@ function build(root, width, data, read, state) {
     x = (i) => left + i * step,
     y = (share) => top + (clamp(-Math.log10(share), 0, DECADES) / DECADES) * (bottom - top);
   const lanes = LANES.map(([name, text], i) => {
-    const kind = name === "averages" ? "attention" : "stream";
+    const [kind, size] = name === "averages" ? ["attention", sizes.word] : ["stream", sizes.state];
+    const look = { cell: width / size, height: 13, name, first: { y: i * lane + 17 } };
     root.append(label(text, 0, i * lane + 12, "cl-start cl-quiet"));
-    const first = { y: i * lane + 17 };
-    return [name, ribbon(root, size, kind, { cell: width / size, height: 13, name, first })];
+    return [name, ribbon(root, size, kind, look)];
   });
   for (let i = 0; i <= DECADES; i += 2) {
     const share = 10 ** -i;
@@ -72,11 +72,14 @@ function build(root, width, data, read, state) {
   const names = words.map((word, i) => {
     const text = label(word, 0, 0, "cl-end");
     text.setAttribute("transform", `translate(${x(i) + 4} ${bottom + 14}) rotate(-60)`);
-    const hit = drawing("rect", { class: "cl-hit", x: x(i) - step / 2, y: bottom, width: step });
-    hit.setAttribute("height", 62);
-    hit.addEventListener("click", () => state.set({ place: i, step: i }));
-    root.append(text, hit);
+    root.append(text);
     return text;
+  });
+  words.forEach((_, i) => {
+    const at = { x: x(i) - step / 2, y: bottom, width: step, height: 62 };
+    const hit = drawing("rect", { class: "cl-hit", ...at }); // for the pointer; the slider is for all
+    hit.addEventListener("click", () => state.set({ place: i, step: i }));
+    root.append(hit);
   });
 
   function pose(value, move) {
