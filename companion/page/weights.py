@@ -6,7 +6,10 @@ import torch
 from torch import nn
 
 from companion.data import Vocabulary
+from companion.models import ViT
 from companion.page.live import packed
+
+NEEDED = {"channels": 1, "norm_first": True, "norm": "layer", "bias": True}
 
 
 def packed_model(
@@ -44,3 +47,36 @@ def packed_parameters(model: nn.Module) -> dict[str, dict]:
         ValueError: a weight does not fit into float16.
     """
     return {name: packed(parameter) for name, parameter in model.named_parameters()}
+
+
+def packed_vit(model: ViT) -> dict:
+    """What the figures compute a `ViT` of grey images from: its weights, sizes and options.
+
+    Raises:
+        ValueError: the model is configured otherwise than the figures compute, or a weight does
+            not fit into float16.
+    """
+    config = model.config
+    for name, needed in NEEDED.items():
+        if getattr(config, name) != needed:
+            raise ValueError(
+                f"the figure computes {name}={needed!r}, got {getattr(config, name)!r}"
+            )
+    if config.activation == "swiglu":
+        raise ValueError("the figure computes feed-forward networks without a gate, got 'swiglu'")
+    parameters = dict(model.named_parameters())
+    weight = parameters["patch_embedding.proj.weight"]
+    parameters["patch_embedding.proj.weight"] = weight.flatten(1)
+    parameters["cls_token"] = parameters["cls_token"][0]
+    return {
+        "weights": {name: packed(parameter) for name, parameter in parameters.items()},
+        "image_size": config.image_size,
+        "patch_size": config.patch_size,
+        "num_layers": config.num_layers,
+        "block": {
+            "numHeads": config.num_heads,
+            "normFirst": True,
+            "activation": config.activation,
+            "eps": config.norm_eps,
+        },
+    }
