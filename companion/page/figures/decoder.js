@@ -144,7 +144,7 @@ function build(root, width, value, data, pass, state) {
       const seen = on && weight > 0;
       numbers[j].to({ o: seen ? 1 : 0 }, move);
       arrows[j].to({ w: 0.5 + 11 * weight, o: seen && weight >= 0.02 ? 1 : 0 }, move);
-      tokens[j].to({ o: on && weight < 0.02 ? 0.4 : 1 }, move);
+      tokens[j].to({ o: on && weight < 0.02 ? 0.5 : 1 }, move);
     });
   }
   function pose(value, move) {

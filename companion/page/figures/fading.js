@@ -95,7 +95,7 @@ function build(root, width, data, read, state) {
     curves.left(now.left, value, move);
     names.forEach((text, i) => {
       text.classList.toggle("cl-strong", i === place);
-      text.style.opacity = i <= step ? 1 : 0.45;
+      text.style.opacity = i <= step ? 1 : 0.65;
     });
   }
   return { height: bottom + 70, pose };
