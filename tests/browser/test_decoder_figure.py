@@ -126,32 +126,44 @@ def test_the_captions_say_what_is_read_and_written(show):
     expect(status).to_contain_text(f"the model will write “{said}”")
 
 
-def test_the_goals_are_reached_at_the_right_place_and_step_only(show):
+def test_the_unsure_place_is_found_in_the_last_block_and_at_its_step_only(show):
     page = show(figure(), reduced_motion="reduce")
     reached = page.locator(".cl-reached")
-    way = passage(SENTENCES[0], 2)
-    unsure = way["cross"].max(-1).values.argmin().item() + 1
-    ask(page, unsure)
+    first, last = (
+        passage(SENTENCES[0], layer)["cross"].max(-1).values.argmin().item() + 1 for layer in (0, 2)
+    )
+    page.get_by_role("radio", name="block 1").check()
+    ask(page, first)
+    press(page.get_by_role("slider"), "ArrowRight", times=CROSS)
+    expect(reached).to_have_count(0)
+    press(page.get_by_role("slider"), "Home")
+    page.get_by_role("radio", name="block 3").check()
+    ask(page, last)
     expect(reached).to_have_count(0)
     press(page.get_by_role("slider"), "ArrowRight", times=CROSS)
-    expect(reached).to_have_text(
-        [
-            "In block 3, find the place whose cross-attention is the least "
-            "sure: its largest weight is the smallest of all. (reached)"
-        ]
-    )
-    found = [
-        (layer, place + 1)
-        for layer in range(3)
-        for place, row in enumerate(passage(SENTENCES[0], layer)["self"].tolist())
-        if max(row[1:place], default=0) > 0.5
-    ]
-    layer, place = found[0]
+    expect(reached).to_contain_text("In block 3, find the place whose cross-attention is the least")
+
+
+def test_more_than_half_for_an_earlier_word_counts_unless_it_is_the_start(show):
+    page = show(figure(), reduced_motion="reduce")
+    reached = page.locator(".cl-reached")
+    own = [passage(SENTENCES[0], layer)["self"].tolist() for layer in range(3)]
+    places = [(layer, i) for layer in range(3) for i in range(len(own[layer]))]
+    earlier = [p for p in places if max(own[p[0]][p[1]][1 : p[1]], default=0) > 0.5]
+    start = [p for p in places if p[1] and own[p[0]][p[1]][0] > 0.5]
+    itself = [p for p in places if p[1] and own[p[0]][p[1]][p[1]] > 0.5]
+    press(page.get_by_role("slider"), "ArrowRight", times=SELF)
+    for layer, i in (start[0], itself[0]):
+        page.get_by_role("radio", name=f"block {layer + 1}").check()
+        ask(page, i + 1)
+        expect(reached).to_have_count(0)
+    layer, i = earlier[0]
+    press(page.get_by_role("slider"), "Home")
     page.get_by_role("radio", name=f"block {layer + 1}").check()
-    ask(page, place)
-    expect(reached).to_have_count(1)
-    press(page.get_by_role("slider"), "ArrowLeft", times=CROSS - SELF)
-    expect(reached).to_have_count(2)
+    ask(page, i + 1)
+    expect(reached).to_have_count(0)
+    press(page.get_by_role("slider"), "ArrowRight", times=SELF)
+    expect(reached).to_contain_text("Find a place whose self-attention")
 
 
 EXAMPLE = Example(figure, "[data-name=cross]")
