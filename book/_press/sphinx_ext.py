@@ -178,5 +178,6 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
         text = edited = page.read_text("utf8")
         for pattern, replacement in PAGE_EDITS:
             edited = pattern.sub(replacement, edited)
+        edited = live.without_repetition(edited)
         if edited != text:
             page.write_text(edited, "utf8")
