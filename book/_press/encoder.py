@@ -1,9 +1,9 @@
 """The files from which a page takes a published encoder, when its reader asks for it: never before.
 
-They lie beside the script of the live figures, as classic scripts, since a page from the disk can
-read nothing else: `index.js` (the worker's text, the vocabulary, where each tensor is, sentences
-with their vectors) and `0.js`, `1.js`, ... (the weights in base64, two million bytes each). Matrices are
-8-bit whole numbers with a float32 scale for each row; what has one dimension is float32.
+They stand beside the script of the live figures, as classic scripts, since a page from the disk
+can read nothing else: `index.js` (the worker's text, the vocabulary, where each tensor is, sentences
+with their vectors) and `0.js`, `1.js`, ... (the weights in base64, two million bytes each). Matrices
+are 8-bit whole numbers with a float32 scale for each row; what has one dimension is float32.
 """
 
 import base64
@@ -13,11 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from tokenizers import Tokenizer
 
 from companion.models import BERT
 from companion.page import live
 from companion.page.gallery.encoder import sentence_vectors
+from companion.pretrained import PretrainedTokenizer
 
 PART = 2_000_000  # bytes
 TABLES = ("token_embedding.weight", "positions.weight", "type_embedding.weight")
@@ -25,7 +25,7 @@ DELIVER = "companionDelivers"  # figures/encoder.js waits for it
 
 
 def in_eight_bits(matrix: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Whole numbers (rows, columns) from -127 to 127, and the scale (rows,) to multiply them with."""
+    """Whole numbers (rows, columns) from -127 to 127, and for each row what to multiply them with."""
     numbers = matrix.detach().float().numpy()
     scales = np.maximum(np.abs(numbers).max(1), 1e-12).astype("<f4") / np.float32(127)
     return np.rint(numbers / scales[:, None]).astype("i1"), scales
@@ -46,7 +46,7 @@ def packed(model: BERT) -> tuple[list[dict], bytes]:
 
 
 def write_encoder(
-    folder: Path, model: BERT, tokenizer: Tokenizer, sentences: Sequence[str]
+    folder: Path, model: BERT, tokenizer: PretrainedTokenizer, sentences: Sequence[str]
 ) -> None:
     """Write the files into a folder, which is made.
 
@@ -67,7 +67,7 @@ def write_encoder(
             name: getattr(config, name)
             for name in ("num_layers", "num_heads", "activation", "norm_eps")
         },
-        "vocabulary": [tokenizer.id_to_token(i) for i in range(config.vocab_size)],
+        "vocabulary": tokenizer.pieces(range(config.vocab_size)),
         "tensors": tensors,
         "length": len(content),
         "parts": list(places),

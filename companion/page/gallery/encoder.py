@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer
 
 from companion.models import BERT
 from companion.page.live import LiveFigure, packed, table
+from companion.pretrained import PretrainedTokenizer
 
 # What the reader's own sentence is compared with; ten subjects.
 SENTENCES = (
@@ -48,7 +48,7 @@ START = {"layer": 1, "head": 1}
 
 @torch.no_grad()
 def sentence_vectors(
-    model: BERT, tokenizer: Tokenizer, sentences: Sequence[str]
+    model: BERT, tokenizer: PretrainedTokenizer, sentences: Sequence[str]
 ) -> torch.Tensor:
     """A unit vector for each sentence (N, d_model): the mean of its tokens' vectors.
 
@@ -58,11 +58,13 @@ def sentence_vectors(
         sentences: read one by one, so that none is padded.
     """
     device = model.token_embedding.weight.device
-    read = [torch.tensor([tokenizer.encode(text).ids], device=device) for text in sentences]
+    read = [torch.tensor([tokenizer.encode(text)], device=device) for text in sentences]
     return F.normalize(torch.stack([model(ids)[0].mean(0) for ids in read]), dim=1).cpu()
 
 
-def encoder_figure(model: BERT, tokenizer: Tokenizer, first: str, second: str) -> LiveFigure:
+def encoder_figure(
+    model: BERT, tokenizer: PretrainedTokenizer, first: str, second: str
+) -> LiveFigure:
     """What an encoder makes of a sentence: the weights of each head, the nearest sentences, a word.
 
     What is shown of the two sentences was computed here. In the published book the reader may load
@@ -105,10 +107,10 @@ def encoder_figure(model: BERT, tokenizer: Tokenizer, first: str, second: str) -
 
 
 @torch.no_grad()
-def _record(model: BERT, tokenizer: Tokenizer, text: str) -> dict:
+def _record(model: BERT, tokenizer: PretrainedTokenizer, text: str) -> dict:
     """Tokens, weights (layers, H, T, T), nearest sentences, and each word's vectors by layer."""
-    read = tokenizer.encode(text)
-    ids = torch.tensor([read.ids], device=model.token_embedding.weight.device)
+    ids = torch.tensor([tokenizer.encode(text)], device=model.token_embedding.weight.device)
+    tokens = tokenizer.pieces(ids[0])
     start = model.token_embedding(ids) + model.type_embedding.weight[0]
     streams, weights = [model.embedding_norm(model.positions(start))], []
     for block in model.blocks:
@@ -121,10 +123,10 @@ def _record(model: BERT, tokenizer: Tokenizer, text: str) -> dict:
     best = near.argsort(descending=True)[:NEAREST].tolist()
     return {
         "text": text,
-        "tokens": read.tokens,
+        "tokens": tokens,
         "weights": torch.stack(weights),
         "nearest": [(SENTENCES[i], near[i].item()) for i in best],
-        "words": {word: layers[:, at].mean(1) for word, at in _words(read.tokens).items()},
+        "words": {word: layers[:, at].mean(1) for word, at in _words(tokens).items()},
     }
 
 
