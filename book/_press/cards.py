@@ -1,4 +1,4 @@
-"""Claims as the book shows them: a card on the page that measures one, and the table of all.
+"""Claims as the book shows them: a card on the page that measures one, and tables of many.
 
 A card has the sentence, the number, the range over other seeds, and a strip with the bound on it.
 """
@@ -17,6 +17,8 @@ from book._press.execute import chapters
 from companion.page.claims import MIMETYPE, Claim, short
 
 PLACE = "<!-- claims -->"
+NUMBERS = "<!-- numbers -->"
+CELL = re.compile(r"\((\w+)\.ipynb#cell-([\w-]+)\)")
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
 
@@ -117,14 +119,38 @@ def with_claims(page: str, root: Path) -> str:
     lines = []
     for path in chapters(root):
         notebook = nbformat.read(path, as_version=4)
-        rows = read_rows(root, path)
         title = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
-        lines += [f"## {title}", "", "| claim | seeds | least | most |", "|---|---|---|---|"]
-        for sentence in sentences(notebook):
-            of_claim = [row for row in rows if row["claim"] == sentence]
-            values = [float(row["value"]) for row in of_claim]
-            held = f"{sum(row['held'] for row in of_claim)} of {len(of_claim)}"
-            ends = [_plain(short(end(values))) for end in (min, max)] if values else ["", ""]
-            lines.append(f"| {sentence.replace('|', '&#124;')} | {held} | {ends[0]} | {ends[1]} |")
-        lines.append("")
+        lines += [f"## {title}", "", *_table(sentences(notebook), read_rows(root, path)), ""]
     return page.replace(PLACE, "\n".join(lines))
+
+
+def with_numbers(page: str, root: Path) -> str:
+    """The Markdown of a page with a fold at each `<!-- numbers -->`: what was measured above it.
+
+    These are the claims of the cells to which the lines since the last one lead.
+    """
+    *sections, rest = page.split(NUMBERS)
+    whole = []
+    for section in sections:
+        lines = []
+        for chapter, cell_id in dict.fromkeys(CELL.findall(section)):
+            path = root / "book" / f"{chapter}.ipynb"
+            notebook = nbformat.read(path, as_version=4)
+            notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
+            rows = _table(sentences(notebook), read_rows(root, path))
+            lines += rows[2:] if lines else rows
+        fold = "<details><summary>The numbers, under other seeds</summary>"
+        whole += [section, "\n".join([fold, "", *lines, "", "</details>"])]
+    return "".join([*whole, rest])
+
+
+def _table(claimed: Iterable[str], rows: list[dict]) -> list[str]:
+    """The lines of a table of claims: how many seeds held, the least and the most measured."""
+    lines = ["| claim | seeds | least | most |", "|---|---|---|---|"]
+    for sentence in claimed:
+        of_claim = [row for row in rows if row["claim"] == sentence]
+        values = [float(row["value"]) for row in of_claim]
+        held = f"{sum(row['held'] for row in of_claim)} of {len(of_claim)}"
+        ends = [_plain(short(end(values))) for end in (min, max)] if values else ["", ""]
+        lines.append(f"| {sentence.replace('|', '&#124;')} | {held} | {ends[0]} | {ends[1]} |")
+    return lines

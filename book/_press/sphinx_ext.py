@@ -23,7 +23,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 import companion
 from book._press import execute
-from book._press.cards import with_cards, with_claims
+from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
@@ -123,7 +123,8 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     elif path.suffix == ".md":
         root = Path(app.srcdir)
         text = with_chapters(source[0], root, app.config.notebook_outputs)
-        source[0] = with_answers(with_reference(with_claims(text, root)))
+        text = with_numbers(with_claims(text, root), root)
+        source[0] = with_answers(with_reference(text))
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:

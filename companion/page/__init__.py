@@ -1,4 +1,4 @@
-"""What a chapter puts on its page: `setup`, `note`, `claim`, plots, live figures."""
+"""What a chapter puts on its page: `setup`, `note`, `claim`, `table`, plots, live figures."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -7,7 +7,7 @@ from companion.page import gallery
 from companion.page.claims import claim
 from companion.page.colours import colour_legend
 from companion.page.diagrams import transformer_diagram
-from companion.page.notebook import note, setup
+from companion.page.notebook import note, setup, table
 from companion.page.plots import bars, figure, heatmap, heatmaps, lines
 from companion.page.source import show_source
 
@@ -22,6 +22,7 @@ __all__ = [
     "note",
     "setup",
     "show_source",
+    "table",
     "transformer_diagram",
     *gallery.functions(),
 ]

@@ -1,6 +1,7 @@
-"""What a chapter's first cell calls, and the boxed remark: the page around the experiments."""
+"""What a chapter's first cell calls, the boxed remark, the table: the page around experiments."""
 
 import random
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
@@ -8,6 +9,7 @@ from IPython import get_ipython
 from IPython.display import Markdown, display
 
 from companion.page import pictures, plots
+from companion.page.claims import short
 
 
 def setup(seed: int = 0) -> tuple[int, torch.device]:
@@ -60,3 +62,26 @@ def note(text: str, title: str = "Note") -> None:
         raise ValueError("note() needs a text to show, got an empty one")
     lines = f"**{title}**\n\n{text}".splitlines()
     display(Markdown("\n".join(f"> {line}".rstrip() for line in lines)))
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None:
+    """Show results as a table, the same in the book, Jupyter and Colab.
+
+    Args:
+        columns: their headings, Markdown with $formulas$; the first is that of the rows' names.
+        rows: a name and what was measured, a cell for each column. A number is shown in about
+            three digits; what is to have others is given as text.
+
+    Raises:
+        ValueError: a row has more or fewer cells than there are columns, or there is no row.
+    """
+    rows = [[cell if isinstance(cell, str) else short(cell) for cell in row] for row in rows]
+    if not rows:
+        raise ValueError(f"table() needs rows to show under {', '.join(columns)}; got none")
+    for row in rows:
+        if len(row) != len(columns):
+            raise ValueError(f"the row {row} has {len(row)} cells for {len(columns)} columns")
+    ruler = [":--", *["--:"] * (len(columns) - 1)]
+    whole = [[cell.replace("|", "\\|") for cell in cells] for cells in (columns, ruler, *rows)]
+    lines = [" | ".join(cells) for cells in whole]
+    display(Markdown("\n".join(f"| {line} |" for line in lines)))

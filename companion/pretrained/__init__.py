@@ -1,5 +1,6 @@
-"""Published weights in the companion's own models. safetensors only: nothing is unpickled."""
+"""Published weights in the companion's own models, and their tokenizers; nothing is unpickled."""
 
 from companion.pretrained.loading import load
+from companion.pretrained.tokenizer import PretrainedTokenizer, load_tokenizer
 
-__all__ = ["load"]
+__all__ = ["PretrainedTokenizer", "load", "load_tokenizer"]

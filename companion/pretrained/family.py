@@ -3,13 +3,11 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 from torch import nn
 
 from companion.models.config import StackConfig
-from companion.pretrained.folder import read_json
 
 ACTIVATIONS = {
     "relu": "relu",
@@ -20,14 +18,14 @@ ACTIVATIONS = {
 
 
 class Settings:
-    """A config.json, read key by key; null is the same as left out, as in transformers.
+    """What a config.json holds, read key by key; null is the same as left out, as in transformers.
 
     Args:
-        path: of the file.
+        values: from keys to values; the metadata of a GGUF file are such, too.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.values = read_json(path)
+    def __init__(self, values: Mapping) -> None:
+        self.values = values
 
     def get(self, key: str, default=None):
         """The value, or what transformers takes if there is none."""

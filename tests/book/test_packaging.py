@@ -36,6 +36,8 @@ ELSEWHERE = {
     "ipython": "7.34.0",
     "traitlets": "5.7.1",
     "huggingface-hub": "0.26.2",
+    "jinja2": "3.1.4",
+    "gguf": "0.17.1",  # added where it is missing: pure Python, and content with an old numpy
 }
 
 

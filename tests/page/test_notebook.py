@@ -1,4 +1,4 @@
-"""The first cell of a chapter, and remarks."""
+"""The first cell of a chapter, remarks and tables."""
 
 import random
 
@@ -9,7 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import Markdown
 from matplotlib.figure import Figure
 
-from companion.page import note, notebook, setup
+from companion.page import note, notebook, setup, table
 
 
 def draws() -> tuple:
@@ -61,3 +61,25 @@ def test_note_is_one_markdown_box(monkeypatch):
 def test_note_needs_a_text():
     with pytest.raises(ValueError, match="got an empty one"):
         note("  ")
+
+
+def test_a_table_is_markdown_with_numbers_in_three_digits(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    table(["optimizer", "$p$"], [["SGD", 0.123456], ["a|b", "12.0 %"], ["Adam", 12345]])
+    (markdown,) = shown
+    assert isinstance(markdown, Markdown)
+    assert markdown.data.splitlines() == [
+        "| optimizer | $p$ |",
+        "| :-- | --: |",
+        "| SGD | 0.123 |",
+        "| a\\|b | 12.0 % |",
+        "| Adam | 12,345 |",
+    ]
+
+
+def test_a_table_names_a_row_that_does_not_fit():
+    with pytest.raises(ValueError, match=r"\['SGD', '0.1'\] has 2 cells for 3 columns"):
+        table(["optimizer", "scaled", "raw"], [["SGD", 0.1]])
+    with pytest.raises(ValueError, match="needs rows to show under optimizer, scaled; got none"):
+        table(["optimizer", "scaled"], [])

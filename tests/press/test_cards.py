@@ -2,11 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import nbformat
 import pytest
 
-from book._press.cards import card, with_cards, with_claims
+from book._press.cards import card, with_cards, with_claims, with_numbers
 from book._press.claims import code_hash, write_rows
 from companion.page.claims import MIMETYPE, Claim
 
@@ -82,3 +83,27 @@ def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):
     assert "| A &#124; B. | 2 of 2 | 0.25 | 0.5 |\n| New. | 0 of 0 |  |  |" in page
     assert page.startswith("Before") and page.endswith("after")
     assert with_claims("nothing", tmp_path) == "nothing"
+
+
+def test_a_fold_has_the_claims_of_the_cells_that_its_lines_lead_to(tmp_path):
+    """Those of the section alone, each cell once, in the order of the lines."""
+    cells = [
+        nbformat.v4.new_code_cell(f'claim("{name}.", x, above=0)', id=f"of-{name.lower()}")
+        for name in ("One", "Two", "Three")
+    ]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    (tmp_path / "book").mkdir()
+    nbformat.write(notebook, tmp_path / "book" / "a.ipynb")
+    row = {"held": True, "code": code_hash(notebook), "seed": 1}
+    rows = [row | {"claim": "Two.", "value": 0.5}, row | {"claim": "Three.", "value": 1e-8}]
+    write_rows(tmp_path, Path("a.ipynb"), rows)
+    page = (
+        "[t](a.ipynb#cell-of-two), [o](a.ipynb#cell-of-one), [t](a.ipynb#cell-of-two)"
+        "\n\n<!-- numbers -->\n\nnext [x](a.ipynb#cell-of-three)\n\n<!-- numbers -->\n\nend"
+    )
+    first, second, rest = with_numbers(page, tmp_path).split("</details>")
+    assert first.count("| claim |") == second.count("| claim |") == 1
+    assert first.splitlines()[-3:-1] == ["| Two. | 1 of 1 | 0.5 | 0.5 |", "| One. | 0 of 0 |  |  |"]
+    assert "| Three. | 1 of 1 | 1·10⁻⁸ | 1·10⁻⁸ |" in second and "Two." not in second
+    assert rest == "\n\nend"
+    assert with_numbers("nothing", tmp_path) == "nothing"

@@ -264,7 +264,7 @@ def test_every_setting_of_transformers_is_accounted_for(name, saved, monkeypatch
         recorders.append(Recorder(json.loads(path.read_text())))
         return recorders[-1]
 
-    monkeypatch.setattr("companion.pretrained.family.read_json", recorded)
+    monkeypatch.setattr("companion.pretrained.loading.read_json", recorded)
     load(saved(name)[1])
     config = dict(zip(OLDER, (GPT2Config, BertConfig, LlamaConfig, ViTConfig), strict=True))[name]
     unread = config().to_dict().keys() - recorders[0].asked - OF_EVERY_MODEL
@@ -351,7 +351,9 @@ def test_everything_that_does_not_match_is_told_at_once(saved):
     with pytest.raises(ValueError) as raised:
         load(folder)
     lines = str(raised.value).splitlines()
-    assert lines[0].startswith(f"the weights in {folder} are not those of the GPT")
+    assert lines[0] == (
+        f"the weights are not those of the GPT that {folder / 'config.json'} describes:"
+    )
     assert lines[1] == "  missing: wpe.weight, h.1.ln_1.bias"
     assert lines[2] == (
         "  wrong shape: transformer.h.0.attn.c_attn.weight is (66, 22), expected (22, 66), "

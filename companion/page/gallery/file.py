@@ -9,7 +9,7 @@ import torch
 
 from companion.page.live import LiveFigure, table
 from companion.pretrained.family import Settings
-from companion.pretrained.folder import CONFIG, WEIGHTS, Tensors
+from companion.pretrained.folder import CONFIG, WEIGHTS, Tensors, read_json
 from companion.pretrained.loading import FAMILIES, load
 
 SHOWN = 4  # numbers of a tensor
@@ -37,7 +37,7 @@ def file_figure(folder: str | os.PathLike, tensor: str | None = None) -> LiveFig
             f"{', '.join(sorted(set(tensors.dtypes.values())))}"
         )
     model = load(folder)
-    family = FAMILIES[Settings(folder / CONFIG).need("model_type")]
+    family = FAMILIES[Settings(read_json(folder / CONFIG)).need("model_type")]
     stored = {family.plain(name): name for name in tensors.shapes}
     places = {name: [] for name in tensors.shapes}
     for name, parameter in model.named_parameters():

@@ -1,0 +1,140 @@
+"""The tokenizers of published models: what turns a text into their ids, and back."""
+
+import os
+from collections.abc import Iterable, Sequence
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from companion.pretrained.folder import TOKENIZER, find
+from companion.pretrained.gguf_file import GGUFFile
+
+CONTROL = 3  # GGUF's type of a token that no text is made of
+
+
+class PretrainedTokenizer:
+    """A published tokenizer, as its model was trained with it. `load_tokenizer` makes one.
+
+    Args:
+        tokenizer: of the `tokenizers` library.
+        eos_id: the token that ends an answer.
+        chat_template: in Jinja: how a conversation is written as one text.
+
+    Attributes:
+        eos_id: as given; None if the files do not say.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, *, eos_id: int | None = None, chat_template: str | None = None
+    ) -> None:
+        tokenizer.no_padding()  # some files ask for a fixed length
+        tokenizer.no_truncation()
+        self._tokenizer = tokenizer
+        self._chat_template = chat_template
+        self.eos_id = eos_id
+
+    def __len__(self) -> int:
+        return self._tokenizer.get_vocab_size()
+
+    def encode(self, text: str) -> list[int]:
+        """The ids of a text, with the special tokens that the model expects (BERT: [CLS], [SEP]).
+
+        A special token that the text spells out, such as "<|im_end|>", becomes that token.
+        """
+        return self._tokenizer.encode(text).ids
+
+    def decode(self, token_ids: Iterable[int], *, special_tokens: bool = False) -> str:
+        """The text of some ids.
+
+        Args:
+            token_ids: integers, or a tensor of one dimension.
+            special_tokens: whether special tokens are written out, too.
+        """
+        ids = [int(token) for token in token_ids]
+        return self._tokenizer.decode(ids, skip_special_tokens=not special_tokens)
+
+    def pieces(self, text: str | Iterable[int]) -> list[str]:
+        """Each token as it reads alone, special tokens included.
+
+        A token that is only a part of a character reads "\N{REPLACEMENT CHARACTER}".
+
+        Args:
+            text: a text, or its ids.
+        """
+        ids = self.encode(text) if isinstance(text, str) else text
+        return [self.decode([token], special_tokens=True) for token in ids]
+
+    def chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
+        """The ids of a conversation in the model's own format, up to where its answer begins.
+
+        `decode(ids, special_tokens=True)` shows the format.
+
+        Args:
+            messages: {"role": "user", "content": "..."}; the other roles are "system", which comes
+                first, and "assistant".
+
+        Raises:
+            ValueError: the model has no format for conversations, or a message lacks a part.
+        """
+        if self._chat_template is None:
+            raise ValueError("this model has no format for conversations; use encode")
+        from jinja2.sandbox import ImmutableSandboxedEnvironment  # a template is somebody's program
+
+        for message in messages:
+            if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+                raise ValueError(f"a message needs the texts 'role' and 'content', got {message!r}")
+        jinja = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+        template = jinja.from_string(self._chat_template)
+        return self.encode(template.render(messages=messages, add_generation_prompt=True))
+
+
+def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
+    """The tokenizer of a published model.
+
+    Args:
+        name_or_folder: as for `load`. A folder needs a tokenizer.json.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or no tokenizer.json in it.
+        ValueError: a file is damaged, or of a kind that is not read.
+        ConnectionError: the model is not here, and could not be fetched.
+    """
+    path = find(name_or_folder)
+    if path.is_file():
+        return _of_gguf(path)
+    if not (path / TOKENIZER).is_file():
+        raise FileNotFoundError(f"there is no {TOKENIZER} in {path}")
+    try:
+        return PretrainedTokenizer(Tokenizer.from_str((path / TOKENIZER).read_text("utf8")))
+    except Exception as error:  # what the library raises is a bare one
+        raise ValueError(
+            f"{path / TOKENIZER} holds no tokenizer ({error}); get it again"
+        ) from error
+
+
+def _of_gguf(path) -> PretrainedTokenizer:
+    """Byte-level byte pairs, in which every digit is a token of its own."""
+    settings = GGUFFile(path).settings
+    try:
+        settings.require(**{"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm"})
+        settings.require(**{"tokenizer.ggml.add_bos_token": False})
+        tokens = settings.need("tokenizer.ggml.tokens")
+        merges = settings.need("tokenizer.ggml.merges")
+        kinds = settings.need("tokenizer.ggml.token_type")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+    vocabulary = {token: number for number, token in enumerate(tokens)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [tuple(pair.split(" ")) for pair in merges]))
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Digits(individual_digits=True),
+            pre_tokenizers.ByteLevel(add_prefix_space=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == CONTROL]
+    tokenizer.add_special_tokens(special)
+    return PretrainedTokenizer(
+        tokenizer,
+        eos_id=settings.get("tokenizer.ggml.eos_token_id"),
+        chat_template=settings.get("tokenizer.chat_template"),
+    )

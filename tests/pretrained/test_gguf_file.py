@@ -1,0 +1,132 @@
+"""A small Llama of transformers in a GGUF file: quantised, damaged, of another kind."""
+
+import gguf
+import pytest
+import torch
+from gguf import GGMLQuantizationType as Type
+from gguf.quants import dequantize, quantize
+
+from companion.pretrained import load
+from companion.pretrained.gguf_file import TYPES
+from tests.pretrained.conftest import MODELS, ids, random_model
+
+WIDE = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2}
+WIDE |= {"intermediate_size": 96, "rms_norm_eps": 1e-2}
+NAMES = {
+    "model.embed_tokens": "token_embd",
+    "model.norm": "output_norm",
+    "lm_head": "output",
+    "input_layernorm": "attn_norm",
+    "post_attention_layernorm": "ffn_norm",
+    "self_attn.q_proj": "attn_q",
+    "self_attn.k_proj": "attn_k",
+    "self_attn.v_proj": "attn_v",
+    "self_attn.o_proj": "attn_output",
+    "mlp.gate_proj": "ffn_gate",
+    "mlp.up_proj": "ffn_up",
+    "mlp.down_proj": "ffn_down",
+    "model.layers.": "blk.",
+}
+
+
+def neighbours(weight, heads):
+    """The rows of q or k as llama.cpp orders them: halves of a head become neighbours."""
+    return weight.reshape(heads, 2, -1, weight.shape[1]).swapaxes(1, 2).reshape(weight.shape)
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """written(type, tied, drop, **metadata) -> (their model, with those numbers, and the file)."""
+
+    def write(kind=Type.F32, *, tied=False, drop=None, architecture="llama", **metadata):
+        changes = WIDE | {"tie_word_embeddings": tied}
+        model, config, settings = MODELS["llama"]
+        monkeypatch.setitem(MODELS, "llama", (model, config, settings | changes))
+        theirs = random_model("llama").float()
+        path = tmp_path / "model.gguf"
+        writer = gguf.GGUFWriter(path, architecture)
+        writer.add_vocab_size(23)
+        writer.add_context_length(17)
+        writer.add_embedding_length(64)
+        writer.add_block_count(3)
+        writer.add_feed_forward_length(96)
+        writer.add_head_count(4)
+        writer.add_head_count_kv(2)
+        writer.add_layer_norm_rms_eps(1e-2)
+        writer.add_rope_freq_base(10000.0)
+        for name, number in metadata.items():
+            writer.add_uint32(name.replace("__", "."), number)
+        for name, parameter in theirs.named_parameters():
+            numbers = parameter.detach().numpy()
+            if numbers.ndim == 2:
+                stored = quantize(numbers, kind)
+                parameter.data = torch.from_numpy(dequantize(stored, kind).copy())
+                if "q_proj" in name or "k_proj" in name:
+                    stored = neighbours(stored, 4 if "q_proj" in name else 2)
+            else:
+                stored, kind_here = numbers, Type.F32
+            for long, short in NAMES.items():
+                name = name.replace(long, short)
+            if name != drop:
+                raw = kind if numbers.ndim == 2 else kind_here
+                writer.add_tensor(name, stored, raw_dtype=raw)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.write_tensors_to_file()
+        writer.close()
+        return theirs, path
+
+    return write
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_same_logits(kind, tied, written):
+    theirs, path = written(Type[kind], tied=tied)
+    ours, x = load(path), ids(2, 17)
+    torch.testing.assert_close(ours(x), theirs(x).logits, rtol=2e-5, atol=2e-4)
+    assert (ours.head.weight is ours.token_embedding.weight) == tied
+    assert not ours.training
+    assert {parameter.dtype for parameter in ours.parameters()} == {torch.float32}
+    assert load(path, dtype=torch.bfloat16).head.weight.dtype == torch.bfloat16
+
+
+def test_another_quantisation_is_refused_by_name(written):
+    _, path = written(Type.Q5_0)
+    with pytest.raises(ValueError, match=r"keeps .*weight as Q5_0; companion reads Q4_1, Q8_0"):
+        load(path)
+
+
+@pytest.mark.parametrize("share", [0, 0.001, 0.01, 0.1, 0.5, 0.999])
+def test_a_truncated_file(share, written):
+    _, path = written()
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(ValueError, match="is truncated, damaged or not a GGUF file") as raised:
+        load(path)
+    assert str(path) in str(raised.value)
+
+
+def test_everything_is_accounted_for(written):
+    _, path = written(drop="blk.1.attn_q.weight")
+    with pytest.raises(ValueError, match=r"missing: blk\.1\.attn_q\.weight") as raised:
+        load(path)
+    assert str(path) in str(raised.value)
+    _, path = written(llama__block_count=2)
+    with pytest.raises(ValueError, match=r"unexpected: blk\.2\."):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [
+        ({"architecture": "qwen2"}, "general.architecture = 'qwen2' is not what"),
+        ({"llama__rope__dimension_count": 8}, r"rope.dimension_count = 8 \(only 16\)"),
+        ({"llama__expert_count": 4}, r"no llama.expert_count = 4"),
+    ],
+)
+def test_what_companion_does_not_have_is_refused_by_name(changes, part, written):
+    _, path = written(**changes)
+    with pytest.raises(ValueError, match=part) as raised:
+        load(path)
+    assert str(raised.value).startswith(f"{path}: ")
