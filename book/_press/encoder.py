@@ -1,9 +1,9 @@
 """The files from which a page takes a published encoder, when its reader asks for it: never before.
 
 They stand beside the script of the live figures, as classic scripts, since a page from the disk
-can read nothing else: `index.js` (the worker's text, the vocabulary, where each tensor is, sentences
-with their vectors) and `0.js`, `1.js`, ... (the weights in base64, two million bytes each). Matrices
-are 8-bit whole numbers with a float32 scale for each row; what has one dimension is float32.
+can read nothing else: `index.js` (the worker's text, the vocabulary, where each tensor is, and
+sentences with their vectors) and `0.js`, `1.js`, ... (the weights in base64, two million bytes
+each). Matrices are 8-bit whole numbers with a float32 for each row; the rest is float32.
 """
 
 import base64
@@ -25,7 +25,7 @@ DELIVER = "companionDelivers"  # figures/encoder.js waits for it
 
 
 def in_eight_bits(matrix: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
-    """Whole numbers (rows, columns) from -127 to 127, and for each row what to multiply them with."""
+    """Whole numbers (rows, columns) from -127 to 127, and a factor for each row (rows,)."""
     numbers = matrix.detach().float().numpy()
     scales = np.maximum(np.abs(numbers).max(1), 1e-12).astype("<f4") / np.float32(127)
     return np.rint(numbers / scales[:, None]).astype("i1"), scales

