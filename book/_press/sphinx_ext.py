@@ -174,16 +174,18 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
     (static / COLOURS).write_text(
         f'html {{ {light} }}\nhtml[data-theme="dark"] {{ {dark} }}\n', "utf8"
     )
-    # Some 30 MB, which a page asks for when its reader does: figures/encoder.js.
-    write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)
     for file in files("sphinx-mathjax-offline"):
         if found := MATHJAX.search(file.as_posix()):
             target = static / "mathjax" / found[1]
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), target)
+    asks_for_encoder = False
     for page in site.rglob("*.html"):
         text = edited = page.read_text("utf8")
+        asks_for_encoder |= 'data-figure="encoder"' in text
         for pattern, replacement in PAGE_EDITS:
             edited = pattern.sub(replacement, edited)
         if edited != text:
             page.write_text(edited, "utf8")
+    if asks_for_encoder:  # some 30 MB, which no page loads before its reader asks for them
+        write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)

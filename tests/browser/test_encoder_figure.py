@@ -1,5 +1,6 @@
 """A published encoder in the page: what Python read, and what the worker reads, is PyTorch's."""
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import nn
 
-from book._press.encoder import in_eight_bits, write_encoder
+from book._press.encoder import DELIVER, in_eight_bits, write_encoder
 from companion.models import BERT, BERTConfig
 from companion.page import encoder_figure, live
 from companion.page.gallery.encoder import SENTENCES, sentence_vectors
@@ -283,6 +284,19 @@ def test_the_published_encoder_gives_the_vectors_of_pytorch(answers, published):
     cosines = F.cosine_similarity(torch.tensor(found), sentence_vectors(*published, SENTENCES))
     print(f"cosine: least {cosines.min():.5f}, mean {cosines.mean():.5f}")
     assert cosines.min() > 0.999
+
+
+def test_the_site_has_the_encoder_and_no_page_loads_it(open_page, address, site):
+    page = open_page(f"{address}/book/contextual_embeddings.html")
+    names = "performance.getEntriesByType('resource').map((entry) => entry.name)"
+    assert not [name for name in page.evaluate(names) if "/encoder/" in name]
+    index = (site / "_static" / "encoder" / "index.js").read_text("utf8")
+    parts = json.loads(index.removeprefix(f"{DELIVER}(").removesuffix(");\n"))["parts"]
+    assert all((site / "_static" / "encoder" / f"{i}.js").is_file() for i in range(len(parts)))
+    page.get_by_role("button", name="Load the encoder").click()
+    expect(field(page, "sentence")).to_be_enabled(timeout=60_000)
+    field(page, "sentence").fill("the bank of the stream")
+    expect(page.get_by_role("button", name="from stream")).to_be_visible(timeout=60_000)
 
 
 EXAMPLE = Example(figure, "[data-name=weight]", "tr td:last-child")

@@ -57,7 +57,8 @@ const unit = (vector) => {
   const size = norm(vector);
   return Array.from(vector, (x) => x / size);
 };
-const meanRow = (rows) => Array.from(rows[0], (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / rows.length);
+const meanRow = (rows) =>
+  Array.from(rows[0], (_, i) => rows.reduce((sum, row) => sum + row[i], 0) / rows.length);
 const cosine = (a, b) => dot(a, b) / (norm(a) * norm(b));
 
 /** {word: where its pieces stand the first time that it occurs} */
@@ -192,13 +193,21 @@ function headScene(state, shown) {
     const y = (i) => 34 + i * step;
     const height = y(tokens.length);
     fill(root, { viewBox: `0 0 ${width} ${height}`, width, height }, []);
-    root.append(label("from", left / 2 + 14, 16, "cl-quiet"), label("to", right + 40, 16, "cl-quiet"));
+    root.append(
+      label("from", left / 2 + 14, 16, "cl-quiet"),
+      label("to", right + 40, 16, "cl-quiet"),
+    );
     const arrows = tokens.map(() => arrow(root, "attention", {}));
-    const asking = tokenRow(root, tokens, tokens.map(() => left / 2 + 14), {
-      height: 26,
-      name: "from",
-      pick: (token) => state.set({ token }),
-    });
+    const asking = tokenRow(
+      root,
+      tokens,
+      tokens.map(() => left / 2 + 14),
+      {
+        height: 26,
+        name: "from",
+        pick: (token) => state.set({ token }),
+      },
+    );
     const asked = tokens.map((token, i) => {
       const weight = label("", right + 4, y(i) + 5, "cl-start");
       weight.dataset.name = "weight";
@@ -405,13 +414,17 @@ function render({ model, el }) {
       reached: (value) => {
         const { text, tokens, nearest } = shown(value).first;
         if (value.view !== "nearest" || text === first.text) return false;
-        return nearest[0][1] > 0.5 && !nearest[0][0].split(" ").some((word) => tokens.includes(word));
+        return (
+          nearest[0][1] > 0.5 && !nearest[0][0].split(" ").some((word) => tokens.includes(word))
+        );
       },
     },
     {
       text: "Find a word of your own whose vectors in two sentences have a cosine below .5 after the last block.",
       reached: (value) =>
-        value.view === "senses" && shown(value).first.text !== first.text && curve(value).at(-1) < 0.5,
+        value.view === "senses" &&
+        shown(value).first.text !== first.text &&
+        curve(value).at(-1) < 0.5,
     },
   ]);
 
@@ -421,7 +434,12 @@ function render({ model, el }) {
     offer,
     problem,
     tabs(state, "view", "what is shown", VIEWS),
-    element("div", { class: "cl-controls", style: "display: grid" }, line("first", "sentence"), other),
+    element(
+      "div",
+      { class: "cl-controls", style: "display: grid" },
+      line("first", "sentence"),
+      other,
+    ),
     attention,
     nearest,
     senses,

@@ -17,7 +17,10 @@ function separated(text) {
     .normalize("NFD")
     .replace(/\p{Mn}/gu, "");
   const small = Array.from(clean, (character) => character.toLowerCase()).join(""); // Σ is σ at a word's end, too
-  return small.replace(MARK, " $1 ").split(/\p{White_Space}+/u).filter(Boolean);
+  return small
+    .replace(MARK, " $1 ")
+    .split(/\p{White_Space}+/u)
+    .filter(Boolean);
 }
 
 /** The longest piece from the left, then from where it ends; "[UNK]" where there is none. */
@@ -25,7 +28,7 @@ function pieces(word, ids) {
   const letters = Array.from(word);
   if (letters.length > LONGEST_WORD) return ["[UNK]"];
   const found = [];
-  for (let start = 0; start < letters.length; ) {
+  for (let start = 0; start < letters.length;) {
     let end = letters.length,
       piece;
     do piece = (start ? "##" : "") + letters.slice(start, end).join("");

@@ -8,7 +8,8 @@ function unpackRows({ shape, at }, bytes) {
   const [rows, width] = shape;
   const whole = new Int8Array(bytes.buffer, at, rows * width);
   const scales = floats(at + rows * width, rows);
-  const row = (i) => Float32Array.from(whole.subarray(i * width, (i + 1) * width), (x) => x * scales[i]);
+  const row = (i) =>
+    Float32Array.from(whole.subarray(i * width, (i + 1) * width), (x) => x * scales[i]);
   return { rows, row };
 }
 
@@ -56,7 +57,10 @@ const ANSWERS = {
     for (const tensor of tensors) {
       const found = unpackRows(tensor, bytes);
       if (tensor.table) tables[tensor.name] = found;
-      else weights[tensor.name] = found.row ? Array.from({ length: found.rows }, (_, i) => found.row(i)) : found;
+      else
+        weights[tensor.name] = found.row
+          ? Array.from({ length: found.rows }, (_, i) => found.row(i))
+          : found;
     }
     const ids = new Map(vocabulary.map((token, id) => [token, id]));
     encoder = { config, ids, tables, weights };
