@@ -36,6 +36,7 @@ CHAPTERS = {
     "time_series": ("words", "out"),
     "vision_transformer": ("words", "place"),
     "pretrained_models": ("written", "place2", "masked", "ffn2", "out"),
+    "inside_a_language_model": ("masked", "out"),
 }
 
 # The chapter that each stage leads to.

@@ -155,6 +155,33 @@ def test_the_answer_is_said_and_the_sequence_is_shown(show):
     assert patches.nth(4).locator("rect").count() == 4
 
 
+def test_a_spoilt_example_and_an_own_drawing_are_goals(show):
+    model = vit(num_classes=9)
+    model.head.weight.data.zero_()
+    model.head.bias.data = torch.eye(9)[8].mul(9).double()  # reads an 8 in everything
+    page = show(digit_figure(model, IMAGES, LABELS))
+    spoilt, drawn = page.get_by_role("list", name="goals").get_by_role("listitem").all()
+    expect(spoilt).to_have_class("cl-reached")  # the example is a 0
+    expect(drawn).not_to_have_class("cl-reached")
+    page.get_by_role("button", name="Clear").click()
+    expect(drawn).to_have_class("cl-reached")
+
+
+def test_an_example_that_is_read_rightly_is_not_spoilt(show):
+    model = vit()
+    model.head.weight.data.zero_()
+    model.head.bias.data = torch.eye(5)[0].mul(4).double()  # reads a 0 in everything
+    page = show(digit_figure(model, IMAGES, LABELS))
+    reached = page.locator(".cl-reached")
+    page.get_by_role("button", name="one pixel up").click()
+    expect(reached).to_have_count(0)
+    page.get_by_role("button", name="Clear").click()
+    expect(reached).to_have_count(0)
+    select(page, "begin with").select_option("2")
+    expect(reached).to_have_count(1)
+    expect(reached).to_contain_text("Spoil an example")
+
+
 @pytest.mark.parametrize(
     "change", [{"channels": 3}, {"norm_first": False}, {"norm": "rms"}, {"bias": False}]
 )

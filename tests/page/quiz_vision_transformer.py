@@ -36,6 +36,14 @@ def halving_the_patch() -> str:
     return "It becomes four times" if change > 1 else "It falls to a quarter"
 
 
+def whole_marks() -> str:
+    """Every corner of a mark of 4 in an image of 16, held against the grid of patches."""
+    corners = torch.cartesian_prod(torch.arange(13), torch.arange(13))
+    whole = (corners % 4 == 0).all(1).double().mean()
+    shares = {"About three in ten": 0.3, "About one in ten": 0.1, "Half of them": 0.5, "All": 1}
+    return min(shares, key=lambda name: abs(shares[name] - whole))
+
+
 def rollout_by_hand() -> str:
     weights = torch.tensor([[0.6, 0.4], [0.3, 0.7]])
     return f"{((weights + torch.eye(2)) / 2)[0, 1]:.1f}"

@@ -3,28 +3,15 @@
 const CELL = 26; // pixels of the page along the side of a pixel of the drawing
 const SOFT = 0.4; // ink that the soft pen leaves on the four neighbours
 
-/** The patches of an image, row by row, each a row of numbers from 0 to 1. */
-function cut({ image_size: size, patch_size: side, levels }, pixels) {
-  const across = size / side;
-  return Array.from({ length: across * across }, (_, patch) => {
-    const top = Math.floor(patch / across) * side,
-      left = (patch % across) * side;
-    return Array.from({ length: side * side }, (_, i) => {
-      const row = top + Math.floor(i / side),
-        column = left + (i % side);
-      return pixels[row * size + column] / levels;
-    });
-  });
-}
-
-/** companion.models.ViT: logits, and what the class token gives to every patch: by head, and rolled out. */
+/** The logits of a drawing, and what the class token gives to every patch: by head, and rolled out. */
 function look(data, pixels) {
-  const { weights, num_layers: numLayers, block: options } = data;
-  const patches = linear(weights, "patch_embedding.proj", cut(data, pixels));
-  const x = add([weights.cls_token[0], ...patches], weights["positions.weight"]);
-  let rolled = x.map((_, i) => x.map((_, j) => Number(i === j)));
+  const { blocks, logits } = classifyImage(
+    data,
+    pixels.map((ink) => ink / data.levels),
+  );
+  const tokens = blocks[0].output;
+  let rolled = tokens.map((_, i) => tokens.map((_, j) => Number(i === j)));
   const heads = {};
-  const blocks = encoderBlocks(weights, "blocks", numLayers, x, options);
   blocks.forEach((block, layer) => {
     block.weights.forEach((head, h) => {
       heads[`${layer}.${h}`] = head[0].slice(1);
@@ -34,8 +21,6 @@ function look(data, pixels) {
     );
     rolled = matmul(kept, rolled);
   });
-  const [cls] = blocks.at(-1).output;
-  const [logits] = linear(weights, "head", layerNorm(weights, "final_norm", [cls], options.eps));
   return { logits, shares: { rollout: rolled[0].slice(1), ...heads } };
 }
 
@@ -181,7 +166,11 @@ function render({ model, el }) {
         change: (option) =>
           option === "own"
             ? { example: option }
-            : { example: option, pixels: examples[Number(option)].pixels },
+            : {
+                example: option,
+                pixels: examples[Number(option)].pixels,
+                origin: examples[Number(option)].label,
+              },
       },
     ),
     choice(state, "brush", "brush", () => ({
@@ -204,7 +193,12 @@ function render({ model, el }) {
         change("down", "down", "one pixel down", (p) => movedBy(p, 1, 0, size)),
       ),
     ),
-    change("clear", "Clear", null, (pixels) => pixels.map(() => 0)),
+    button(
+      state,
+      "Clear",
+      ({ pixels }) => ({ pixels: pixels.map(() => 0), example: "own", origin: -1 }),
+      { name: "clear" },
+    ),
   );
 
   const answers = answerList(
@@ -254,7 +248,7 @@ function render({ model, el }) {
     const row = shares[value.view],
       most = Math.max(...row);
     sequence.replaceChildren(
-      ...cut(data, value.pixels).map((patch, i) => {
+      ...cutIntoPatches(data, value.pixels).map((patch, i) => {
         const picture = drawing("svg", {
           viewBox: `0 0 ${side} ${side}`,
           width: 24,
@@ -269,7 +263,7 @@ function render({ model, el }) {
               y: Math.floor(j / side),
               width: 1,
               height: 1,
-              fill: shade(ink, "ink"),
+              fill: shade(ink / levels, "ink"),
             }),
           ),
         );
@@ -333,6 +327,17 @@ function render({ model, el }) {
       ),
     ),
     say,
+    goals(state, [
+      {
+        text: "Spoil an example: by moving it or rubbing something out, make the model read another digit.",
+        reached: ({ origin, pixels }) =>
+          origin >= 0 && argmax(result({ pixels }).logits) !== origin,
+      },
+      {
+        text: "Clear the paper and draw something that the model takes for an 8 with more than .9.",
+        reached: ({ origin, pixels }) => origin < 0 && result({ pixels }).probabilities[8] > 0.9,
+      },
+    ]),
   );
   return state.close;
 }

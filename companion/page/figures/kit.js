@@ -184,6 +184,45 @@ function arrow(parent, kind, first, { bend = false, head = true } = {}) {
   });
 }
 
+/** Attention weights [query][key] as a square of `side` pixels, queries downwards: a part with
+    `set(rows)` and `light(query)`, which frames a row. */
+function weightMap(parent, length, side, { title, name, first } = {}) {
+  const cell = side / length;
+  const squares = Array.from({ length }, (_, i) =>
+    Array.from({ length: i + 1 }, (_, j) =>
+      drawing("rect", { class: "cl-tip", x: j * cell, y: i * cell, width: cell, height: cell }),
+    ),
+  );
+  const paper = drawing("rect", { class: "cl-axis", width: side, height: side });
+  const row = drawing("rect", {
+    class: "cl-edge",
+    width: side,
+    height: cell,
+    style: "stroke-width: 2; fill: none; visibility: hidden",
+  });
+  const node = drawing(
+    "g",
+    { class: "cl-attention", "data-name": name },
+    paper,
+    squares.flat(),
+    row,
+    label(title, side / 2, -8, "cl-strong"),
+  );
+  return {
+    ...part(parent, node, first),
+    set: (rows) =>
+      rows.forEach((weights, i) =>
+        weights.forEach((weight, j) => {
+          squares[i][j].style.opacity = weight;
+        }),
+      ),
+    light: (query) => {
+      row.setAttribute("y", query * cell);
+      row.style.visibility = "visible";
+    },
+  };
+}
+
 // ---------------------------------------------------------------- the stage
 
 /** A drawing as wide as its place, where 1 unit is 1 CSS pixel. `build(root, width)` puts parts into it

@@ -31,6 +31,21 @@ function softmax(row) {
   return parts.map((x) => x / sum);
 }
 
+/** What an online softmax holds before the first key: see runningSoftmax. */
+const NOTHING_HELD = { largest: -Infinity, total: 0, blend: 0, rescale: NaN };
+
+/** One step of an online softmax, as in companion.kernels.tiled_forward: what is held of a row after
+    these scores and their values, one number each. `rescale` is what was multiplied into the rest. */
+function runningSoftmax(held, scores, values) {
+  const largest = Math.max(held.largest, ...scores);
+  if (largest === -Infinity) return held; // nothing to attend to yet
+  const rescale = Math.exp(held.largest - largest);
+  const weights = scores.map((score) => Math.exp(score - largest));
+  const total = held.total * rescale + weights.reduce((a, b) => a + b, 0);
+  const blend = held.blend * rescale + dot(weights, values);
+  return { largest, total, blend, rescale };
+}
+
 /** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
 function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
@@ -49,6 +64,23 @@ function unpack({ shape, float16 }) {
   return Array.from({ length: shape[0] }, (_, i) =>
     numbers.subarray(i * shape[1], (i + 1) * shape[1]),
   );
+}
+
+/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+function unpackMaps({ count, length, uint8 }) {
+  const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
+  let at = 0;
+  return Array.from({ length: count }, () =>
+    Array.from({ length }, (_, i) =>
+      Array.from(bytes.subarray(at, (at += i + 1)), (byte) => byte / 255),
+    ),
+  );
+}
+
+/** The mean weight that the queries from `first` on give to the key that is `back` before them. */
+function meanBack(map, back, first) {
+  const rows = map.slice(first);
+  return rows.reduce((sum, row, i) => sum + row[first + i - back], 0) / rows.length;
 }
 
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
@@ -221,6 +253,57 @@ function decoderBlock(
   x = after(2, add(x, cross.output));
   const fed = feedForward(weights, `${name}.feed_forward`, before(3, x), activation);
   return { output: after(3, add(x, fed)), weights: self.weights, crossWeights: cross.weights, fed };
+}
+
+/** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
+    the order of their probability. A top_k of `noCut` keeps all. */
+function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
+  const order = descending(logits);
+  const best = logits[order[0]];
+  const heated = temperature
+    ? softmax(logits.map((logit) => (logit - best) / temperature))
+    : logits.map((_, id) => Number(id === order[0]));
+  const sum = (ids) => ids.reduce((total, id) => total + heated[id], 0);
+  let kept = topK < noCut ? order.slice(0, topK) : order;
+  const mass = sum(kept);
+  let before = 0;
+  kept = kept.filter((id) => {
+    const inside = topP === 1 || before < topP;
+    before += heated[id] / mass;
+    return inside && heated[id] > 0;
+  });
+  const left = sum(kept),
+    probabilities = logits.map(() => 0);
+  for (const id of kept) probabilities[id] = heated[id] / left;
+  return { order, heated, kept, probabilities };
+}
+
+// ---------------------------------------------------------------- a companion.models.ViT, pre-norm, of grey images
+// `data` has its `weights`, `image_size`, `patch_size`, `num_layers` and the options of a `block`.
+
+/** The patches of an image, row by row, each a row of its pixels. */
+function cutIntoPatches({ image_size: size, patch_size: side }, pixels) {
+  const across = size / side;
+  return Array.from({ length: across * across }, (_, patch) => {
+    const top = Math.floor(patch / across) * side,
+      left = (patch % across) * side;
+    return Array.from({ length: side * side }, (_, i) => {
+      const row = top + Math.floor(i / side),
+        column = left + (i % side);
+      return pixels[row * size + column];
+    });
+  });
+}
+
+/** What encoderBlock returns of each of the `blocks`, and the `logits`. */
+function classifyImage(data, pixels) {
+  const { weights, num_layers: numLayers, block } = data;
+  const patches = linear(weights, "patch_embedding.proj", cutIntoPatches(data, pixels));
+  const x = add([weights.cls_token[0], ...patches], weights["positions.weight"]);
+  const blocks = encoderBlocks(weights, "blocks", numLayers, x, block);
+  const [cls] = blocks.at(-1).output;
+  const [logits] = linear(weights, "head", layerNorm(weights, "final_norm", [cls], block.eps));
+  return { blocks, logits };
 }
 
 // ---------------------------------------------------------------- a companion.models.Transformer

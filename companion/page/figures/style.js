@@ -794,6 +794,42 @@ const STYLE = `
     --tone: var(--second);
     fill: var(--second);
   }
+  .cl-cut {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 1.2;
+  }
+  .cl-held {
+    fill: none;
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-frame-of-mark {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 2;
+    stroke-dasharray: 4 3;
+  }
+  .cl-badge {
+    paint-order: stroke;
+    stroke: var(--ground);
+    stroke-width: 5;
+  }
+  .cl-piece {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1;
+  }
+  .cl-piece.cl-chosen {
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-stage .cl-tiny {
+    font-size: 11px;
+  }
+  .cl-bar-of-answer {
+    fill: var(--first);
+  }
   .cl-homonym {
     --tone: var(--ink);
   }
