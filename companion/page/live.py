@@ -25,7 +25,8 @@ from companion.page import colours
 FIGURES = Path(__file__).parent / "figures"
 HELPERS = ("style", "dom", "controls", "numerics", "kit")
 PACKED = re.compile(r'"float16": "([A-Za-z0-9+/=]{64,})"')  # not worth it for fewer numbers
-PARTS = (*HELPERS, "shim")  # every other file in the folder is a figure
+WORKER = ("numerics", "wordpiece", "worker")  # what runs an encoder, beside the page
+PARTS = (*HELPERS, *WORKER, "shim")  # every other file in the folder is a figure
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -99,6 +100,15 @@ def bundle() -> str:
         body = re.sub(r"(?m)^export default\b", "return", _source(name))
         parts.append(f"figures[{name!r}] = (function () {{\n{body}\n}})();")
     return "\n".join([*parts, _source("shim"), "})();\n"])
+
+
+def worker() -> str:
+    """The text of the worker in which a published encoder runs; no page carries it.
+
+    Raises:
+        ValueError: as `module`.
+    """
+    return "\n".join(map(_source, WORKER))
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:
