@@ -44,6 +44,8 @@ def tiny() -> tuple[BERT, PretrainedTokenizer]:
     for module in model.modules():
         if isinstance(module, nn.LayerNorm):
             module.reset_parameters()  # else all vectors are nearly the same
+    for block in model.blocks:
+        block.self_attention.out_proj.weight.data *= 4  # and a word's own counts for too much
     for parameter in model.parameters():
         if parameter.dim() == 2:
             whole, scales = in_eight_bits(parameter)

@@ -292,7 +292,7 @@ function render({ model, el }) {
   const offer = BESIDE
     ? element(
         "p",
-        {},
+        { style: "margin-bottom: 0.9rem" },
         "Two sentences are shown. To write your own, load the real encoder: it runs in this page, and what you write stays here. ",
         load,
         " ",
@@ -300,7 +300,7 @@ function render({ model, el }) {
       )
     : element(
         "p",
-        {},
+        { style: "margin-bottom: 0.9rem" },
         "Two sentences are shown. For others, make the figure again with them; in the published book they can be written here.",
       );
   state.draw(({ loaded }) => {
