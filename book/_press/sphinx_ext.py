@@ -185,6 +185,7 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
         asks_for_encoder |= 'data-figure="encoder"' in text
         for pattern, replacement in PAGE_EDITS:
             edited = pattern.sub(replacement, edited)
+        edited = live.without_repetition(edited)
         if edited != text:
             page.write_text(edited, "utf8")
     if asks_for_encoder:  # some 30 MB, which no page loads before its reader asks for them

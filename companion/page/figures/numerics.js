@@ -227,8 +227,9 @@ function encoderBlocks(weights, name, count, rows, options) {
 }
 
 /** companion.nn.DecoderBlock. `allowed` rules the self-attention, causal unless told otherwise,
-    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights } and `fed`, what
-    the feed-forward network adds. */
+    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights }, and in between
+    what the three sub-layers add, `attended`, `crossed` and `fed`, and the stream after the first and
+    after the second, `middle` and `upper`. */
 function decoderBlock(
   weights,
   name,
@@ -248,11 +249,31 @@ function decoderBlock(
     multiHead(weights, `${name}.${part}`, query, source, numHeads, { allowed: rule });
   const read = before(1, rows);
   const self = attend("self_attention", read, read, allowed);
-  let x = after(1, add(rows, self.output));
-  const cross = attend("cross_attention", before(2, x), memory, memoryAllowed);
-  x = after(2, add(x, cross.output));
-  const fed = feedForward(weights, `${name}.feed_forward`, before(3, x), activation);
-  return { output: after(3, add(x, fed)), weights: self.weights, crossWeights: cross.weights, fed };
+  const middle = after(1, add(rows, self.output));
+  const cross = attend("cross_attention", before(2, middle), memory, memoryAllowed);
+  const upper = after(2, add(middle, cross.output));
+  const fed = feedForward(weights, `${name}.feed_forward`, before(3, upper), activation);
+  return {
+    output: after(3, add(upper, fed)),
+    weights: self.weights,
+    crossWeights: cross.weights,
+    attended: self.output,
+    middle,
+    crossed: cross.output,
+    upper,
+    fed,
+  };
+}
+
+/** The states of torch.nn.RNN, a row for each word: weights `name`.input of the word, `name`.state of
+    the state before. */
+function recurrentStates(weights, name, rows) {
+  let state = [weights[`${name}.state.bias`].map(() => 0)];
+  return linear(weights, `${name}.input`, rows).map((read) => {
+    const [kept] = linear(weights, `${name}.state`, state);
+    state = [Array.from(read, (x, i) => Math.tanh(x + kept[i]))];
+    return state[0];
+  });
 }
 
 /** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
