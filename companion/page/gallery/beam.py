@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from companion.data import Vocabulary
 from companion.generation import beam_search, evaluating, greedy_decode
 from companion.models import Transformer
-from companion.page.gallery.translation import LONGEST_TARGET, translation_figure
 from companion.page.live import LiveFigure, table
+from companion.page.translators import LONGEST_TARGET, packed_translator
 
 
 def beam_figure(model: Transformer, vocabulary: Vocabulary, examples: Sequence[str]) -> LiveFigure:
@@ -20,7 +20,7 @@ def beam_figure(model: Transformer, vocabulary: Vocabulary, examples: Sequence[s
     Raises:
         ValueError: there is no example, a word is unknown, or a weight does not fit into float16.
     """
-    data = translation_figure(model, vocabulary, [], examples, LONGEST_TARGET).data
+    data = packed_translator(model, vocabulary, [], examples, LONGEST_TARGET)
     device = next(model.parameters()).device
     source = vocabulary.encode([examples[0].split()]).to(device)
     ways = {
