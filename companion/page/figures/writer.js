@@ -96,23 +96,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls", style: "margin-top: 1rem" },
-    slider(state, "temperature", "temperature", {
-      min: 0,
-      max: 2.5,
-      step: 0.1,
-      describe: (number) => (number ? format(number, 1) : "0, greedy"),
-    }),
-    slider(state, "top_k", "top-k", {
-      min: 1,
-      max: noCut,
-      describe: (number) => (number < noCut ? `the best ${format(number, 0)}` : "no cut"),
-    }),
-    slider(state, "top_p", "top-p", {
-      min: 0.05,
-      max: 1,
-      step: 0.05,
-      describe: (number) => (number < 1 ? format(number) : "no cut"),
-    }),
+    drawingSliders(state, noCut),
     slider(state, "seed", "seed of the draws", { min: 1, max: 50 }),
     choice(state, "head", "attention of the last word", () => ({
       "": Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
