@@ -73,11 +73,6 @@ def flat(table, ids):
     return torch.stack([table[i] for i in ids.flatten()])
 
 
-@right(look_up)
-def list_of_rows(table, ids):
-    return [table[i] for i in ids]
-
-
 # 2. Its gradient
 
 

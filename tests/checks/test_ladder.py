@@ -62,6 +62,12 @@ def test_the_last_results_may_be_left_out_where_the_check_says_so():
     assert verdict.mistake == "it returned 3 results, expected 2: both of three numbers"
 
 
+def test_a_list_of_one_row_is_a_matrix_of_one_row():
+    rows = [Rung("a matrix of one row", "row(torch.rand(3))")]
+    for answer in (lambda x: x[None], lambda x: [x], lambda x: [x[None]], lambda x: [x.tolist()]):
+        ladder(rows, lambda x: x[None], row=answer)
+
+
 def test_the_first_rung_that_fails_names_its_idea_and_can_be_run_again():
     verdict = halve(lambda x: x + 1)
     assert verdict.mistake == "half of 0 is 0"
