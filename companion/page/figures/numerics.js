@@ -384,3 +384,12 @@ function greedyTranslation(data, source) {
     probabilities: decoded.logits.map(softmax),
   };
 }
+
+/** A number from 0 to 1 that depends on the seed and the place alone (mulberry32). */
+function randomAt(seed, place) {
+  const start = (Math.imul(seed, 0x9e3779b1) + Math.imul(place, 0x85ebca6b)) | 0;
+  let a = (start + 0x6d2b79f5) | 0;
+  a = Math.imul(a ^ (a >>> 15), a | 1);
+  a ^= a + Math.imul(a ^ (a >>> 7), a | 61);
+  return ((a ^ (a >>> 14)) >>> 0) / 2 ** 32;
+}

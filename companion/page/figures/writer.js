@@ -17,15 +17,6 @@ function read({ weights, num_heads: numHeads, num_layers: numLayers, activation 
   };
 }
 
-/** A number from 0 to 1 that depends on the seed and the place alone (mulberry32). */
-function draw(seed, place) {
-  const start = (Math.imul(seed, 0x9e3779b1) + Math.imul(place, 0x85ebca6b)) | 0;
-  let a = (start + 0x6d2b79f5) | 0;
-  a = Math.imul(a ^ (a >>> 15), a | 1);
-  a ^= a + Math.imul(a ^ (a >>> 7), a | 61);
-  return ((a ^ (a >>> 14)) >>> 0) / 2 ** 32;
-}
-
 /** The first word, from the most probable on, at which the probabilities reach the drawn number. */
 function pick({ kept, probabilities }, number) {
   let reached = 0;
@@ -61,7 +52,7 @@ function render({ model, el }) {
     value.written.at(-1) === words[eos] || sentence(value).length >= data.max_len;
   const oneMore = (value) => {
     const found = compute(value);
-    const next = words[pick(found, draw(value.seed, found.tokens.length))];
+    const next = words[pick(found, randomAt(value.seed, found.tokens.length))];
     return { ...value, written: [...value.written, next] };
   };
 

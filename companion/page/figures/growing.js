@@ -1,0 +1,112 @@
+// A language model while it learns: its loss on fresh sentences against the entropy, which is the best
+// possible, and against tables that count; and what it writes, with its probability in the language.
+
+function build(root, width, { records, rivals, floor }) {
+  const left = 38,
+    right = width - 14,
+    top = 12,
+    bottom = 236;
+  const most = Math.max(...records.map(({ loss }) => loss), ...rivals.map(([, loss]) => loss));
+  const x = (i) => left + (i * (right - left)) / (records.length - 1),
+    y = (loss) => bottom - (loss / (1.05 * most)) * (bottom - top);
+  for (let loss = 0; loss < most; loss += 2) {
+    root.append(
+      drawing("path", { class: "cl-axis", d: `M${left} ${y(loss)}H${right}` }),
+      label(String(loss), left - 8, y(loss) + 4, "cl-end cl-quiet"),
+    );
+  }
+  const level = (name, loss, kind, dash) => {
+    const at = { d: `M${left} ${y(loss)}H${right}`, style: `stroke-dasharray: ${dash}` };
+    const text = label(`${name} ${format(loss)}`, right, y(loss) - 6, "cl-end cl-own");
+    const line = drawing("path", { class: "cl-edge", "data-name": "level", ...at });
+    root.append(drawing("g", { class: `cl-${kind}` }, line, text));
+  };
+  rivals.forEach(([name, loss]) => level(name, loss, "stream", "5 4"));
+  level("the best possible", floor, "attention", "none");
+  const points = records.map(({ loss }, i) => `${x(i)} ${y(loss)}`);
+  const passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
+  const number = label("", 8, -10, "cl-own cl-strong cl-start");
+  fill(number, { "data-name": "loss" }, []);
+  const dot = drawing("circle", { class: "cl-tip", r: 5.5 });
+  root.append(drawing("g", { class: "cl-q" }, passed));
+  const moving = group(root, {}, drawing("g", { class: "cl-q" }, dot, number));
+  const steps = records.map(({ step }, i) => {
+    const text = label(String(step), x(i), bottom + 20, i ? "" : "cl-start");
+    root.append(text);
+    return text;
+  });
+  root.append(label("steps of training", (left + right) / 2, bottom + 42, "cl-quiet"));
+  return {
+    height: bottom + 52,
+    pose({ step }, move) {
+      passed.setAttribute("d", step ? `M${points.slice(0, step + 1).join("L")}` : "");
+      const late = step > records.length / 2;
+      fill(number, { class: `cl-own cl-strong ${late ? "cl-end" : "cl-start"}` }, []);
+      write(number, records[step].loss);
+      moving.to({ x: x(step), y: y(records[step].loss) }, move);
+      steps.forEach((text, i) => text.classList.toggle("cl-strong", i === step));
+    },
+  };
+}
+
+function render({ model, el }) {
+  const data = model.get("data"),
+    { records, rivals, floor } = data;
+  const state = connect(model);
+  const picture = stage(state, "The loss, step by step", (root, width) =>
+    build(root, width, data),
+  );
+  const rows = element("ul", { style: "list-style: none; margin: 0.4rem 0; padding: 0" });
+  state.draw(({ step }) => {
+    rows.replaceChildren(
+      ...records[step].written.map(({ text, truth, model }) =>
+        element(
+          "li",
+          { style: "margin: 0.35rem 0; overflow-wrap: anywhere" },
+          truth === null ? "✗ " : "✓ ",
+          element("b", {}, text || "(nothing)"),
+          element("br"),
+          "ln of its probability: in the language ",
+          truth === null ? "−∞" : write(element("span", { "data-name": "truth" }), truth, 1),
+          ", in the model ",
+          write(element("span", { "data-name": "model" }), model, 1),
+        ),
+      ),
+    );
+  });
+  const right = (i) => records[i].written.filter(({ truth }) => truth !== null).length;
+  const caption = (i) => () => {
+    const { step, loss, written } = records[i];
+    const beaten = rivals.filter(([, rival]) => loss < rival).map(([name]) => name);
+    const than = beaten.length ? ` It beats ${beaten.join(" and ")}.` : "";
+    return (
+      `After ${step} steps: ${format(loss)} nats per token, ${format(loss - floor)} above the ` +
+      `best possible.${than} ${right(i)} of these ${written.length} sentences are in the language.`
+    );
+  };
+  const beats = (i) => rivals.every(([, rival]) => records[i].loss < rival);
+  const puzzles = goals(state, [
+    {
+      text: "Stop at the first recorded step at which the model beats every table.",
+      reached: ({ step }) => step > 0 && beats(step) && !beats(step - 1),
+    },
+    {
+      text: "Find a sentence that is not in the language although the model gives it more than e⁻¹⁶.",
+      reached: ({ step }) =>
+        records[step].written.some(({ truth, model }) => truth === null && model > -16),
+    },
+  ]);
+  const steps = records.map(({ step }, i) => ({ name: String(step), caption: caption(i) }));
+  frame(
+    el,
+    "A language model while it learns",
+    picture,
+    stepper(state, { steps, pace: 2400 }),
+    element("p", { style: "margin: 0.6rem 0 0" }, "What it writes at this step:"),
+    rows,
+    puzzles,
+  );
+  return state.close;
+}
+
+export default { render };
