@@ -1,0 +1,867 @@
+"""Answers to the project of book/own_language_model.ipynb."""
+
+import math
+from collections import Counter
+from itertools import pairwise
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from companion.checks.own_language_model import (
+    attention,
+    gate,
+    judge,
+    loop,
+    model,
+    norm,
+    probabilities,
+    rope,
+    sampler,
+    tokenizer,
+)
+from companion.models import GPT
+from companion.nn import RotaryEmbedding
+from companion.own_language_model import (
+    Block,
+    RMSNorm,
+    Tokenizer,
+    learning_rate,
+    log_probs,
+    next_probabilities,
+    rotate,
+    sample,
+)
+from companion.training import fit
+from tests.checks.answers import right, wrong
+
+# 1. Text to tokens
+
+
+@right(tokenizer)
+class CountsAgain:
+    """All pairs are counted anew for every merge."""
+
+    def __init__(self, text, vocab_size):
+        import re
+
+        self.words = lambda text: re.findall(r" ?\w+| ?[^\s\w]+|\s+", text)
+        self.merges, self.pieces = [], [bytes([i]) for i in range(256)] + [b""]
+        words = Counter(tuple(word.encode()) for word in self.words(text))
+        while len(self.pieces) < vocab_size:
+            pairs = Counter()
+            for word, count in words.items():
+                for pair in pairwise(word):
+                    pairs[pair] += count
+            if not pairs:
+                break
+            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+            self.merges.append(best)
+            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
+            merged = Counter()
+            for word, count in words.items():
+                merged[tuple(self.merge(word, best, len(self.pieces) - 1))] += count
+            words = merged
+
+    def merge(self, tokens, pair, new):
+        tokens, i, out = list(tokens), 0, []
+        while i < len(tokens):
+            if tuple(tokens[i : i + 2]) == pair:
+                out.append(new)
+                i += 2
+            else:
+                out.append(tokens[i])
+                i += 1
+        return out
+
+    def __len__(self):
+        return len(self.pieces)
+
+    def encode(self, text):
+        out = []
+        for word in self.words(text):
+            tokens = list(word.encode())
+            for number, pair in enumerate(self.merges):
+                tokens = self.merge(tokens, pair, 257 + number)
+            out += tokens
+        return out
+
+    def decode(self, tokens):
+        return b"".join(self.pieces[t] for t in tokens).decode("utf8", "replace")
+
+
+@right(tokenizer)
+class GivesTensors(CountsAgain):
+    def encode(self, text):
+        return torch.tensor(super().encode(text))
+
+
+@wrong(tokenizer, "merges reach across words")
+class OneWord(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__("", 257)
+        tokens = list(text.encode())
+        self.words = lambda text: [text] if text else []
+        while len(self.pieces) < vocab_size and len(tokens) > 1:
+            pairs = Counter(pairwise(tokens))
+            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+            self.merges.append(best)
+            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
+            tokens = self.merge(tokens, best, len(self.pieces) - 1)
+
+
+@wrong(tokenizer, "numbers of characters, not of bytes")
+class CodePoints(CountsAgain):
+    def encode(self, text):
+        return [ord(letter) for letter in text]
+
+
+@wrong(tokenizer, "a pair counts as often as its word stands in the text")
+class DifferentWords(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__("", 257)
+        words = dict.fromkeys(self.words(text))
+        super().__init__("".join(words), vocab_size)
+
+
+@wrong(tokenizer, "the leftmost known pair is merged")
+class LeftmostFirst(CountsAgain):
+    def encode(self, text):
+        out = []
+        for word in self.words(text):
+            tokens = list(word.encode())
+            while found := [i for i, pair in enumerate(pairwise(tokens)) if pair in self.merges]:
+                i = found[0]
+                tokens[i : i + 2] = [257 + self.merges.index((tokens[i], tokens[i + 1]))]
+            out += tokens
+        return out
+
+
+@wrong(tokenizer, "the older left token comes first")
+class FirstSeen(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__("", 257)
+        words = Counter(tuple(word.encode()) for word in self.words(text))
+        while len(self.pieces) < vocab_size:
+            pairs = Counter()
+            for word, count in words.items():
+                for pair in pairwise(word):
+                    pairs[pair] += count
+            if not pairs:
+                break
+            ((best, _),) = pairs.most_common(1)
+            self.merges.append(best)
+            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
+            words = Counter(
+                {tuple(self.merge(w, best, len(self.pieces) - 1)): n for w, n in words.items()}
+            )
+
+
+@wrong(tokenizer, "this is ours")
+class _Taken:
+    pass
+
+
+_Taken.__module__ = Tokenizer.__module__
+
+
+# 2. A norm
+
+
+@right(norm)
+class ByNorm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.d, self.gain = d, nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        mean = x.norm(dim=-1, keepdim=True) ** 2 / self.d
+        return x / torch.sqrt(mean + 1e-6) * self.gain
+
+
+@right(norm)
+class InDouble(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        y = x.double()
+        return (y * torch.rsqrt(torch.einsum("...i,...i->...", y, y)[..., None] / len(self.gain)
+                                + 1e-6) * self.gain).to(x.dtype)  # fmt: skip
+
+
+@wrong(norm, "that is a layer norm")
+class Centred(ByNorm):
+    def forward(self, x):
+        x = x - x.mean(-1, keepdim=True)
+        return self.gain * x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+
+
+@wrong(norm, "the sum of squares, not their mean")
+class UnitLength(ByNorm):
+    def forward(self, x):
+        return self.gain * x / (x.norm(dim=-1, keepdim=True) + 1e-6)
+
+
+@wrong(norm, "the root is missing")
+class NoRoot(ByNorm):
+    def forward(self, x):
+        return self.gain * x / (x.square().mean(-1, keepdim=True) + 1e-6)
+
+
+@wrong(norm, "one root for everything")
+class OverTheBatch(ByNorm):
+    def forward(self, x):
+        return self.gain * x / (x.square().mean() + 1e-6).sqrt()
+
+
+@wrong(norm, "a vector of zeros stays one")
+class NoEpsilon(ByNorm):
+    def forward(self, x):
+        return self.gain * x / x.square().mean(-1, keepdim=True).sqrt()
+
+
+@wrong(norm, "only 1e-6 is added")
+class LargeEpsilon(ByNorm):
+    def forward(self, x):
+        return self.gain * x / (x.square().mean(-1, keepdim=True) + 1e-3).sqrt()
+
+
+@wrong(norm, "the gain is learned")
+class FixedGain(ByNorm):
+    def __init__(self, d):
+        super().__init__(d)
+        del self.gain
+        self.gain = torch.ones(d)
+
+
+# 3. Turn by the position
+
+
+@right(rope)
+def complex_numbers(x, start=0):
+    T, d_k = x.shape[-2:]
+    speeds = torch.tensor([10_000 ** (-2 * i / d_k) for i in range(d_k // 2)])
+    angle = torch.arange(start, start + T)[:, None] * speeds
+    turned = torch.complex(*x.chunk(2, -1)) * torch.polar(torch.ones_like(angle), angle)
+    return torch.cat([turned.real, turned.imag], -1)
+
+
+@right(rope)
+def half_rotated(x, start=0):
+    half = x.shape[-1] // 2
+    speeds = torch.exp(-math.log(10_000) * torch.arange(half) / half).repeat(2)
+    angle = (start + torch.arange(x.shape[-2]))[:, None] * speeds
+    other = torch.cat([-x[..., half:], x[..., :half]], dim=-1)
+    return x * angle.cos() + other * angle.sin()
+
+
+@wrong(rope, "neighbouring entries are paired")
+def interleaved(x, start=0):
+    T, d_k = x.shape[-2:]
+    speeds = 10_000 ** (-torch.arange(0, d_k, 2) / d_k)
+    angle = torch.arange(start, start + T)[:, None] * speeds
+    a, b = x[..., ::2], x[..., 1::2]
+    out = torch.empty_like(x)
+    out[..., ::2] = a * angle.cos() - b * angle.sin()
+    out[..., 1::2] = a * angle.sin() + b * angle.cos()
+    return out
+
+
+@wrong(rope, "it turns the other way")
+def backwards(x, start=0):
+    a, b = complex_numbers(torch.cat(x.chunk(2, -1)[::-1], -1), start).chunk(2, -1)
+    return torch.cat([b, a], -1)
+
+
+@wrong(rope, "positions begin at 1")
+def from_one(x, start=0):
+    return complex_numbers(x, start + 1)
+
+
+@wrong(rope, "all pairs turn at the same speed")
+def one_speed(x, start=0):
+    angle = torch.arange(start, start + x.shape[-2])[:, None]
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1)
+
+
+@wrong(rope, "half as fast")
+def exponent_of_half(x, start=0):
+    T, d_k = x.shape[-2:]
+    speeds = 10_000 ** (-torch.arange(d_k // 2) / d_k)
+    angle = torch.arange(start, start + T)[:, None] * speeds
+    a, b = x.chunk(2, -1)
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], -1)
+
+
+@wrong(rope, "start is left out")
+def no_start(x, start=0):
+    return complex_numbers(x)
+
+
+@wrong(rope, "RotaryEmbedding of companion.nn")
+def the_books(x, start=0):
+    positions = torch.arange(start, start + x.shape[-2])
+    return RotaryEmbedding(x.shape[-1], pairing="half")(x, positions)
+
+
+# 4. Attention with a memory
+
+
+@right(attention)
+class ByHand(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(d, 3 * d, bias=False)
+        self.out = nn.Linear(d, d, bias=False)
+
+    def places(self, T, past):
+        return torch.arange(past, past + T)[:, None] >= torch.arange(past + T)
+
+    def forward(self, x, cache=None):
+        B, T, d = x.shape
+        q, k, v = (
+            part.view(B, T, self.heads, d // self.heads).transpose(1, 2)
+            for part in self.qkv(x).split(d, dim=-1)
+        )
+        past = 0 if not cache else cache["k"].size(2)
+        q, k = self.turned(q, k, past)
+        if cache is not None:
+            k = torch.cat([cache["k"], k], dim=2) if past else k
+            v = torch.cat([cache["v"], v], dim=2) if past else v
+            cache["k"], cache["v"] = self.kept(k, v)
+        scores = q @ k.transpose(-1, -2) / self.root(d)
+        scores = scores.masked_fill(~self.places(T, past), float("-inf"))
+        y = scores.softmax(dim=-1) @ v
+        return self.out(self.joined(y))
+
+    def turned(self, q, k, past):
+        return rotate(q, past), rotate(k, past)
+
+    def root(self, d):
+        return (d // self.heads) ** 0.5
+
+    def kept(self, k, v):
+        return k, v
+
+    def joined(self, y):
+        return y.permute(0, 2, 1, 3).flatten(2)
+
+
+@right(attention)
+class Fused(ByHand):
+    def forward(self, x, cache=None):
+        B, T, d = x.shape
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q, k, v = (y.reshape(B, T, self.heads, -1).transpose(1, 2) for y in (q, k, v))
+        past = cache["k"].shape[-2] if cache else 0
+        q, k = rotate(q, past), rotate(k, past)
+        if past:
+            k, v = torch.cat((cache["k"], k), -2), torch.cat((cache["v"], v), -2)
+        if cache is not None:
+            cache["k"], cache["v"] = k, v
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=self.places(T, past))
+        return self.out(y.transpose(1, 2).reshape(B, T, d))
+
+
+@wrong(attention, "the future is seen")
+class Everybody(ByHand):
+    def places(self, T, past):
+        return torch.ones(T, past + T, dtype=torch.bool)
+
+
+@wrong(attention, "queries and keys are not turned")
+class Unturned(ByHand):
+    def turned(self, q, k, past):
+        return q, k
+
+
+@wrong(attention, "the keys are not")
+class QueriesTurned(ByHand):
+    def turned(self, q, k, past):
+        return rotate(q, past), k
+
+
+@wrong(attention, "not divided by √d_k")
+class NoRoot2(ByHand):
+    def root(self, d):
+        return 1.0
+
+
+@wrong(attention, "divided by √d;")
+class RootOfAll(ByHand):
+    def root(self, d):
+        return d**0.5
+
+
+@wrong(attention, "transpose, then flatten")
+class MixedUp(ByHand):
+    def joined(self, y):
+        B, H, T, d_k = y.shape
+        return y.reshape(B, T, H * d_k)
+
+
+@wrong(attention, "only the newest key is kept")
+class Forgetful(ByHand):
+    def kept(self, k, v):
+        return k[:, :, -1:], v[:, :, -1:]
+
+
+@wrong(attention, "as if it were the first")
+class AlwaysFirst(ByHand):
+    def turned(self, q, k, past):
+        return rotate(q), rotate(k)
+
+
+@wrong(attention, "sees the first key only")
+class TopLeft(ByHand):
+    def places(self, T, past):
+        return torch.ones(T, past + T, dtype=torch.bool).tril()
+
+
+@wrong(attention, "several new positions see each other")
+class NoMaskWithCache(ByHand):
+    def places(self, T, past):
+        return torch.ones(T, past + T, dtype=torch.bool).tril(past + 99 if past else 0)
+
+
+# 5. A gate
+
+
+@right(gate)
+class Spelled(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        inner = 8 * d // 3
+        self.gate = nn.Linear(d, inner, bias=False)
+        self.up = nn.Linear(d, inner, bias=False)
+        self.down = nn.Linear(inner, d, bias=False)
+
+    def forward(self, x):
+        g = self.gate(x)
+        return self.down(g * torch.sigmoid(g) * self.up(x))
+
+
+@right(gate)
+class WithModule(Spelled):
+    def forward(self, x):
+        return self.down(self.up(x) * nn.SiLU()(self.gate(x)))
+
+
+@wrong(gate, "`up` goes through SiLU")
+class Swapped(Spelled):
+    def forward(self, x):
+        return self.down(self.gate(x) * F.silu(self.up(x)))
+
+
+@wrong(gate, "the gate is a sigmoid")
+class Glu(Spelled):
+    def forward(self, x):
+        return self.down(torch.sigmoid(self.gate(x)) * self.up(x))
+
+
+@wrong(gate, "they are multiplied")
+class Added(Spelled):
+    def forward(self, x):
+        return self.down(F.silu(self.gate(x)) + self.up(x))
+
+
+@wrong(gate, "there is no non-linearity")
+class Linear(Spelled):
+    def forward(self, x):
+        return self.down(self.gate(x) * self.up(x))
+
+
+@wrong(gate, "`up` is not used")
+class NoUp(Spelled):
+    def forward(self, x):
+        return self.down(F.silu(self.gate(x)))
+
+
+# 6. The whole model
+
+
+@right(model)
+class Whole(nn.Module):
+    def __init__(self, vocab_size, d=64, layers=2, heads=4):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d)
+        self.norm_in = RMSNorm(d)
+        self.blocks = nn.ModuleList(Block(d, heads) for _ in range(layers))
+        self.norm_out = RMSNorm(d)
+
+    def empty_cache(self):
+        return [{} for _ in self.blocks]
+
+    def forward(self, ids, cache=None):
+        x = self.begin(ids)
+        for block, own in zip(self.blocks, cache or [None] * len(self.blocks), strict=True):
+            x = block(x, own)
+        return self.end(x)
+
+    def begin(self, ids):
+        return self.norm_in(self.embedding(ids.clamp(min=0)))
+
+    def end(self, x):
+        return F.linear(self.norm_out(x), self.embedding.weight)
+
+
+@right(model)
+class WhereInstead(Whole):
+    def begin(self, ids):
+        return self.norm_in(self.embedding(torch.where(ids < 0, 0, ids)))
+
+    def end(self, x):
+        return torch.einsum("btd,vd->btv", self.norm_out(x), self.embedding.weight)
+
+
+@wrong(model, "the embedding is not normed")
+class NoNormIn(Whole):
+    def begin(self, ids):
+        return self.embedding(ids.clamp(min=0))
+
+
+@wrong(model, "the last norm is missing")
+class NoNormOut(Whole):
+    def end(self, x):
+        return x @ self.embedding.weight.T
+
+
+@wrong(model, "return the logits")
+class Probabilities(Whole):
+    def end(self, x):
+        return super().end(x).softmax(-1)
+
+
+@wrong(model, "there is one such matrix")
+class Untied(Whole):
+    def __init__(self, vocab_size, d=64, layers=2, heads=4):
+        super().__init__(vocab_size, d, layers, heads)
+        self.head = nn.Linear(d, vocab_size, bias=False) if layers else None
+
+    def end(self, x):
+        return super().end(x)
+
+
+@wrong(model, "only one block is used")
+class OneBlock(Whole):
+    def forward(self, ids, cache=None):
+        return self.end(self.blocks[0](self.begin(ids)) if self.blocks else self.begin(ids))
+
+
+@wrong(model, "it raised IndexError")
+class NoClamp(Whole):
+    def begin(self, ids):
+        return self.norm_in(self.embedding(ids))
+
+
+@wrong(model, "all blocks share one cache")
+class Shared(Whole):
+    def empty_cache(self):
+        one = {}
+        return [one for _ in self.blocks]
+
+
+@wrong(model, "companion of companion")
+class NamedInFull(Whole):
+    def forward(self, ids, cache=None):
+        import companion
+
+        return companion.models.GPT(ids)
+
+
+@wrong(model, "GPT of companion.models")
+class TheBooks(Whole):
+    def forward(self, ids, cache=None):
+        return GPT(ids)
+
+
+# 7. The loop
+
+
+def optimizer_of(model):
+    return torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+
+
+def steps_of(model, batch, steps, peak, loss_of, *, zero=True, clip=True, rate=learning_rate):
+    optimizer, losses = optimizer_of(model), []
+    for step in range(steps):
+        loss = loss_of(model, batch(step))
+        losses.append(loss.item())
+        if zero:
+            optimizer.zero_grad()
+        loss.backward()
+        if clip:
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.param_groups[0]["lr"] = rate(step, steps, peak)
+        optimizer.step()
+    return losses
+
+
+def cross_entropy(model, ids, **how):
+    return F.cross_entropy(
+        model(ids[:, :-1]).flatten(0, 1), ids[:, 1:].flatten(), ignore_index=-1, **how
+    )
+
+
+@right(loop)
+def by_cross_entropy(model, batch, steps, peak=0.01):
+    return steps_of(model, batch, steps, peak, cross_entropy)
+
+
+@right(loop)
+def by_log_probs(model, batch, steps, peak=0.01):
+    def loss_of(model, ids):
+        return -log_probs(model, ids).sum() / (ids[:, 1:] >= 0).sum()
+
+    return torch.tensor(steps_of(model, batch, steps, peak, loss_of))
+
+
+@wrong(loop, "not the next one")
+def reads_and_predicts_the_same(model, batch, steps, peak=0.01):
+    def loss_of(model, ids):
+        ids = ids[:, :-1]
+        return F.cross_entropy(model(ids).flatten(0, 1), ids.flatten(), ignore_index=-1)
+
+    return steps_of(model, batch, steps, peak, loss_of)
+
+
+@wrong(loop, "take their mean")
+def summed(model, batch, steps, peak=0.01):
+    def loss_of(model, ids):
+        return cross_entropy(model, ids, reduction="sum")
+
+    return steps_of(model, batch, steps, peak, loss_of)
+
+
+@wrong(loop, "what is missing counts in the mean")
+def over_all_places(model, batch, steps, peak=0.01):
+    return steps_of(model, batch, steps, peak, lambda model, ids: -log_probs(model, ids).mean())
+
+
+@wrong(loop, "a mean of the rows' means")
+def row_by_row(model, batch, steps, peak=0.01):
+    def loss_of(model, ids):
+        return -(log_probs(model, ids).sum(1) / (ids[:, 1:] >= 0).sum(1)).mean()
+
+    return steps_of(model, batch, steps, peak, loss_of)
+
+
+@wrong(loop, "the steps are counted from 1")
+def from_step_one(model, batch, steps, peak=0.01):
+    return steps_of(model, lambda step: batch(step + 1), steps, peak, cross_entropy)
+
+
+@wrong(loop, "call zero_grad")
+def never_zeroed(model, batch, steps, peak=0.01):
+    return steps_of(model, batch, steps, peak, cross_entropy, zero=False)
+
+
+@wrong(loop, "the rate stays at its peak")
+def constant_rate(model, batch, steps, peak=0.01):
+    return steps_of(model, batch, steps, peak, cross_entropy, rate=lambda step, steps, peak: peak)
+
+
+@wrong(loop, "the gradient is not clipped")
+def unclipped(model, batch, steps, peak=0.01):
+    return steps_of(model, batch, steps, peak, cross_entropy, clip=False)
+
+
+@wrong(loop, "fit of companion.training")
+def ready_made(model, batch, steps, peak=0.01):
+    return fit(model, batch, steps=steps).loss
+
+
+# 8. Heat and cut
+
+
+@right(probabilities)
+def sorted_back(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = torch.softmax(logits / temperature, -1).sort(-1, descending=True)
+    if top_k is not None:
+        p = p * (torch.arange(p.shape[-1]) < top_k)
+        p = p / p.sum(-1, keepdim=True)
+    if top_p is not None:
+        before = p.cumsum(-1) - p
+        p = torch.where(before < top_p, p, 0.0)
+        p = p / p.sum(-1, keepdim=True)
+    return p.gather(-1, order.argsort(-1))
+
+
+@right(probabilities)
+def cut_logits(logits, temperature=1.0, top_k=None, top_p=None):
+    z = logits / temperature
+    if top_k is not None:
+        least = z.topk(min(top_k, z.shape[-1]), -1).values[..., -1:]
+        z = z.masked_fill(z < least, -math.inf)
+    if top_p is not None:
+        p, order = z.softmax(-1).sort(-1, descending=True)
+        cut = (p.cumsum(-1) - p >= top_p).gather(-1, order.argsort(-1))
+        z = z.masked_fill(cut, -math.inf)
+    return z.softmax(-1)
+
+
+@wrong(probabilities, "multiplied by the temperature")
+def times(logits, temperature=1.0, top_k=None, top_p=None):
+    return sorted_back(logits * temperature, 1.0, top_k, top_p)
+
+
+@wrong(probabilities, "the temperature does nothing")
+def heat_too_late(logits, temperature=1.0, top_k=None, top_p=None):
+    p = sorted_back(logits, 1.0, top_k, top_p) / temperature
+    return p / p.sum(-1, keepdim=True)
+
+
+@wrong(probabilities, "does not sum to 1")
+def not_rescaled(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / temperature).softmax(-1)
+    return torch.where(sorted_back(logits, temperature, top_k, top_p) > 0, p, 0.0)
+
+
+@wrong(probabilities, "one token too many")
+def k_and_one(logits, temperature=1.0, top_k=None, top_p=None):
+    return sorted_back(logits, temperature, top_k and top_k + 1, top_p)
+
+
+@wrong(probabilities, "the token that reaches p is cut")
+def too_few(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = sorted_back(logits, temperature, top_k).sort(-1, descending=True)
+    if top_p is not None:
+        p = p * (p.cumsum(-1) < top_p)
+        p = p / p.sum(-1, keepdim=True)
+    return p.gather(-1, order.argsort(-1))
+
+
+@wrong(probabilities, "whose own probability is below p")
+def own_share(logits, temperature=1.0, top_k=None, top_p=None):
+    p = sorted_back(logits, temperature, top_k)
+    if top_p is not None:
+        p = p.masked_fill(p < top_p, 0)
+        p = p / p.sum(-1, keepdim=True)
+    return p
+
+
+# 9. Write
+
+
+@right(sampler)
+@torch.no_grad()
+def with_lists(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    cache, rows, new = model.empty_cache(), prompts.tolist(), prompts
+    over = [False] * len(rows)
+    while length and not all(over):
+        p = next_probabilities(model(new, cache)[:, -1], temperature, top_k, top_p)
+        new = torch.multinomial(p, 1)
+        for i, row in enumerate(rows):
+            if over[i]:
+                new[i] = -1
+            row.append(new[i].item())
+            over[i] = over[i] or row[-1] == end
+        length -= 1
+    return torch.tensor(rows)
+
+
+@right(sampler)
+def by_cumulated_sums(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    cache, ids = model.empty_cache(), prompts
+    logits = model(prompts, cache)
+    for step in range(length):
+        p = next_probabilities(logits[:, -1].detach(), temperature, top_k, top_p)
+        new = (p.cumsum(-1) < torch.rand(len(p), 1)).sum(-1, keepdim=True)
+        new[(ids[:, prompts.shape[1] :] == end).any(1)] = -1
+        ids = torch.cat([ids, new], 1)
+        if step == length - 1 or (ids[:, prompts.shape[1] :] == end).any(1).all():
+            break
+        logits = model(new, cache)
+    return ids
+
+
+def loop_with(read, **changes):
+    """A sampler that gives the model what `read` says of all ids, the new ones and the cache."""
+
+    def sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+        if not changes.get("how", True):
+            temperature, top_k, top_p = 1.0, None, None
+        cache, ids, new = model.empty_cache(), prompts, prompts
+        finished = torch.zeros(len(ids), 1, dtype=torch.bool)
+        for _ in range(length):
+            given, kept = read(ids, new, cache)
+            p = next_probabilities(model(given, kept)[:, -1], temperature, top_k, top_p)
+            new = p.argmax(-1, keepdim=True) if "best" in changes else torch.multinomial(p, 1)
+            if changes.get("stop", True):
+                new = new.masked_fill(finished, -1)
+            ids = torch.cat([ids, new], dim=1)
+            finished |= new == end
+            if finished.all():
+                break
+        return ids
+
+    return sample
+
+
+wrong(sampler, "the best token is taken each time")(
+    loop_with(lambda ids, new, cache: (new, cache), best=True)
+)
+wrong(sampler, "a row goes on after its end")(
+    loop_with(lambda ids, new, cache: (new, cache), stop=False)
+)
+wrong(sampler, "the whole text is read again")(loop_with(lambda ids, new, cache: (ids, cache)))
+wrong(sampler, "there is no cache")(loop_with(lambda ids, new, cache: (new, None)))
+wrong(sampler, "temperature and cuts are not used")(
+    loop_with(lambda ids, new, cache: (new, cache), how=False)
+)
+
+
+@wrong(sampler, "the prompt is missing")
+def without_the_prompt(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    ids = sample(model, prompts, length, end, temperature=temperature, top_k=top_k, top_p=top_p)
+    return ids[:, prompts.shape[1] :]
+
+
+@wrong(sampler, "the end is repeated")
+def end_again(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    ids = sample(model, prompts, length, end, **how)
+    return ids.masked_fill(ids == -1, end)
+
+
+# 10. How far from the best
+
+
+@right(judge)
+def by_rows(model, rows, truth):
+    with torch.no_grad():
+        logp = model(rows[:, :-1]).log_softmax(-1)
+    total = 0.0
+    for row, says, p in zip(rows.tolist(), logp, truth.tolist(), strict=True):
+        total += p - sum(says[t, token].item() for t, token in enumerate(row[1:]) if token >= 0)
+    return total / len(rows)
+
+
+@right(judge)
+def by_our_log_probs(model, rows, truth):
+    return (truth - log_probs(model, rows).sum(1)).mean().detach()
+
+
+@wrong(judge, "the sign is wrong")
+def the_other_way(model, rows, truth):
+    return -by_rows(model, rows, truth)
+
+
+@wrong(judge, "the tokens of a sentence are averaged")
+def per_token(model, rows, truth):
+    return (truth - log_probs(model, rows).sum(1) / (rows[:, 1:] >= 0).sum(1)).mean()
+
+
+@wrong(judge, "a sum over the sentences")
+def all_sentences(model, rows, truth):
+    return by_rows(model, rows, truth) * len(rows)
+
+
+@wrong(judge, "behind the end of a row")
+def with_nothing(model, rows, truth):
+    logp = model(rows[:, :-1]).log_softmax(-1)
+    return (truth - logp.gather(-1, rows[:, 1:, None].clamp(min=0)).sum((1, 2))).mean()
