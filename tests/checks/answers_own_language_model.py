@@ -779,7 +779,7 @@ def by_cumulated_sums(model, prompts, length, end, temperature=1.0, top_k=None, 
     return ids
 
 
-def loop_with(read, **changes):
+def loop_with(name, read, **changes):
     """A sampler that gives the model what `read` says of all ids, the new ones and the cache."""
 
     def sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
@@ -799,19 +799,26 @@ def loop_with(read, **changes):
                 break
         return ids
 
+    sample.__name__ = name
     return sample
 
 
-wrong(sampler, "the best token is taken each time")(
-    loop_with(lambda ids, new, cache: (new, cache), best=True)
+def newest(ids, new, cache):
+    return new, cache
+
+
+always_the_best = wrong(sampler, "the best token is taken each time")(
+    loop_with("always_the_best", newest, best=True)
 )
-wrong(sampler, "a row goes on after its end")(
-    loop_with(lambda ids, new, cache: (new, cache), stop=False)
+goes_on = wrong(sampler, "a row goes on after its end")(loop_with("goes_on", newest, stop=False))
+all_again = wrong(sampler, "the whole text is read again")(
+    loop_with("all_again", lambda ids, new, cache: (ids, cache))
 )
-wrong(sampler, "the whole text is read again")(loop_with(lambda ids, new, cache: (ids, cache)))
-wrong(sampler, "there is no cache")(loop_with(lambda ids, new, cache: (new, None)))
-wrong(sampler, "temperature and cuts are not used")(
-    loop_with(lambda ids, new, cache: (new, cache), how=False)
+no_cache = wrong(sampler, "there is no cache")(
+    loop_with("no_cache", lambda ids, new, cache: (new, None))
+)
+no_heat = wrong(sampler, "temperature and cuts are not used")(
+    loop_with("no_heat", newest, how=False)
 )
 
 

@@ -153,7 +153,8 @@ function render({ model, el }) {
     const most = argmax(gradient.map(Math.abs));
     const way = gradient[most] < 0 ? "raises" : "lowers";
     const begun = count === 1 ? "1 step" : `${count} steps`;
-    const next = count === MOST ? "" : ` The next step ${way} “${words[most]}” most.`;
+    const still = count === MOST || Math.abs(gradient[most]) < 0.001;
+    const next = still ? "" : ` The next step ${way} “${words[most]}” most.`;
     return `After ${begun}: ${format(now(value).distance, 3)} nats above the best possible.${next}`;
   });
   const only = ({ sizes }, size) => sizes.length > 0 && sizes.every((n) => n === size);

@@ -15,14 +15,14 @@ function build(root, width, { records, rivals, floor }) {
       label(String(loss), left - 8, y(loss) + 4, "cl-end cl-quiet"),
     );
   }
-  const level = (name, loss, kind, dash) => {
+  const level = (name, loss, kind, dash, above = -6) => {
     const at = { d: `M${left} ${y(loss)}H${right}`, style: `stroke-dasharray: ${dash}` };
-    const text = label(`${name} ${format(loss)}`, right, y(loss) - 6, "cl-end cl-own");
+    const text = label(`${name} ${format(loss)}`, right, y(loss) + above, "cl-end cl-own");
     const line = drawing("path", { class: "cl-edge", "data-name": "level", ...at });
     root.append(drawing("g", { class: `cl-${kind}` }, line, text));
   };
   rivals.forEach(([name, loss]) => level(name, loss, "stream", "5 4"));
-  level("the best possible", floor, "attention", "none");
+  level("the best possible", floor, "attention", "none", 16);
   const points = records.map(({ loss }, i) => `${x(i)} ${y(loss)}`);
   const passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
   const number = label("", 8, -10, "cl-own cl-strong cl-start");
@@ -78,7 +78,7 @@ function render({ model, el }) {
   const caption = (i) => () => {
     const { step, loss, written } = records[i];
     const beaten = rivals.filter(([, rival]) => loss < rival).map(([name]) => name);
-    const than = beaten.length ? ` It beats ${beaten.join(" and ")}.` : "";
+    const than = beaten.length ? ` It beats the table of ${beaten.join(" and ")}.` : "";
     return (
       `After ${step} steps: ${format(loss)} nats per token, ${format(loss - floor)} above the ` +
       `best possible.${than} ${right(i)} of these ${written.length} sentences are in the language.`
