@@ -119,6 +119,7 @@ TOKENIZER_RUNGS = [
     Rung(
         "a pair counts as often as its word stands in the text",
         'Tokenizer("xy\\nzz\\nzz\\nzz", 258).encode("zzxy")',
+        {"merges reach across words": _AcrossWords},
     ),
     Rung(
         "a merged token takes part in the next merge",
