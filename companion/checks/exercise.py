@@ -91,13 +91,14 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
     """
     [(name, given)] = answer.items()
     for idea, code, instead in rungs:
-        shown = f"torch.manual_seed(0)\n{code}" if ".rand" in code else code
+        random = "torch.rand" in code or "torch.nn." in code
+        shown = f"torch.manual_seed(0)\n{code}" if random else code
         try:
             result = _value(code, name, given)
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
-            raise _raised(error, shown, f", when this was tried: {idea}") from error
+            raise mistake_of(error, shown, f", when this was tried: {idea}") from error
         if result is None:
             raise Mistake("it returned None; is the `return` missing?", shown)
         expected = _value(code, name, right)
@@ -218,7 +219,7 @@ def _fact(result, expected, optional: int = 0) -> str:
             found = len(results)
             return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
         facts = map(_fact, results, expected)
-        return next((f"result {i}: {fact}" for i, fact in enumerate(facts, 1) if fact), "")
+        return next(filter(None, facts), "")
     try:
         x, y = _numbers(_alone(result)), _numbers(expected)
     except (TypeError, ValueError):
@@ -266,7 +267,7 @@ def call(answer: Callable, **inputs):
         with undisturbed():
             result = answer(*given.values())
     except Exception as error:
-        raise _raised(error, shown) from error
+        raise mistake_of(error, shown) from error
     for name, x in given.items():
         _check_unchanged(name, x, before[name], shown)
     if result is None:
@@ -274,7 +275,7 @@ def call(answer: Callable, **inputs):
     return result
 
 
-def _raised(error: Exception, example: str, trying: str = "") -> Exception:
+def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
     """What an error in the answer means: not attempted yet, or a mistake with its line."""
     own = _own(error)
     last = [*_steps(error)][-1]

@@ -345,7 +345,7 @@ class AroundTorch(nn.Module):
         return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
 
 
-@wrong(my_multi_head, "result 2: it returned shape")
+@wrong(my_multi_head, "it returned shape")
 class AveragedWeights(AroundTorch):
     def forward(self, x, mask=None):
         return self.layer(x, x, x, attn_mask=None if mask is None else ~mask)
