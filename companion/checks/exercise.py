@@ -12,6 +12,7 @@ import inspect
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
@@ -94,7 +95,7 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         random = "torch.rand" in code or "torch.nn." in code
         shown = f"torch.manual_seed(0)\n{code}" if random else code
         try:
-            result = _value(code, name, given)
+            result = _value(code, name, given, learners=True)
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
@@ -115,8 +116,8 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
 HERE = "<the code of a rung>"
 
 
-def _value(code: str, name: str, answer: Callable):
-    """The value of the last line, where `name` is this answer.
+def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
+    """The value of the last line, where `name` is this answer: the learner's, or one of ours.
 
     Raises:
         Mistake: an input has changed.
@@ -125,8 +126,8 @@ def _value(code: str, name: str, answer: Callable):
     uses = [any(getattr(x, "id", "") == name for x in ast.walk(line)) for line in lines]
     first = [*uses, True].index(True)
     names = {"torch": torch, "np": np, name: answer}
-    given = set(names)
-    with undisturbed():
+    given = {*names, "__builtins__"}
+    with undisturbed() if learners else nullcontext():
         torch.manual_seed(0)
         exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
         inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}

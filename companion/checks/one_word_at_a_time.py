@@ -30,7 +30,7 @@ SLOPES = [
         "slope is 1 - h**2",
         "x = torch.tensor([0.5])\nslopes(1.5, x)",
         {
-            "the new word goes through no tanh: the slope is that of the linear line of children": (
+            "the new word goes through no tanh: it is around the whole of w h + x": (
                 lambda w, x: torch.ones(1)
             ),
             "w multiplies the new word as well as the state": (
@@ -175,12 +175,16 @@ def _count(words):
 
 WORDS = "words = torch.tensor([[8.0], [0.0], [1.0]])\n"
 SO_FAR = [
-    Rung("one word is its own average", "words = torch.tensor([[8.0, 2.0]])\nso_far(words)"),
+    Rung(
+        "one word is its own average: a row sees its own word, too",
+        "words = torch.tensor([[8.0, 2.0]])\nso_far(words)",
+    ),
     Rung(
         "the first row is the average of the first word alone: the word itself",
         f"{WORDS}so_far(words)[0]",
         {
-            "every sum is divided by the length of the whole sentence: word t has t words so far": (
+            "the first row is divided by the length of the sentence: row t of the table of weights "
+            "(not column t) sums to 1, so that t words are divided by t": (
                 lambda words: words.cumsum(0) / len(words)
             ),
             "the first row is the average of the whole sentence, later words included": (

@@ -34,10 +34,6 @@ def _softmax(scores, axis=-1):
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def _without_keepdims(scores):
-    return np.exp(scores) / np.exp(scores).sum(-1)
-
-
 def _attention(scale=lambda query, key, value: query.shape[-1] ** -0.5, weigh=_softmax) -> Callable:
     """Attention in NumPy, or with another scale or another way from scores to weights."""
 
@@ -76,7 +72,7 @@ ATTENTION = [
             "softmax over the whole matrix: each row has to sum to 1 by itself": _attention(
                 weigh=lambda scores: _softmax(scores, axis=None)
             ),
-            KEEPDIMS: _attention(weigh=_without_keepdims),
+            KEEPDIMS: _attention(weigh=lambda scores: np.exp(scores) / np.exp(scores).sum(-1)),
             "the square root of d_k divides the weights, after the softmax; divide the scores": (
                 lambda query, key, value: _attention()(query, key, value / 2**0.5)[0]
             ),
@@ -107,7 +103,11 @@ ATTENTION = [
         "query, key = np.array([[2.0, 0], [6, 4]]), np.array([[1.0, 0], [1, 1]])\n"
         "value = np.array([[1.0, 0], [0, 2]])\nattention(query, key, value)",
         {
-            KEEPDIMS: _attention(weigh=_without_keepdims),
+            KEEPDIMS: _attention(
+                weigh=lambda scores: (
+                    (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum(-1)
+                )
+            ),
             "the weights are transposed before they meet the values": (
                 lambda query, key, value: _attention()(query, key, value)[1].T @ value
             ),

@@ -47,7 +47,7 @@ def w_on_everything(w, x):
     return torch.autograd.grad(h, x)[0]
 
 
-@wrong(slopes, "goes through no tanh")
+@wrong(slopes, "around the whole of w h + x")
 def tanh_inside(w, x):
     x, h = x.clone().requires_grad_(), torch.zeros(())
     for word in x:
@@ -339,7 +339,7 @@ def sums_so_far(words):
     return torch.cumsum(words, dim=0)
 
 
-@wrong(so_far, "the length of the whole sentence")
+@wrong(so_far, "divided by the length of the sentence")
 def shares_of_n(words):
     return words.cumsum(0) / len(words)
 

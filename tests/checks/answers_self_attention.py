@@ -96,7 +96,7 @@ def sums_without_keepdims(query, key, value):
     return scores / scores.sum(axis=-1) @ value
 
 
-@wrong(attention, "row i of the weights belongs to query i")
+@wrong(attention, "keepdims=True")
 def only_the_maximum_with_keepdims(query, key, value):
     scores = query @ key.T / np.sqrt(query.shape[-1])
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
