@@ -291,12 +291,22 @@ MULTI_HEAD = [
             "the heads are split and merged by one reshape each: a head gets whole words": partial(
                 _Like, split=_split_by_reshape, merge=_merge_by_reshape
             ),
-            "the heads are not split: there is one, as wide as the whole vector": partial(
-                _Like,
-                split=lambda x, num_heads: x[:, None],
-                scale=lambda d_model, d_k: d_model**-0.5,
-                merge=lambda heads: heads[:, 0],
-            ),
+            **{
+                f"the heads are not split: there is one, as wide as the whole vector{more}": (
+                    partial(
+                        _Like,
+                        split=lambda x, num_heads: x[:, None],
+                        scale=scale,
+                        merge=lambda heads: heads[:, 0],
+                    )
+                )
+                for more, scale in {
+                    "": lambda d_model, d_k: d_model**-0.5,
+                    ", and its scores are divided by the root of d_k": lambda d_model, d_k: (
+                        d_k**-0.5
+                    ),
+                }.items()
+            },
         },
     ),
     Rung(

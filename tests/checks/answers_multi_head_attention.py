@@ -216,6 +216,16 @@ class KeysFirst(Chunked):
         return self.out(self.merge(F.scaled_dot_product_attention(query, key, value, mask)))
 
 
+@wrong(my_multi_head, "and its scores are divided by the root of d_k")
+class OneWideHeadOfDk(Chunked):
+    def forward(self, x, mask=None):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        scores = q @ k.mT / (x.shape[-1] // self.num_heads) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        return self.out(scores.softmax(-1) @ v)
+
+
 @wrong(my_multi_head, "a batch has several sentences")
 class TheFirstSentence(Chunked):
     def forward(self, x, mask=None):

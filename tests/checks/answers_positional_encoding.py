@@ -27,6 +27,11 @@ def by_index_in_float64(encoding):
     ]
 
 
+@wrong(to_halves, "there may be a single position")
+def squeezed(encoding):
+    return torch.cat([encoding[:, 0::2].squeeze(0), encoding[:, 1::2].squeeze(0)], dim=-1)
+
+
 @wrong(to_halves, "nothing has changed")
 def cut_and_pasted(encoding):
     return torch.cat(encoding.chunk(2, dim=1), dim=1)
@@ -72,7 +77,7 @@ def overwritten_before_use(encoding):
     return encoding
 
 
-@wrong(to_halves, "shape (1, 4), expected (1, 6)")
+@wrong(to_halves, "of six columns 0, 2 and 4")
 def width_of_four(encoding):
     return encoding[:, [0, 2, 1, 3]]
 
@@ -105,6 +110,11 @@ def parabola_for_one_head_and_causal(length, device):
 @right(three_back_bias)
 def all_or_nothing(length, device):
     return torch.where(distance(length, device) == 3, 0.0, -10.0).expand(4, -1, -1)
+
+
+@wrong(three_back_bias, "not made on the device")
+def always_on_the_cpu(length, device):
+    return absolute_value(length, torch.device("cpu"))
 
 
 @wrong(three_back_bias, "smallest at distance 0")
@@ -157,7 +167,7 @@ def heads_last(length, device):
     return absolute_value(length, device).permute(1, 2, 0)
 
 
-@wrong(three_back_bias, "expected floating numbers")
+@right(three_back_bias)
 def integers(length, device):
     return -(distance(length, device) - 3).abs().expand(4, -1, -1)
 
@@ -167,7 +177,7 @@ def trained_length_only(length, device):
     return absolute_value(32, device)
 
 
-@wrong(three_back_bias, "NaN or infinite")
+@wrong(three_back_bias, "the first three queries")
 def logarithm(length, device):
     return -((distance(length, device) - 3).abs() / 0.0).expand(4, -1, -1)
 
@@ -217,6 +227,38 @@ def the_packages(x, positions):
 @right(rotate)
 def the_packages_halves(x, positions):
     return RotaryEmbedding(x.shape[1], pairing="half")(x[None, None], positions)[0, 0]
+
+
+@wrong(rotate, "the exponent is twice too large")
+def counting_twice(x, positions):
+    speeds = 10000.0 ** (-2 * torch.arange(0, x.shape[1], 2) / x.shape[1])
+    angle = positions[:, None] * speeds
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(1)
+
+
+@wrong(rotate, "in the order of the other convention")
+def neighbours_apart(x, positions):
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
+    a, b = x[:, 0::2], x[:, 1::2]
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
+
+
+@wrong(rotate, "with d_k = 6 the speeds are")
+def width_of_four_for_ever(x, positions):
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / 4)
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(1)
+
+
+@wrong(rotate, "each row is turned by its own position")
+def by_the_first_position(x, positions):
+    angle = positions[0] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(1)
 
 
 @wrong(rotate, "nothing is turned")
