@@ -3,6 +3,7 @@
 from functools import partial
 
 import torch
+from torch.overrides import TorchFunctionMode
 
 from companion.checks.exercise import Mistake, Rung, call, exercise, ladder, show
 
@@ -204,19 +205,31 @@ def three_back_bias(answer) -> str:
                 "to look at: rows of NaN or -inf make NaN of the softmax",
                 f"bias({length}, device)[:, :3] has a row without a finite number",
             )
-        seen = bias.masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf)
+        seen = bias.float().masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf)
         best = seen == seen.amax(-1, keepdim=True)
         right = best.diagonal(-3, 1, 2) & (best.sum(-1)[:, 3:] == 1)
         for head, i in (~right).nonzero().tolist()[::-1]:
             where = f"bias({length}, device)[{head}], the query at {i + 3}"
             _check_row(bias[head, i + 3, : i + 4], where)
-    made = call(answer, length=5, device=torch.device("meta"))
-    if made.device.type != "meta":
+    with _Devices() as asked:
+        call(answer, length=5, device=torch.device("cpu"))
+    if not asked.found:
         raise Mistake(
-            "the tensor is not made on the device that is given",
-            f'bias(5, torch.device("meta")).device = {made.device}',
+            "the tensor is not made on the device that is given: no function is told of it",
+            "torch.arange(length, device=device), for one",
         )
     return "lengths 7, 12 and 40, every head and every query from the fourth on"
+
+
+class _Devices(TorchFunctionMode):
+    """Whether any function of torch is told of a device."""
+
+    found = False
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        given = [*args, *(kwargs or {}).values()]
+        self.found |= any(isinstance(x, torch.device) for x in given)
+        return function(*args, **(kwargs or {}))
 
 
 def _check_form(bias, length: int) -> None:
@@ -241,6 +254,17 @@ def _check_row(seen: torch.Tensor, where: str) -> None:
         raise Mistake(
             "the penalty is largest at distance 3: a bias is added to the scores, so a penalty is "
             "a negative number",
+            example,
+        )
+    if seen.min() == seen.max():
+        raise Mistake(
+            "a head has no preference at all: is its rate 0? Every head needs a positive one",
+            example,
+        )
+    if distances.tolist() == [0]:
+        raise Mistake(
+            "the penalty is smallest at distance 0, the query's own place, as in ALiBi; it should "
+            "grow in both directions from 3: (distance - 3).abs(), where distance is i - j",
             example,
         )
     if len(distances) > 1:

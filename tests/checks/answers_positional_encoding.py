@@ -127,7 +127,7 @@ def not_negative(length, device):
     return -absolute_value(length, device)
 
 
-@wrong(three_back_bias, "smallest at distance 0; it should be at 3")
+@wrong(three_back_bias, "as in ALiBi")
 def three_ahead(length, device):
     return -(distance(length, device) + 3.0).abs().expand(4, -1, -1)
 
@@ -147,12 +147,12 @@ def no_negative_distances(length, device):
     return -(distance(length, device) - 3.0).clamp(min=0).expand(4, -1, -1)
 
 
-@wrong(three_back_bias, "distances at once")
+@wrong(three_back_bias, "no preference at all")
 def one_head_with_rate_zero(length, device):
     return absolute_value(length, device) * torch.tensor([1.0, 1, 1, 0])[:, None, None]
 
 
-@wrong(three_back_bias, "smallest at 7 distances at once")
+@wrong(three_back_bias, "no preference at all")
 def no_bias(length, device):
     return torch.zeros(1, length, length, device=device)
 
