@@ -245,8 +245,9 @@ def _spreads(weights, depth, *, powers=torch.linalg.matrix_power, spread=_spread
 SPREADS = [
     Rung(
         "there is one number for each depth; with one layer the product is the matrix itself, "
-        "whose columns spread over 0.2, 0.3 and 0.4, and the largest of these is asked for",
-        "weights = torch.tensor([[0.7, 0.2, 0.1], [0.6, 0.3, 0.1], [0.5, 0.0, 0.5]])\n"
+        "whose columns spread over 0.3, 0.1 and 0.4, from their smallest number to their largest; "
+        "the largest of these is asked for",
+        "weights = torch.tensor([[0.8, 0.1, 0.1], [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])\n"
         "spreads(weights, 1)",
         {
             "it starts before the first layer: the first entry is for one layer": partial(
@@ -324,11 +325,13 @@ class Patient:
         for name, parameter in self.block.named_parameters():
             if not name.startswith("norm"):
                 nn.init.normal_(parameter, std=0.5)
-        self.compute = FAULTS[fault]
+        self.compute, self.up = FAULTS[fault], False
 
     def __call__(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
         with torch.no_grad():
-            return self.compute(self.block, x, mask)
+            y = self.compute(self.block, x, mask)
+        self.up = not self.up
+        return y.nextafter(y + 1) if self.up else y  # every other call rounds up
 
     def __repr__(self) -> str:
         return "a block with or without a fault"

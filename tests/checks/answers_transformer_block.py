@@ -432,7 +432,7 @@ def one_symptom_after_the_other(block):
 def with_sentences_of_one_word(block):
     """A sentence of one word has no neighbour, and no spread over its words."""
     x = torch.randn(1, 1, 8)
-    if (block(x) - block(x)).abs().max() > 0:
+    if (block(x) - block(x)).abs().max() > 1e-4:
         return "dropout left on"
     far = block(1e5 * x)
     if far.abs().max() < 1e3:
@@ -448,6 +448,12 @@ def with_sentences_of_one_word(block):
         return "mask inverted"
     same = torch.allclose(block(x, yes.tril()), block(x), atol=1e-4)
     return "mask ignored" if same else "none"
+
+
+@wrong(diagnose, 'a right block, fault "none", is called "dropout left on"')
+def to_the_last_digit(block):
+    x = torch.randn(2, 5, 8)
+    return "none" if (block(x) == block(x)).all() else "dropout left on"
 
 
 @wrong(diagnose, 'a block with the fault "no residual", is called "none"')
