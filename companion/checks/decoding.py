@@ -6,7 +6,6 @@ from functools import cache
 from itertools import count
 
 import torch
-import torch.nn.functional as F
 
 from companion.checks.exercise import exercise, ladder
 from companion.checks.rungs import rungs
@@ -81,7 +80,11 @@ the first word after [BOS] is the most probable one
   - the least probable word is chosen
     argmax => argmin
   - [BOS] is missing at the start of the result
-    return target => return F.pad(target[:, 1:], (0, 1), value=config.pad_id)
+    return target => return target[:, 1:]
+  - instead of [BOS] there is one word more; [BOS] is the first of the max_len ids
+    (len(source_ids), max_len) => (len(source_ids), max_len + 1)
+    range(1, max_len) => range(1, max_len + 1)
+    return target => return target[:, 1:]
   - max_len counts [BOS]: the result is one column too long
     (len(source_ids), max_len) => (len(source_ids), max_len + 1)
     range(1, max_len) => range(1, max_len + 1)
@@ -315,7 +318,7 @@ top_p keeps the fewest words that reach it together, rescaled to sum to 1
   - top_p is not used
     < top_p => < 2
   - the word that reaches top_p is cut; it is the last one that is kept
-    p.cumsum(0) - p < top_p => (p.cumsum(0) <= top_p) | (p == p.max())
+    p.cumsum(0) - p < top_p => (p.cumsum(0) < top_p - 1e-6) | (p == p.max())
   - what is kept does not sum to 1: rescale it before the number is used
     p = p / p.sum() =>
   - what is kept is divided by top_p; its sum is more than that
@@ -446,9 +449,17 @@ the best sentence ends sooner than the others: keep it, and compare sums, not me
   - only sentences that end at the last step count, or the best mean per word wins; all complete
   ones are kept, and the most probable one was asked for
     max(complete or beam or [(0.0, [bos])]) => max(complete, key=lambda x: x[0] / len(x[1]))
+what is not among the beam_size best is dropped, even if it ends: eos has 0.15 here, no place
+in a beam of two, and in the end no rival
+    then = {2: {4: 0.25, 5: 0.2, 6: 0.2, 7: 0.18, 3: 0.17}, 3: {4: 0.3, 5: 0.25, 6: 0.25, 7: 0.2}}
+    search(language({0: {2: 0.5, 3: 0.35, 1: 0.15}} | then), 0, 1, 2, 6)
+  - sentences that end count although they are not among the beam_size best
+    node for node in kept if node[1][-1] == eos => node for node in grown if node[1][-1] == eos
 max_len counts all ids, bos and eos among them
     follows = language({0: {2: 0.4, 3: 0.6}, 3: {4: 1.0}, 4: {5: 1.0}})
     search(follows, 0, 1, 2, 5), search(follows, 0, 1, 2, 4)
+  - a beginning without eos wins at the end; only complete sentences count
+    max(complete or beam or => max(complete + beam or
   - one step too many: max_len counts bos, too
     range(max_len - 1) => range(max_len)
   - one step is missing: from bos to max_len ids there are max_len - 1
