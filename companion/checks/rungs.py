@@ -1,6 +1,7 @@
 """Ladders in plain text: an idea, the code that shows it, and known mistakes as edits."""
 
 import inspect
+import sys
 from collections.abc import Callable
 from textwrap import dedent
 
@@ -63,5 +64,9 @@ def _edited(right: Callable, source: str, changes: list[str]) -> Callable:
             raise ValueError(f"{right.__name__} has no {old!r} that could be changed: {change!r}")
         source = source.replace(old, new.removeprefix(" "))
     names: dict[str, Callable] = {}
-    exec(compile(source, f"<{right.__name__}, changed>", "exec"), right.__globals__, names)
+    exec(
+        compile(source, f"<{right.__name__}, changed>", "exec"),
+        vars(sys.modules[right.__module__]),
+        names,
+    )
     return names[right.__name__]
