@@ -307,22 +307,21 @@ def in_order(held) -> tuple[torch.Tensor, torch.Tensor]:
 WINDOW_CACHE = rungs(
     _WindowCache,
     """
-the first token: its key and its value come back, (1, d_k) and (1, d_v)
-    key, value = torch.tensor([1.0, 2.0]), torch.tensor([3.0])
-    WindowCache(3).append(key, value)
+the first token of a new cache: its key and its value come back, (1, d_k) and (1, d_v), and nothing
+that another cache was given
+    one, other = WindowCache(2), WindowCache(2)
+    _ = one.append(torch.tensor([7.0, 8.0]), torch.tensor([9.0]))
+    other.append(torch.tensor([1.0, 2.0]), torch.tensor([3.0]))
   - the new token cannot see itself: append first, then return what is held
     return keys, values => return keys[:-1], values[:-1]
   - values come first; keys, then values
     return keys, values => return values, keys
   - rows that nobody has filled come back: before the window is full, only those held count
-    return keys => more = (0, 0, 0, self.window - len(keys)); return keys
-    return keys, values => return torch.nn.functional.pad(keys, more), torch.nn.functional.pad(values, more)
+    return keys => rows = self.window - len(keys); return keys
+    return keys, values => return keys, torch.cat([values, value.new_zeros(rows, len(value))])
+    return keys, => return torch.cat([keys, key.new_zeros(rows, len(key))]),
   - only the newest key and value come back; those held before are asked for, too
     return keys, values => return key[None], value[None]
-two caches: neither holds what the other was given; each makes its store in __init__
-    one, other = WindowCache(3), WindowCache(3)
-    _ = one.append(torch.tensor([7.0, 8.0]), torch.tensor([9.0]))
-    other.append(torch.tensor([1.0, 2.0]), torch.tensor([3.0]))
 as many tokens as the window has room for: all of them come back
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0, 3.0)]
@@ -331,7 +330,7 @@ as many tokens as the window has room for: all of them come back
     > self.window => > max(1, self.window - 1)
 two tokens more: the oldest make room for them
     cache = WindowCache(3)
-    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0, 3.0, 4.0, 5.0)]
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 6.0)]
     in_order(held[-1])
   - nothing is ever forgotten: with window keys held, the oldest makes room for the newest
     > self.window => > 1000

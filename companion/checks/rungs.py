@@ -2,14 +2,22 @@
 
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from textwrap import dedent
 
 from companion.checks.exercise import Rung
 
 
-def rungs(right: Callable, text: str, *, before: str = "") -> list[Rung]:
-    """The rungs of a text like this one, in which columns tell what a line is:
+class Ladder(list[Rung]):
+    """Rungs, and the mistakes that are known on any of them."""
+
+    def __init__(self, rungs: Iterable[Rung], mistakes: dict[str, Callable]) -> None:
+        super().__init__(rungs)
+        self.mistakes = mistakes
+
+
+def rungs(right: Callable, text: str, *, before: str = "") -> Ladder:
+    """The ladder of a text like this one, in which columns tell what a line is:
 
         one word: its length does not matter
             counted(torch.tensor([7]), 1.0)
@@ -51,10 +59,11 @@ def rungs(right: Callable, text: str, *, before: str = "") -> list[Rung]:
         for _, _, mistakes in found
     ]
     everywhere = {name: wrong for here in known for name, wrong in here.items()}
-    return [
+    steps = [
         Rung(" ".join(idea), before + "\n".join(code), here | everywhere)
         for (idea, code, _), here in zip(found, known, strict=True)
     ]
+    return Ladder(steps, everywhere)
 
 
 def _edited(right: Callable, source: str, changes: list[str]) -> Callable:

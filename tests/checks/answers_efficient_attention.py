@@ -428,7 +428,7 @@ class Sliced(Listed):
         return torch.stack(self.keys[-self.window :]), torch.stack(self.values[-self.window :])
 
 
-@wrong(window_cache, "neither holds what the other was given")
+@wrong(window_cache, "nothing that another cache was given")
 class Shared(Listed):
     stores: ClassVar[dict] = {}
 
