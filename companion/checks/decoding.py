@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from copy import deepcopy
-from functools import cache
 from itertools import count
 
 import torch
@@ -26,10 +25,15 @@ def greedy(answer) -> str:
 
 def a_translator(**ids: int) -> tuple[Transformer, torch.Tensor, torch.Tensor, torch.Tensor]:
     """A random model, and sources: two without an end, some that end early, two with padding."""
-    return deepcopy(_translator(**ids))
+    key = tuple(ids.items())
+    if key not in TRANSLATORS:
+        TRANSLATORS[key] = _translator(**ids)
+    return deepcopy(TRANSLATORS[key])
 
 
-@cache
+TRANSLATORS: dict[tuple, tuple] = {}  # it takes a second to find one
+
+
 def _translator(**ids: int):
     config = TransformerConfig(
         vocab_size=11, d_model=8, num_layers=1, num_heads=2, d_ff=16, max_len=16, dropout=0.0, **ids
