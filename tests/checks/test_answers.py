@@ -11,6 +11,7 @@ import pytest
 from companion import checks
 from companion.checks import Verdict
 from companion.checks.exercise import Rung
+from companion.checks.rungs import Ladder
 from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 
@@ -80,13 +81,23 @@ def test_every_mistake_that_a_check_can_name_is_told_to_some_answer(chapter):
 
 
 def named_in(chapter: ModuleType) -> Iterator[str]:
-    """What is told on each rung of a module's ladders, and in its tables."""
+    """What is told on each rung of a module's plain ladders, and in its tables."""
     for name, table in vars(chapter).items():
         if name.endswith("_MISTAKES"):
             yield from table
-        elif isinstance(table, list) and table and isinstance(table[0], Rung):
+        elif type(table) is list and table and isinstance(table[0], Rung):
             for rung in table:
                 yield from rung.instead or [rung.idea]
+
+
+@pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
+def test_every_mistake_of_a_ladder_is_told_by_its_own_name(chapter):
+    """Known wrong answers are answers, too: none may be taken for another, or for a right one."""
+    for name, steps in vars(chapter).items():
+        if isinstance(steps, Ladder):
+            check = getattr(chapter, name.lower())
+            told = {mistake: check(wrong).mistake for mistake, wrong in steps.mistakes.items()}
+            assert told == {mistake: mistake for mistake in told}
 
 
 def test_an_exercise_is_core_if_its_card_says_importance_3():
