@@ -1,8 +1,8 @@
 """What tells each fault of "Debug this run" from all others, measured over seeds.
 
-    python benchmarks/debugging.py > benchmarks/debugging.md
+    python benchmarks/debugging.py the_model > benchmarks/debugging_the_model.md
 
-Every fault is put into the program of its page, and every symptom is measured in every run: with
+Every fault is put into the program of the page, and every symptom is measured in every run: with
 its own fault it must lie beyond its bound, with another fault or with none on the near side.
 """
 
@@ -14,7 +14,6 @@ from measuring import print_table
 from companion.debugging.fault import SOUND
 
 SEEDS = (301, 302, 303, 304, 305)
-PAGES = ("the_model",)
 
 
 def measured(page) -> dict[str, dict[str, list[float]]]:
@@ -39,8 +38,10 @@ def rows(page, found) -> tuple[list[list[str]], list[str]]:
         name = nearest(others, key=lambda other: nearest(others[other]))
         least = min(own) if fault.above is not None else max(own)
         lines.append(
-            [fault.name, fault.measured, fault.bound, f"{least:.3g}"]
-            + [f"{nearest(others[name]):.3g}", name]
+            [
+                *(fault.name, fault.measured, fault.bound),
+                *(f"{least:.3g}", f"{nearest(others[name]):.3g}", name),
+            ]
         )
         for present, values in found[fault.name].items():
             if any(fault.shows_in(value) != (present == fault.name) for value in values):
@@ -48,21 +49,17 @@ def rows(page, found) -> tuple[list[list[str]], list[str]]:
     return lines, wrong
 
 
-def main() -> int:
-    print("# What tells each fault from all others\n")
-    print(f"Runs with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.")
-    failed = []
-    for name in PAGES:
-        page = import_module(f"companion.debugging.{name}")
-        lines, wrong = rows(page, measured(page))
-        print(f"\n## {name}\n")
-        columns = ["fault", "symptom", "bound", "with it, at worst"]
-        print_table([*columns, "without, at worst", "in runs with"], lines)
-        failed += wrong
-    for line in failed:
+def main(name: str) -> int:
+    page = import_module(f"companion.debugging.{name}")
+    lines, wrong = rows(page, measured(page))
+    print(f"# Debug this run, {name}: what tells each fault from all others\n")
+    print(f"Runs with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n")
+    columns = ["fault", "symptom", "bound", "with it, at worst"]
+    print_table([*columns, "without, at worst", "in runs with"], lines)
+    for line in wrong:
         print(f"\nDoes not tell: {line}")
-    return 1 if failed else 0
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from companion.checks.exercise import Mistake, NotAttempted
 from companion.checks.verdict import Verdict
 from companion.debugging import the_model as model
-from companion.debugging.fault import SOUND, Fault, named
+from companion.debugging.fault import Fault, named
 
 
 def diagnosis(check: Callable[..., str]) -> Callable[..., Verdict]:

@@ -43,7 +43,6 @@ class Fault:
     def bound(self) -> str:
         return f"above {self.above:g}" if self.above is not None else f"below {self.below:g}"
 
-
     def value(self, run: "Case") -> str:
         """What the symptom is in a run, in words, with what it would be with the fault."""
         return f"{self.measured}: {self.symptom(run):.3g} (with this fault {self.bound})"

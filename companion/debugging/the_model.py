@@ -229,7 +229,7 @@ FAULTS = (
         line="F.cross_entropy(logits.flatten(0, 1),",
         instead="F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1),",
         would="the loss cannot fall by more than 1 below where it began, ln(number of words): "
-        "cross_entropy takes the softmax itself, and a softmax of numbers from 0 to 1 is nearly flat",
+        "cross_entropy takes a softmax itself, and that of numbers from 0 to 1 is nearly flat",
         measured="nats from ln(number of words) down to the least loss reported",
         symptom=_height,
         below=1.0,
@@ -249,7 +249,7 @@ FAULTS = (
         what="`zero_grad` is never called.",
         line="        optimizer.zero_grad()\n",
         instead="",
-        would="a step's gradient is the sum of all those before it, so it points where the last did",
+        would="a step's gradient is the sum of all before it, so it points where the last one did",
         measured="the median cosine between the gradients of two steps, over the last hundred",
         symptom=_agreement,
         above=0.9,
