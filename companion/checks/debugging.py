@@ -5,11 +5,12 @@ from collections.abc import Callable, Sequence
 
 from companion.checks.exercise import Mistake, NotAttempted
 from companion.checks.verdict import Verdict
+from companion.debugging import the_idea as idea
 from companion.debugging import the_model as model
 from companion.debugging.fault import Fault, named
 
 
-def diagnosis(check: Callable[..., str]) -> Callable[..., Verdict]:
+def _diagnosis(check: Callable[..., str]) -> Callable[..., Verdict]:
     """Make a check of a run and a name give a `Verdict`; what it returns is shown with "Passed"."""
 
     @functools.wraps(check)
@@ -25,8 +26,8 @@ def diagnosis(check: Callable[..., str]) -> Callable[..., Verdict]:
     return judged
 
 
-@diagnosis
-def the_model(run: model.Run, name: str) -> str:
+@_diagnosis
+def the_model(run, name) -> str:
     """Check what a reader says is wrong with her run of `companion.debugging.the_model`.
 
     Args:
@@ -34,6 +35,17 @@ def the_model(run: model.Run, name: str) -> str:
         name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
     """
     return _diagnosed(run, model.Run, name, model.FAULTS)
+
+
+@_diagnosis
+def the_idea(run, name) -> str:
+    """Check what a reader says is wrong with her run of `companion.debugging.the_idea`.
+
+    Args:
+        run: as `train` returned it.
+        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
+    """
+    return _diagnosed(run, idea.Run, name, idea.FAULTS)
 
 
 def _diagnosed(run, kind: type, name, faults: Sequence[Fault]) -> str:

@@ -3,7 +3,8 @@
 `Debug this run: the idea` trains this program with at most one line of it changed.
 
 A dictionary is a row of entries, a key and a value each. A question names two keys, and asks for
-the value of each. A key that is entered again has its last value. Entries of padding fill a row.
+the value of each. A key that is entered again has its last value. Padding fills a row: entries
+without a key, whose values mean nothing.
 """
 
 import math
@@ -12,9 +13,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-STEPS, BATCH, LEARNING_RATE = 500, 64, 3e-3
+STEPS, BATCH, LEARNING_RATE = 300, 64, 1e-3
 KEYS, VALUES, ENTRIES, QUESTIONS = 12, 12, 10, 4
-PAD = 0  # the key and the value of padding; the others count from 1
+PAD = 0  # the key of padding; keys and values count from 1
 
 
 class Head(nn.Module):
@@ -47,10 +48,15 @@ class Reader(nn.Module):
         self.heads = nn.ModuleList(Head(d, d_k) for _ in range(2))
         self.answers = nn.ModuleList(nn.Linear(d, VALUES + 1) for _ in range(2))
 
-    def forward(self, keys: Tensor, values: Tensor, questions: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits (B, questions, 2, values) and weights (B, heads, questions, entries)."""
+    def enter(self, keys: Tensor) -> Tensor:
+        """What the heads know of an entry's key: its vector, and the vector of its place."""
         entered = self.keys(keys)
         entered = entered + self.places(torch.arange(keys.shape[1]))
+        return entered
+
+    def forward(self, keys: Tensor, values: Tensor, questions: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (B, questions, 2, values) and weights (B, heads, questions, entries)."""
+        entered = self.enter(keys)
         asked = self.first(questions[..., 0]) + self.second(questions[..., 1])
         found = [head(asked, entered, self.values(values), keys != PAD) for head in self.heads]
         (one, weights), (two, others) = found
@@ -64,7 +70,7 @@ def dictionaries(number: int, seed: int) -> tuple[Tensor, Tensor, Tensor, Tensor
     lengths = torch.randint(6, ENTRIES + 1, (number, 1), generator=drawn)
     padding = torch.arange(ENTRIES) >= lengths
     keys = torch.randint(1, KEYS + 1, (number, ENTRIES), generator=drawn).masked_fill(padding, PAD)
-    values = torch.randint(1, VALUES + 1, keys.shape, generator=drawn).masked_fill(padding, PAD)
+    values = torch.randint(1, VALUES + 1, keys.shape, generator=drawn)
     places = (torch.rand(number, QUESTIONS * 2, generator=drawn) * lengths).long()
     questions = keys.gather(1, places)
     same = questions[:, :, None] == keys[:, None, :]  # which entries have the key that is asked
@@ -80,13 +86,13 @@ def mean_loss(model: Reader, batch: tuple[Tensor, ...]) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 2), answers.flatten())
 
 
-def train(seed: int, watch) -> Reader:
+def train(seed: int, watch, steps: int = STEPS) -> Reader:
     """A trained model; `watch(step, loss, model)` is called between the gradient and the update."""
     torch.manual_seed(seed)
     model = Reader()
     optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
-    for step in range(1, STEPS + 1):
-        batch = dictionaries(BATCH, seed * STEPS + step)
+    for step in range(1, steps + 1):
+        batch = dictionaries(BATCH, seed * 1_000_000 + step)
         loss = mean_loss(model, batch)
         optimizer.zero_grad()
         loss.backward()

@@ -6,10 +6,13 @@ from functools import cache
 import pytest
 
 from companion import checks
-from companion.debugging import language_model, the_model
+from companion.debugging import dictionary, language_model, the_idea, the_model
 from companion.debugging.fault import SOUND, Fault, altered, fault_of, named
 
-PAGES = {the_model: (language_model, checks.debugging.the_model, 60)}
+PAGES = {
+    the_model: (language_model, checks.debugging.the_model, 60),
+    the_idea: (dictionary, checks.debugging.the_idea, 60),
+}
 CASES = [(page, fault) for page in PAGES for fault in (None, *page.FAULTS)]
 every_case = pytest.mark.parametrize(
     ("page", "fault"), CASES, ids=lambda part: getattr(part, "name", None) or str(part)
