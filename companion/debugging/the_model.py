@@ -66,7 +66,8 @@ class Run(Case):
             self.update[part].append(change / _length(before))
 
     def judge(self) -> float:
-        """The loss on the held-out sentences, as the program judges the model."""
+        """The loss on the held-out sentences, as the program judges the model between two steps."""
+        self.model.train()
         loss = self._program.judge(self.model, self.held_out)
         self.model.eval()
         return loss
