@@ -1,6 +1,9 @@
 """What tells each fault of "Debug this run" from all others, measured over seeds.
 
-    python benchmarks/debugging.py the_model > benchmarks/debugging_the_model.md
+    python benchmarks/debugging.py the_model 60 > benchmarks/debugging_the_model.md
+    python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
+
+The number is that of the steps of each run: a symptom that is there after 60 steps need not wait.
 
 Every fault is put into the program of the page, and every symptom is measured in every run: with
 its own fault it must lie beyond its bound, with another fault or with none on the near side.
@@ -16,12 +19,12 @@ from companion.debugging.fault import SOUND
 SEEDS = (301, 302, 303, 304, 305)
 
 
-def measured(page) -> dict[str, dict[str, list[float]]]:
+def measured(page, steps: int) -> dict[str, dict[str, list[float]]]:
     """The fault that a symptom is of -> the fault that is there -> its value for each seed."""
     found = {fault.name: {} for fault in page.FAULTS}
     for present in (SOUND, *(fault.name for fault in page.FAULTS)):
         for seed in SEEDS:
-            run = page.train_with(seed, present)
+            run = page.train_with(seed, present, steps)
             for fault in page.FAULTS:
                 found[fault.name].setdefault(present, []).append(fault.symptom(run))
         print(f"{page.__name__}: {present}", file=sys.stderr, flush=True)
@@ -49,11 +52,13 @@ def rows(page, found) -> tuple[list[list[str]], list[str]]:
     return lines, wrong
 
 
-def main(name: str) -> int:
+def main(name: str, steps: str) -> int:
     page = import_module(f"companion.debugging.{name}")
-    lines, wrong = rows(page, measured(page))
+    lines, wrong = rows(page, measured(page, int(steps)))
     print(f"# Debug this run, {name}: what tells each fault from all others\n")
-    print(f"Runs with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n")
+    print(
+        f"Runs of {steps} steps with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n"
+    )
     columns = ["fault", "symptom", "bound", "with it, at worst"]
     print_table([*columns, "without, at worst", "in runs with"], lines)
     for line in wrong:
