@@ -6,7 +6,14 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from companion.checks.three_families import cut, hide, language_model, prefix_mask, temper
+from companion.checks.three_families import (
+    cut,
+    fill,
+    hide,
+    language_model,
+    prefix_mask,
+    temper,
+)
 from companion.generation import next_token_probabilities
 from companion.nn import causal_mask
 from tests.checks.answers import right, wrong
@@ -47,7 +54,7 @@ def causal(source, target):
     return causal_mask(source + target)
 
 
-@wrong(prefix_mask, "everybody sees everybody")
+@wrong(prefix_mask, "sees later words of the target")
 def like_an_encoder(source, target):
     return torch.full((source + target, source + target), True)
 
@@ -64,12 +71,12 @@ def two_apart(source, target):
     return torch.block_diag(torch.ones(source, source), torch.ones(target, target).tril()).bool()
 
 
-@wrong(prefix_mask, "its own later words")
+@wrong(prefix_mask, "sees later words of the target")
 def target_looks_ahead(source, target):
     return with_block(source, target, slice(source, None), slice(source, None), True)
 
 
-@wrong(prefix_mask, "have changed places")
+@wrong(prefix_mask, "sees later words of the target")
 def the_other_corner(source, target):
     mask = causal_mask(source + target)
     mask[source:, source:] = True
@@ -581,3 +588,150 @@ def a_table(sentences, vocab_size):
 def a_row_of_a_batch(sentences, vocab_size):
     model = three_counts_mixed(sentences, vocab_size)
     return lambda before: model(before)[None]
+
+
+@right(language_model)
+def a_list_for_each_word(sentences, vocab_size):
+    model = three_counts_mixed(sentences, vocab_size)
+    return lambda before: model(before).tolist()
+
+
+@wrong(language_model, "at the beginning of a sentence there is only [BOS]")
+def two_words_needed(sentences, vocab_size):
+    counts = counts_by_context(sentences, 2)
+
+    def next_word(before):
+        one, two = before[-2], before[-1]
+        return shares(counts[one, two], vocab_size) + 1e-3
+
+    return next_word
+
+
+# 8. An encoder that writes
+
+
+@right(fill)
+def ask_pick_write(probabilities, ids, mask_id):
+    ids = list(ids)
+    while mask_id in ids:
+        p = torch.as_tensor(probabilities(ids)).clone()
+        p[:, mask_id] = -1
+        sure, words = p.max(-1)
+        sure[torch.tensor([i != mask_id for i in ids])] = -1
+        place = sure.argmax().item()
+        ids[place] = words[place].item()
+    return ids
+
+
+@right(fill)
+def with_plain_lists(probabilities, ids, mask_id):
+    ids = ids[:]
+    for _ in range(ids.count(mask_id)):
+        rows = torch.as_tensor(probabilities(ids)).tolist()
+        best = None
+        for place, row in enumerate(rows):
+            if ids[place] != mask_id:
+                continue
+            for word, p in enumerate(row):
+                if word != mask_id and (best is None or p > best[0]):
+                    best = p, place, word
+        ids[best[1]] = best[2]
+    return ids
+
+
+@right(fill)
+def by_recursion(probabilities, ids, mask_id):
+    gaps = [place for place, i in enumerate(ids) if i == mask_id]
+    if not gaps:
+        return torch.tensor(ids)
+    p = probabilities(ids)[gaps]
+    p = torch.cat([p[:, :mask_id], torch.zeros(len(gaps), 1), p[:, mask_id + 1 :]], dim=1)
+    gap, word = divmod(p.argmax().item(), p.shape[1])
+    return by_recursion(probabilities, [*ids[: gaps[gap]], word, *ids[gaps[gap] + 1 :]], mask_id)
+
+
+def fill_by(probabilities, ids, mask_id, *, choose, again=True, forbid=True, everywhere=False):
+    ids = list(ids)
+    gaps = [*range(len(ids))] if everywhere else [t for t, i in enumerate(ids) if i == mask_id]
+    p = probabilities(ids)
+    while gaps:
+        allowed = p.clone()
+        if forbid:
+            allowed[:, mask_id] = 0
+        place = choose(gaps, p, allowed)
+        ids[place] = allowed[place].argmax().item()
+        gaps.remove(place)
+        if again:
+            p = probabilities(ids)
+    return ids
+
+
+def surest(gaps, p, allowed):
+    return max(gaps, key=lambda t: allowed[t].max().item())
+
+
+@wrong(fill, "or the model is not asked again")
+def all_at_once(probabilities, ids, mask_id):
+    p = probabilities(ids).clone()
+    p[:, mask_id] = 0
+    return [p[t].argmax().item() if i == mask_id else i for t, i in enumerate(ids)]
+
+
+@wrong(fill, "the gap of which the model is surest")
+def from_left_to_right(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=lambda gaps, p, allowed: gaps[0])
+
+
+@wrong(fill, "words that are no gaps are replaced")
+def every_word_anew(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=surest, again=False, everywhere=True)
+
+
+@wrong(fill, "is written where it is most probable")
+def mask_allowed(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=surest, forbid=False)
+
+
+@wrong(fill, "at a tie the leftmost gap")
+def last_of_equals(probabilities, ids, mask_id):
+    return fill_by(
+        probabilities, ids, mask_id, choose=lambda gaps, p, allowed: surest(gaps[::-1], p, allowed)
+    )
+
+
+@wrong(fill, "how sure the model is of [MASK]")
+def surest_of_anything(probabilities, ids, mask_id):
+    return fill_by(
+        probabilities,
+        ids,
+        mask_id,
+        choose=lambda gaps, p, allowed: max(gaps, key=lambda t: p[t].max().item()),
+    )
+
+
+@wrong(fill, "is decided anew")
+def order_of_the_first_look(probabilities, ids, mask_id):
+    p = probabilities(ids).clone()
+    p[:, mask_id] = 0
+    first = p.max(-1).values.tolist()
+    return fill_by(
+        probabilities,
+        ids,
+        mask_id,
+        choose=lambda gaps, p, allowed: max(gaps, key=first.__getitem__),
+    )
+
+
+@wrong(fill, "mask_id may be any id")
+def zero_is_the_mask(probabilities, ids, mask_id):
+    return ask_pick_write(probabilities, ids, 0)
+
+
+@wrong(fill, "it changes its input ids")
+def into_the_ids_themselves(probabilities, ids, mask_id):
+    while mask_id in ids:
+        p = probabilities(ids).clone()
+        p[:, mask_id] = -1
+        place = max((t for t, i in enumerate(ids) if i == mask_id), key=lambda t: p[t].max().item())
+        ids[place] = p[place].argmax().item()
+    return ids
