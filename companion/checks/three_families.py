@@ -129,7 +129,7 @@ OVERFLOW = (
 TEMPER_RUNGS = [
     Rung(
         "at temperature 1 the probabilities are those of the softmax",
-        "temper(torch.tensor([[0.5, 0.3, 0.2]]).log(), 1.0)",
+        "logits = torch.tensor([[2.0, 1.0, 0.0]])\ntemper(logits, 1.0)",
         {
             "the softmax comes twice: the temperature divides probabilities as if they were "
             "logits": lambda logits, temperature: _temper(logits.softmax(-1), temperature),
@@ -146,7 +146,7 @@ TEMPER_RUNGS = [
     ),
     Rung(
         "half the temperature squares the probabilities, then makes them sum to 1 again",
-        "temper(torch.tensor([[0.9, 0.1]]).log(), 0.5)",
+        "logits = torch.tensor([[0.9, 0.1]]).log()\ntemper(logits, 0.5)",
         {
             "the logits are multiplied by the temperature; divide them": (
                 lambda logits, temperature: _temper(logits, 1 / temperature)
@@ -160,11 +160,11 @@ TEMPER_RUNGS = [
     ),
     Rung(
         "above 1 the outsiders gain: at temperature 2 the probabilities become their square roots",
-        "temper(torch.tensor([[0.64, 0.36]]).log(), 2.0)",
+        "logits = torch.tensor([[0.64, 0.36]]).log()\ntemper(logits, 2.0)",
     ),
     Rung(
         "each row is a distribution of its own: normalise over the vocabulary, the last axis",
-        "temper(torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]), 0.5)",
+        "logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]])\ntemper(logits, 0.5)",
         {
             "softmax over the rows of the batch; it runs over the vocabulary, the last axis": (
                 partial(_temper, dim=0)
@@ -176,7 +176,7 @@ TEMPER_RUNGS = [
     ),
     Rung(
         "logits of 300 are allowed",
-        "temper(torch.tensor([[300.0, 299.9]]), 0.1)",
+        "logits = torch.tensor([[300.0, 299.9]])\ntemper(logits, 0.1)",
         {
             OVERFLOW: lambda logits, temperature: (
                 (powers := _powers(logits, temperature)) / powers.sum(-1, keepdim=True)
@@ -185,7 +185,7 @@ TEMPER_RUNGS = [
     ),
     Rung(
         "every row has a largest logit of its own, which may be far below that of another row",
-        "temper(torch.tensor([[300.0, 299.9], [-300.0, -299.9]]), 0.1)",
+        "logits = torch.tensor([[300.0, 299.9], [-300.0, -299.9]])\ntemper(logits, 0.1)",
         {
             "the largest logit of the whole batch is subtracted; each row needs its own": (
                 _by_one_maximum
@@ -194,9 +194,9 @@ TEMPER_RUNGS = [
     ),
     Rung(
         "the logits may be a transposed tensor",
-        "temper(torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T, 2.0)",
+        "logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T\ntemper(logits, 2.0)",
     ),
-    Rung("many words", "temper(3 * torch.randn(5, 40), 0.7)"),
+    Rung("many words", "logits = 3 * torch.randn(5, 40)\ntemper(logits, 0.7)"),
 ]
 
 
@@ -271,6 +271,7 @@ NOT_DIVIDED = {
     )
 }
 ALWAYS = {
+    "the least probable words are kept": partial(_cut, larger=False),
     "gather with the sorted tokens sorts once more; scatter brings the numbers back": _gathered,
     "the result is in the order of probability; bring it back into the order of the words": partial(
         _cut, scatter=False
@@ -278,9 +279,8 @@ ALWAYS = {
     "a softmax was taken of the probabilities that are left; divide them by their sum": (
         _softmax_of_the_rest
     ),
-    "the least probable words are kept": partial(_cut, larger=False),
 }
-FOUR = "p = torch.tensor([[0.25, 0.5, 0.1, 0.15]])\n"
+FOUR = "p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])\n"
 TOP_P_IGNORED = {
     "top_p is ignored": lambda probabilities, top_k, top_p: _cut(probabilities, top_k, None)
 }
@@ -330,7 +330,7 @@ CUT_RUNGS = [
     ),
     Rung(
         "where words have exactly p together no more are kept",
-        "cut(torch.tensor([[0.25, 0.5, 0.125, 0.125]]), None, 0.75)",
+        "p = torch.tensor([[0.25, 0.5, 0.125, 0.125]])\ncut(p, None, 0.75)",
         {
             "where words reach top_p exactly, one more is kept: to reach is enough": partial(
                 _cut, reached=torch.gt
@@ -338,14 +338,20 @@ CUT_RUNGS = [
         },
     ),
     Rung(
+        "with both, no more than k words are left, however large top_p is",
+        f"{FOUR}cut(p, 2, 0.95)",
+        {
+            "top_k is ignored where there is a top_p": lambda probabilities, top_k, top_p: _cut(
+                probabilities, None, top_p
+            )
+        },
+    ),
+    Rung(
         "with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its share",
-        f"{FOUR}cut(p, 2, 0.6)",
+        f"{FOUR}cut(p, 3, 0.53)",
         {
             "top_p is ignored where there is a top_k": lambda probabilities, top_k, top_p: _cut(
                 probabilities, top_k, None
-            ),
-            "top_k is ignored where there is a top_p": lambda probabilities, top_k, top_p: _cut(
-                probabilities, None, top_p
             ),
             "top_p is a share of all words here; top_k cuts first, and what it leaves has to sum "
             "to 1": partial(_cut, between=_as_it_is),
@@ -453,37 +459,37 @@ MASKS_ALONE = (
 )
 HIDE_RUNGS = [
     Rung(
-        "where no word is chosen, none is changed and none is asked for",
-        _one_sentence([False, False, False], [0.3, 0.85, 0.95]),
-        FORMS,
-    ),
-    Rung(
-        "a chosen word with a fate below 0.8 becomes mask_id, and is asked for",
+        "a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word is",
         _one_sentence([False, True, False], [0.3, 0.3, 0.95]),
         FORMS | HIDDEN_TARGETS,
     ),
     Rung(
-        "a chosen word with a fate from 0.8 to 0.9 stays, and is asked for",
-        _one_sentence([False, True, False], [0.3, 0.85, 0.95]),
-        {
-            "every chosen word becomes [MASK]": partial(_hide, masked=_always, other=_never),
-            MASKS_ALONE: partial(_hide, asked=lambda chosen, fate: chosen & (fate < 0.8)),
-            "the words that stay are not asked for; they were chosen, too": partial(
-                _hide, asked=lambda chosen, fate: chosen & ((fate < 0.8) | (fate >= 0.9))
-            ),
-            "the chosen words from 0.8 on are all replaced; those below 0.9 should stay": partial(
-                _hide, other=lambda fate: fate >= 0.8
-            ),
-        },
+        "where no word is chosen, none is changed and none is asked for",
+        _one_sentence([False, False, False], [0.3, 0.85, 0.95]),
+        FORMS,
     ),
     Rung(
         "a chosen word with a fate from 0.9 on becomes the other word, and is asked for",
         _one_sentence([False, True, False], [0.3, 0.95, 0.95]),
         {
             "every chosen word becomes [MASK]": partial(_hide, masked=_always, other=_never),
-            "none is replaced by another word": partial(_hide, other=_never),
+            "a chosen word with a fate from 0.9 on stays; it should be replaced": partial(
+                _hide, other=_never
+            ),
             MASKS_ALONE: partial(_hide, asked=lambda chosen, fate: chosen & (fate < 0.8)),
             **HIDDEN_TARGETS,
+        },
+    ),
+    Rung(
+        "a chosen word with a fate from 0.8 to 0.9 stays, and is asked for",
+        _one_sentence([False, True, False], [0.3, 0.85, 0.95]),
+        {
+            "the words that stay are not asked for; they were chosen, too": partial(
+                _hide, asked=lambda chosen, fate: chosen & ((fate < 0.8) | (fate >= 0.9))
+            ),
+            "the chosen words from 0.8 to 0.9 are replaced; they should stay": partial(
+                _hide, other=lambda fate: fate >= 0.8
+            ),
         },
     ),
     Rung(
@@ -537,25 +543,23 @@ def _fill(
     return ids
 
 
-def _leftmost(gaps, p):
-    return gaps[0]
-
-
 TABLE = """\
 def model(ids):  # the same answers, whatever it reads; 0 is [MASK]
     return torch.tensor([{}])[: len(ids)]
 """
-LEFT_FIRST = "the gaps are filled from left to right; the surest one comes first"
-AT_ONCE = "the model is asked once for all gaps; ask it again after every word that was put in"
 PAIRS = """\
-def model(ids):  # sure of the second word; the first depends on it
-    first = [0.0, 0.4, 0.3, 0.3] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
-    return torch.tensor([first, [0.0, 0.2, 0.7, 0.1]])
-"""
+def model(ids):  # surest of the {surest}; each depends on the other
+    first = [0.0, {first}] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
+    second = [0.0, {second}] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1]
+    return torch.tensor([first, second])
+ids = [0, 0]
+fill(model, ids, 0)"""
+
+
 FILL_RUNGS = [
     Rung(
         "without a gap the words stay as they are, even where the model prefers others",
-        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.9, 0.1]") + "fill(model, [1, 2], 0)",
+        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.9, 0.1]") + "ids = [1, 2]\nfill(model, ids, 0)",
         {
             "words that are no gaps are replaced, too": partial(
                 _fill, at=lambda ids, mask_id: [*range(len(ids))]
@@ -565,7 +569,7 @@ FILL_RUNGS = [
     Rung(
         "one gap gets the most probable word at its place",
         TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.2, 0.8], [0.0, 0.9, 0.1]")
-        + "fill(model, [1, 0, 2], 0)",
+        + "ids = [1, 0, 2]\nfill(model, ids, 0)",
         {
             "words that are no gaps are replaced, too": partial(
                 _fill, at=lambda ids, mask_id: [*range(len(ids))]
@@ -574,7 +578,7 @@ FILL_RUNGS = [
     ),
     Rung(
         "[MASK] itself is never written, even where the model finds it most probable",
-        TABLE.format("[0.5, 0.1, 0.4]") + "fill(model, [0], 0)",
+        TABLE.format("[0.5, 0.1, 0.4]") + "ids = [0]\nfill(model, ids, 0)",
         {
             "[MASK] is written where it is most probable; take the best of the other words": (
                 partial(_fill, words=lambda p, mask_id: p)
@@ -583,13 +587,27 @@ FILL_RUNGS = [
     ),
     Rung(
         "two gaps that do not depend on each other both get their best word",
-        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.8, 0.2]") + "fill(model, [0, 0], 0)",
+        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.8, 0.2]") + "ids = [0, 0]\nfill(model, ids, 0)",
     ),
     Rung(
         "the gap of which the model is surest is filled first, and then the model is asked again",
-        PAIRS + "fill(model, [0, 0], 0)",
+        PAIRS.format(surest="second", first="0.4, 0.3, 0.3", second="0.2, 0.7, 0.1"),
         {
-            LEFT_FIRST + ", or the model is not asked again after it": partial(_fill, once=True),
+            "the gaps are filled from left to right; the surest one comes first": partial(
+                _fill, pick=lambda gaps, p: gaps[0]
+            ),
+            "the model is asked once for all gaps; ask it again after every word that was put in": (
+                partial(_fill, once=True)
+            ),
+        },
+    ),
+    Rung(
+        "the surest gap may be the first one",
+        PAIRS.format(surest="first", first="0.2, 0.7, 0.1", second="0.4, 0.3, 0.3"),
+        {
+            "the gaps are filled from right to left; the surest one comes first": partial(
+                _fill, pick=lambda gaps, p: gaps[-1]
+            ),
         },
     ),
     Rung(
@@ -601,7 +619,8 @@ def model(ids):  # the third gap, once filled, makes the second surer than the f
     if ids[1] == 0:
         return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
     return torch.tensor([[0.0, 0.2, 0.8], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
-fill(model, [0, 0, 0], 0)""",
+ids = [0, 0, 0]
+fill(model, ids, 0)""",
     ),
     Rung(
         "how sure the model is of [MASK] does not count when the surest gap is chosen",
@@ -609,7 +628,8 @@ fill(model, [0, 0, 0], 0)""",
 def model(ids):  # of the first gap it is surest that it is [MASK]
     second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
     return torch.tensor([[0.8, 0.1, 0.1], second])
-fill(model, [0, 0], 0)""",
+ids = [0, 0]
+fill(model, ids, 0)""",
     ),
     Rung(
         "at a tie the leftmost gap comes first",
@@ -618,14 +638,16 @@ def model(ids):  # equally sure of both; the second depends on the first
     second = [0.0, 0.8, 0.2] if ids[0] == 0 else [0.0, 0.2, 0.8]
     first = [0.0, 0.8, 0.2] if ids[1] == 0 else [0.0, 0.2, 0.8]
     return torch.tensor([first, second])
-fill(model, [0, 0], 0)""",
+ids = [0, 0]
+fill(model, ids, 0)""",
     ),
     Rung(
         "mask_id may be any id",
         """\
 def model(ids):
     return torch.tensor([[0.6, 0.1, 0.2, 0.1], [0.1, 0.6, 0.1, 0.2]])[: len(ids)]
-fill(model, [3, 3], 3)""",
+ids = [3, 3]
+fill(model, ids, 3)""",
     ),
 ]
 
@@ -642,7 +664,7 @@ def language_model(answer) -> str:
     size = len(vocabulary)
     read, fresh = (
         [[vocabulary.id(word) for word in (BOS, *sentence, EOS)] for sentence in part]
-        for part in (corpus(2000, seed=1), corpus(60, seed=2))
+        for part in (corpus(2000, seed=1), corpus(36, seed=2))
     )
     _try_on_three_sentences(answer)
     next_word = _trained(answer, read, size)

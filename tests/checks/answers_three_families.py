@@ -113,7 +113,7 @@ def without_the_diagonal(source, target):
     return (position < source) | (position < position[:, None])
 
 
-@wrong(prefix_mask, "it returned float32, expected True and False")
+@wrong(prefix_mask, "the mask is boolean")
 def ones_and_zeros(source, target):
     return corner_filled(source, target).float()
 
@@ -337,7 +337,7 @@ def softmax_at_the_end(probabilities, top_k, top_p):
     return torch.where(kept > 0, kept, -torch.inf).softmax(-1)
 
 
-@wrong(cut, "it changes its input probabilities")
+@wrong(cut, "it changes its input p")
 def zeros_written_into_the_input(probabilities, top_k, top_p):
     result = row_by_row(probabilities, top_k, top_p)
     probabilities[result == 0] = 0
@@ -372,7 +372,7 @@ def word_by_word(ids, chosen, fate, others, mask_id, pad_id):
     return hidden, targets
 
 
-@wrong(hide, "it returned 1 of 2 results")
+@wrong(hide, "it returned 1 result, expected 2")
 def without_targets(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(chosen & (fate < 0.8), mask_id, ids)
     return torch.where(chosen & (fate >= 0.9), others, hidden)
@@ -412,18 +412,18 @@ def always_masked(ids, chosen, fate, others, mask_id, pad_id):
     return ids.masked_fill(chosen, mask_id), ids.masked_fill(~chosen, pad_id)
 
 
-@wrong(hide, "all replaced; those below 0.9 should stay")
+@wrong(hide, "from 0.8 to 0.9 are replaced; they should stay")
 def nobody_stays(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(fate < 0.8, mask_id, others)
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, pad_id)
 
 
-@wrong(hide, "none is replaced")
+@wrong(hide, "from 0.9 on stays; it should be replaced")
 def nobody_is_replaced(ids, chosen, fate, others, mask_id, pad_id):
     return torch.where(chosen & (fate < 0.8), mask_id, ids), torch.where(chosen, ids, pad_id)
 
 
-@wrong(hide, "have changed places")
+@wrong(hide, "from 0.9 on stays; it should be replaced")
 def stay_above(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, others, ids))
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, pad_id)
@@ -670,14 +670,14 @@ def surest(gaps, p, allowed):
     return max(gaps, key=lambda t: allowed[t].max().item())
 
 
-@wrong(fill, "or the model is not asked again")
+@wrong(fill, "the model is asked once for all gaps")
 def all_at_once(probabilities, ids, mask_id):
     p = probabilities(ids).clone()
     p[:, mask_id] = 0
     return [p[t].argmax().item() if i == mask_id else i for t, i in enumerate(ids)]
 
 
-@wrong(fill, "the gap of which the model is surest")
+@wrong(fill, "from left to right")
 def from_left_to_right(probabilities, ids, mask_id):
     return fill_by(probabilities, ids, mask_id, choose=lambda gaps, p, allowed: gaps[0])
 
@@ -735,3 +735,54 @@ def into_the_ids_themselves(probabilities, ids, mask_id):
         place = max((t for t, i in enumerate(ids) if i == mask_id), key=lambda t: p[t].max().item())
         ids[place] = p[place].argmax().item()
     return ids
+
+
+@wrong(fill, "from right to left")
+def from_right_to_left(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=lambda gaps, p, allowed: gaps[-1])
+
+
+# What the ladders name beside
+
+
+@wrong(temper, "this is the logarithm of the probabilities")
+def log_softmax(logits, temperature):
+    return (logits / temperature).log_softmax(-1)
+
+
+@wrong(temper, "the powers of the probabilities do not sum to 1")
+def powers_of_probabilities(logits, temperature):
+    return logits.softmax(-1) ** (1 / temperature)
+
+
+@wrong(temper, "softmax over the whole batch")
+def one_sum_for_all(logits, temperature):
+    powers = (logits / temperature - (logits / temperature).max()).exp()
+    return powers / powers.sum()
+
+
+@wrong(temper, "the largest logit of the whole batch")
+def one_maximum_for_all(logits, temperature):
+    powers = ((logits - logits.max()) / temperature).exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+@wrong(cut, "top_k is ignored where there is a top_p")
+def top_p_replaces_top_k(probabilities, top_k, top_p):
+    return row_by_row(probabilities, top_k if top_p is None else None, top_p)
+
+
+@wrong(hide, "the targets are -100")
+def as_torch_ignores(ids, chosen, fate, others, mask_id, pad_id):
+    return two_fills(ids, chosen, fate, others, mask_id, -100)
+
+
+@wrong(language_model, "the last word decides alone")
+def pairs_with_a_good_rest(sentences, vocab_size):
+    pairs, single = (counts_by_context(sentences, n) for n in (1, 0))
+    rest = shares(single[()], vocab_size) + 1e-5
+    rest = rest / rest.sum()
+    return lambda before: (
+        0.9 * shares(pairs[tuple(before[-1:])], vocab_size)
+        + rest * (1 - 0.9 * shares(pairs[tuple(before[-1:])], vocab_size).sum())
+    )
