@@ -68,6 +68,19 @@ def test_the_encoder_is_asked_for_what_is_hidden(show, hidden):
     expect(page.get_by_role("status")).to_contain_text(f"{terms.sum():.2f} nats in all")
 
 
+def test_each_family_has_its_own_controls(show):
+    page = show(figure(), reduced_motion="reduce")
+    hidden = page.get_by_role("group", name="hidden words")
+    gap = page.get_by_role("slider", name="words in the gap")
+    for family, hides, gaps in (
+        ("encoder-only", True, False),
+        ("decoder-only", False, False),
+        ("encoder-decoder", False, True),
+    ):
+        at(page, family)
+        assert (hidden.is_visible(), gap.is_visible()) == (hides, gaps)
+
+
 def test_nothing_hidden_is_no_question(show):
     page = show(figure(), reduced_motion="reduce")
     at(page, "encoder-only")
@@ -120,6 +133,7 @@ def test_lines_lead_to_what_the_mask_allows(show, family, rows, expected):
     page = show(figure(), reduced_motion="reduce")
     at(page, family, step=1)
     assert not any(seen(page))
+    expect(select(page, "the place that is marked")).not_to_be_visible()
     at(page, family, step=2)
     place = select(page, "the place that is marked")
     assert place.locator("option").count() == rows
@@ -135,7 +149,7 @@ def test_the_marked_place_says_its_answer_and_the_models_first(show):
     p = GPT_(ids(BOS, *WORDS))[0, 3].softmax(-1)
     first = VOCABULARY.words[p.argmax()]
     expect(page.get_by_role("status")).to_contain_text(
-        f"the answer is his; the model puts {first} first, with {p.max():.2f}."
+        f"the answer is “his”; the model puts “{first}” first, with {p.max():.2f}."
     )
     at(page, "encoder-only")
     select(page, "the place that is marked").select_option("0")

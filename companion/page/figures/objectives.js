@@ -1,7 +1,7 @@
 // One sentence, three objectives: what the model reads, which places it may look at, what it is asked.
 
 const FAMILIES = ["encoder-only", "decoder-only", "encoder-decoder"];
-const [ENCODER, DECODER] = FAMILIES;
+const [ENCODER, DECODER, BOTH] = FAMILIES;
 const [SENTENCE, READS, LOOKS, ASKED] = [0, 1, 2, 3];
 
 /** The rows of what is read, { word: number of a word of the sentence } or { name: special token }, and
@@ -16,7 +16,9 @@ function task({ words, encoder, decoder, both }, { family, hidden, start, size }
     return {
       rows: [{ name: "[CLS]" }, ...rows, { name: "[SEP]" }],
       source: 0,
-      questions: all.flatMap(({ word }) => (hidden[word] ? [asked(word + 1, word, terms[word])] : [])),
+      questions: all.flatMap(({ word }) =>
+        hidden[word] ? [asked(word + 1, word, terms[word])] : [],
+      ),
       sees: () => true,
     };
   }
@@ -55,11 +57,12 @@ function captions(words, now) {
       "[CLS] and [SEP] enclose the sentence.",
     [DECODER]: () =>
       "The sentence slides one place down behind [BOS]. At every place the next word is missing, and nothing had to be hidden.",
-    "encoder-decoder": ({ questions }) =>
+    [BOTH]: ({ questions }) =>
       `A stretch is cut out, and one [MASK] stands for all of it. The encoder reads the rest; the decoder reads [BOS] and ${quoted(questions.slice(0, -1).map(({ word }) => words[word]))}.`,
   };
   return [
-    () => "One sentence of the language. Nobody has labelled it: the questions are made of its own words.",
+    () =>
+      "One sentence of the language. Nobody has labelled it: the questions are made of its own words.",
     (value) => reads[value.family](now(value)),
     (value) => {
       const { rows, sees, place } = now(value);
@@ -72,7 +75,7 @@ function captions(words, now) {
       const sum = `${counted(questions.length, "question")}, ${format(total(now(value)))} nats in all.`;
       if (!one) return `${sum} At the place that is marked nothing is asked.`;
       const right = [...words, "[EOS]"][one.word];
-      return `${sum} At the place that is marked the answer is ${right}; the model puts ${one.guess} first, with ${format(one.p)}.`;
+      return `${sum} At the place that is marked the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
     },
   ];
 }
@@ -174,22 +177,35 @@ function render({ model, el }) {
     build(root, width, data, now),
   );
 
-  const hides = element(
-    "div",
-    { class: "cl-controls", role: "group", "aria-label": "hidden words" },
+  const shownIf = (isShown, attributes, ...parts) => {
+    const inner = element("div", { class: "cl-controls", ...attributes }, parts);
+    const box = element("div", { style: "margin-top: .7rem" }, inner);
+    state.draw((value) => {
+      box.hidden = !isShown(value);
+    });
+    return box;
+  };
+  const hides = shownIf(
+    ({ family }) => family === ENCODER,
+    { role: "group", "aria-label": "hidden words" },
     element("span", {}, "hide"),
     words.map((word, i) =>
       button(
         state,
         word,
         ({ hidden }) => ({ hidden: hidden.map((on, j) => (j === i ? !on : on)) }),
-        { draw: (node, { hidden }) => node.setAttribute("aria-pressed", hidden[i]) },
+        {
+          draw: (node, { hidden }) => {
+            node.setAttribute("aria-pressed", hidden[i]);
+            node.classList.toggle("cl-main", hidden[i]);
+          },
+        },
       ),
     ),
   );
-  const gap = element(
-    "div",
-    { class: "cl-controls" },
+  const gap = shownIf(
+    ({ family }) => family === BOTH,
+    {},
     slider(state, "start", "the gap begins with", {
       min: 1,
       max: n,
@@ -201,7 +217,7 @@ function render({ model, el }) {
       describe: (size, { start }) => String(Math.min(size, n - start + 1)),
     }),
   );
-  const looks = choice(
+  const places = choice(
     state,
     "place",
     "the place that is marked",
@@ -213,11 +229,9 @@ function render({ model, el }) {
     },
   );
   state.draw((value) => {
-    hides.hidden = value.family !== ENCODER;
-    gap.hidden = value.family !== FAMILIES[2];
-    looks.hidden = value.step < LOOKS;
-    looks.querySelector("select").value = now(value).place;
+    places.querySelector("select").value = now(value).place; // each family has its own
   });
+  const looks = shownIf(({ step }) => step >= LOOKS, {}, places);
 
   const alone = ({ hidden }) => hidden.filter(Boolean).length === 1;
   const puzzles = goals(state, [
@@ -237,7 +251,7 @@ function render({ model, el }) {
     {
       text: "Ask the encoder-decoder four questions.",
       reached: (value) =>
-        value.family === FAMILIES[2] && value.step === ASKED && now(value).questions.length === 4,
+        value.family === BOTH && value.step === ASKED && now(value).questions.length === 4,
     },
   ]);
   const families = tabs(
