@@ -178,7 +178,7 @@ function render({ model, el }) {
   );
 
   const shownIf = (isShown, attributes, ...parts) => {
-    const inner = element("div", { class: "cl-controls", ...attributes }, parts);
+    const inner = element("div", { class: "cl-controls", ...attributes }, parts.flat());
     const box = element("div", { style: "margin-top: .7rem" }, inner);
     state.draw((value) => {
       box.hidden = !isShown(value);

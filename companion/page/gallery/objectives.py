@@ -45,25 +45,20 @@ def objectives_figure(
             for start in range(n)
             for size in range(1, min(LONGEST_GAP, n - start) + 1)
         }
-    hidden, start, size = [i in (1, n - 2) for i in range(n)], n - 2, 2
+    hidden, start, size = [i in (1, n - 2) for i in range(n)], n - 1, 2
     asked = masked[sum(2**i for i, on in enumerate(hidden) if on)]
-    rows = [("encoder-only", words[i], term[0]) for i, term in enumerate(asked) if term]
-    rows += [
-        ("decoder-only", word, term[0])
-        for word, term in zip([*words, EOS], next_words, strict=True)
-    ]
-    rows += [
-        ("encoder-decoder", word, term[0])
-        for word, term in zip(
-            [*words[start - 1 : start - 1 + size], EOS], gaps[f"{start},{size}"], strict=True
-        )
-    ]
+    asked_of = {
+        "encoder-only": [(words[i], term) for i, term in enumerate(asked) if term],
+        "decoder-only": zip([*words, EOS], next_words, strict=True),
+        "encoder-decoder": zip([*words[-2:], EOS], gaps[f"{start},{size}"], strict=True),
+    }
+    rows = [(f"{name}: {word}", term[0]) for name, of in asked_of.items() for word, term in of]
     return LiveFigure(
         "objectives",
         {"words": words, "encoder": masked, "decoder": next_words, "both": gaps},
         {"family": "encoder-only", "step": 0, "hidden": hidden, "start": start, "size": size}
         | {"places": {"encoder-only": 2, "decoder-only": 2, "encoder-decoder": n + 2}},
-        table("What is asked, and its loss in nats", ["objective", "answer", "−log p"], rows),
+        table("What is asked, and its loss in nats", ["objective: answer", "−log p"], rows),
     )
 
 
