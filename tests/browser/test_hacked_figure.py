@@ -1,4 +1,4 @@
-"""A hacked reward while it is learned: every step's numbers, samples and goals are those of the film."""
+"""A hacked reward while it is learned: numbers, answers and goals of every step."""
 
 import pytest
 import torch
