@@ -12,6 +12,7 @@ from companion.data.demands import (
     topic_words,
 )
 from companion.data.digits import digits, same_different, shifted
+from companion.data.english_pairs import ENGLISH_PAIRS
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -57,6 +58,7 @@ __all__ = [
     "ANIMALS",
     "BOS",
     "CLS",
+    "ENGLISH_PAIRS",
     "EOS",
     "FOODS",
     "GENDER_PAIRS",
