@@ -51,10 +51,10 @@ def test_models_are_switched_and_the_best_is_named(show):
     say = page.get_by_role("status")
     best = f"{100 * expected('trained', 2)[2]:.0f} %"
     expect(say).to_have_text(
-        f"At one of 2 tries, sharp meets most trained demands: {best} of them."
+        f"At one of 2 tries, “sharp” meets most trained demands: {best} of them."
     )
     page.get_by_role("checkbox", name="C sharp").uncheck()
-    expect(say).to_contain_text("taught meets most")
+    expect(say).to_contain_text("“taught” meets most")
     close(numbers(page.locator("[data-name=pass] span[data-value]")), expected("trained", 2)[:2])
     expect(page.locator("[data-curve=sharp]")).to_be_hidden()
     expect(page.locator("[data-curve=luck]")).to_be_visible()

@@ -31,7 +31,8 @@ const [ANSWERS, REWARDS, ADVANTAGES, MOVE] = [0, 1, 2, 3];
 function build(root, width, { chances, answers }, result) {
   const left = 4,
     full = width - 64,
-    row = 58;
+    row = 58,
+    origin = left + 0.4 * full; // where every advantage begins
   const lines = answers.map((words, i) => {
     const top = 8 + i * row;
     const verdict = drawing("tspan", { class: "cl-strong" });
@@ -48,25 +49,25 @@ function build(root, width, { chances, answers }, result) {
     const number = drawing("text", { x: left + full + 8, y: top + 30, class: "cl-start" });
     number.dataset.name = "share";
     root.append(number);
-    const from = { x1: first, x2: first, y1: top + 42, y2: top + 42, w: 2.5, o: 0 };
+    const from = { x1: origin, x2: origin, y1: top + 42, y2: top + 42, w: 2.5, o: 0 };
     const push = arrow(root, "stream", from);
     const said = drawing("text", { y: top + 46, "data-name": "advantage" });
-    return { verdict, share, number, first, push, said: part(root, said) };
+    return { verdict, share, number, push, said: part(root, said) };
   });
   const pose = (value, { jump }) => {
     const p = result(value),
       A = advantages(value);
-    lines.forEach(({ verdict, share, number, first, push, said }, i) => {
+    lines.forEach(({ verdict, share, number, push, said }, i) => {
       const passes = value.rewards[i] ? "✓ " : "✗ ";
       verdict.textContent = value.step >= REWARDS ? passes : "";
       share.to({ w: p[i] * full }, { jump, ms: 200 });
       write(number, p[i]);
       const seen = value.step >= ADVANTAGES && A[i] !== 0 ? 1 : 0;
-      const tip = clamp(first + A[i] * full * 0.22, left + 2, left + full);
+      const tip = origin + A[i] * full * 0.3;
       push.to({ x2: tip, o: seen }, { jump });
       write(said.node, A[i]).textContent = signed(A[i]);
-      const aside = A[i] < 0 ? first + 26 : Math.min(tip + 26, left + full + 30);
-      said.to({ x: A[i] === 0 ? first : aside, o: value.step >= ADVANTAGES ? 1 : 0 }, { jump });
+      const aside = tip + 26 * Math.sign(A[i]);
+      said.to({ x: aside, o: value.step >= ADVANTAGES ? 1 : 0 }, { jump });
     });
   };
   return { height: 8 + answers.length * row, pose };

@@ -102,7 +102,7 @@ function render({ model, el }) {
     if (!shown.length) return "No model is shown.";
     const best = shown.reduce((a, b) => (at(b, which, k) > at(a, which, k) ? b : a));
     const tries = k === 1 ? "the first try" : `one of ${k} tries`;
-    return `At ${tries}, ${best} meets most ${which} demands: ${format(100 * at(best, which, k), 0)} % of them.`;
+    return `At ${tries}, “${best}” meets most ${which} demands: ${format(100 * at(best, which, k), 0)} % of them.`;
   });
   const ks = Array.from({ length: most }, (_, i) => i + 1);
   const [luck, taught] = names,
@@ -111,11 +111,11 @@ function render({ model, el }) {
   const crossed = (k) => names.some((name) => at(name, "unseen", k) > at(last, "unseen", k));
   const puzzles = [
     enough && {
-      text: `Trained demands: find the smallest k with which ${luck} does as well as ${taught} at the first try.`,
+      text: `Trained demands: find the smallest k with which “${luck}” does as well as “${taught}” at the first try.`,
       reached: ({ which, k }) => which === "trained" && k === enough,
     },
     ks.some(crossed) && {
-      text: `Unseen demands: find a k with which ${last} is not the best.`,
+      text: `Unseen demands: find a k with which “${last}” is not the best.`,
       reached: ({ which, k }) => which === "unseen" && crossed(k),
     },
   ].filter(Boolean);

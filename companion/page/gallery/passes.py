@@ -34,7 +34,7 @@ def passes_figure(stages: dict[str, dict], *, k: int = 1) -> LiveFigure:
     return LiveFigure(
         "passes",
         {"stages": data, "most": min(stage["tries"] for stage in data.values())},
-        {"k": k, "which": "trained", "shown": list(data)[:4]},
+        {"k": k, "which": "trained", "shown": list(data)},
         table(f"pass@{k}", ["", "trained demands", "unseen demands"], rows),
     )
 
