@@ -11,11 +11,12 @@ pytestmark = pytest.mark.browser
 
 ANSWERS = ["the dog barks", "the cat is old", "a bus", "the fox hides"]
 CHANCES = [0.4, 0.3, 0.2, 0.1]
+WHOLE = [0.4**4, 0.3**5, 0.2**3, 0.1**4]  # of all tokens, the end included
 REWARDS = [1.0, 0.0, 0.0, 1.0]
 
 
 def figure():
-    return nudge_figure("animal, 3 words", ANSWERS, CHANCES, REWARDS)
+    return nudge_figure("animal, 3 words", ANSWERS, WHOLE, REWARDS)
 
 
 def advantages(rewards, baseline: bool) -> torch.Tensor:

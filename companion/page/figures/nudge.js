@@ -101,7 +101,7 @@ function render({ model, el }) {
   const mean = ({ rewards }) => sum(rewards) / rewards.length;
   const captions = [
     () =>
-      `Six answers that the model gave to “${demand}”, and how probable they are among each other. The thin mark stays where each began.`,
+      `Six answers that the model gave to “${demand}”, and how probable each is, per token, among these. The thin mark stays where each began.`,
     (value) =>
       `The judge says which pass: ${sum(value.rewards)} of ${answers.length}. You may overrule it with the boxes.`,
     (value) =>

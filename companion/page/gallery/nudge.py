@@ -11,12 +11,14 @@ def nudge_figure(
     """REINFORCE on a group of answers, each with a logit of its own, by the exact gradient.
 
     A step adds to each logit the gradient of sum(advantage * log p) - beta * KL(p || p0) over the
-    answers of the group, where p is the softmax of the logits and p0 the first p.
+    answers of the group, where p is the softmax of the logits and p0 the first p. That one is the
+    chance of an answer to the power of one over its tokens (its words and the end), as a share: by
+    whole chances, the group would nearly always belong to one or two answers.
 
     Args:
         demand: what was asked for.
         answers: what was written, two to eight of them.
-        chances: how probable they are among each other, above 0; they are made to sum to 1.
+        chances: how probable they are, or how much so among each other, above 0.
         rewards: 1 for an answer that passes, 0 for one that does not.
 
     Raises:
@@ -27,7 +29,11 @@ def nudge_figure(
         raise ValueError(f"two to eight answers need as many chances and rewards, got {sizes}")
     if min(chances) <= 0:
         raise ValueError(f"every chance must be above 0, got {min(chances)}")
-    shares = [chance / sum(chances) for chance in chances]
+    per_token = [
+        chance ** (1 / (len(words.split()) + 1))
+        for words, chance in zip(answers, chances, strict=True)
+    ]
+    shares = [chance / sum(per_token) for chance in per_token]
     mean = sum(rewards) / len(rewards)
     rows = [
         (words, share, float(reward), reward - mean)
