@@ -108,15 +108,16 @@ function render({ model, el }) {
   const [luck, taught] = names,
     last = names.at(-1);
   const enough = ks.find((k) => at(luck, "trained", k) >= at(taught, "trained", 1));
-  const crossed = (k) => names.some((name) => at(name, "unseen", k) > at(last, "unseen", k));
+  const lead = (k) => at(last, "unseen", k) - at(taught, "unseen", k);
+  const furthest = Math.max(...ks.map(lead));
   const puzzles = [
     enough && {
       text: `Trained demands: find the smallest k with which “${luck}” does as well as “${taught}” at the first try.`,
       reached: ({ which, k }) => which === "trained" && k === enough,
     },
-    ks.some(crossed) && {
-      text: `Unseen demands: find a k with which “${last}” is not the best.`,
-      reached: ({ which, k }) => which === "unseen" && crossed(k),
+    {
+      text: `Unseen demands: find the k with which “${last}” is ahead of “${taught}” by most.`,
+      reached: ({ which, k }) => which === "unseen" && lead(k) === furthest,
     },
   ].filter(Boolean);
   frame(
@@ -131,7 +132,7 @@ function render({ model, el }) {
     slider(state, "k", "tries k =", { min: 1, max: most }),
     list,
     say,
-    puzzles.length ? goals(state, puzzles) : null,
+    goals(state, puzzles),
   );
   return state.close;
 }
