@@ -52,7 +52,7 @@ def _first_k(right, tries, k):
 PASS_AT_K = [
     Rung(
         "with one try it is the share that is right",
-        "pass_at_k(right=1, tries=4, k=1)",
+        "right, tries, k = 1, 4, 1\npass_at_k(right, tries, k)",
         {
             "this is the share of picks in which all tries fail; subtract it from 1": _missed,
             "one right answer somewhere is not enough: it must be among the k that are picked": (
@@ -62,7 +62,7 @@ PASS_AT_K = [
     ),
     Rung(
         "a pick of two of the four holds the right one half the time",
-        "pass_at_k(right=1, tries=4, k=2)",
+        "right, tries, k = 1, 4, 2\npass_at_k(right, tries, k)",
         {
             "answers are picked without putting them back; 1 - (1 - right / tries) ** k puts each "
             "back, and is too low": _drawn_with_return,
@@ -72,7 +72,7 @@ PASS_AT_K = [
     ),
     Rung(
         "k times the share counts picks with two right answers twice",
-        "pass_at_k(right=2, tries=5, k=3)",
+        "right, tries, k = 2, 5, 3\npass_at_k(right, tries, k)",
         {
             "k times the share counts picks with two right answers twice": _grows_evenly,
             "k times the share, cut at 1, is too high: picks with two right answers count twice": (
@@ -82,14 +82,14 @@ PASS_AT_K = [
     ),
     Rung(
         "with fewer wrong answers than k, every pick holds a right one",
-        "pass_at_k(right=4, tries=6, k=3)",
+        "right, tries, k = 4, 6, 3\npass_at_k(right, tries, k)",
     ),
-    Rung("none right: no pick passes", "pass_at_k(right=0, tries=5, k=3)"),
-    Rung("all right: every pick passes", "pass_at_k(right=5, tries=5, k=2)"),
-    Rung("picking all of them", "pass_at_k(right=1, tries=6, k=6)"),
+    Rung("none right: no pick passes", "right, tries, k = 0, 5, 3\npass_at_k(right, tries, k)"),
+    Rung("all right: every pick passes", "right, tries, k = 5, 5, 2\npass_at_k(right, tries, k)"),
+    Rung("picking all of them", "right, tries, k = 1, 6, 6\npass_at_k(right, tries, k)"),
     Rung(
         "two hundred tries: the binomials are huge, their ratio is not",
-        "pass_at_k(right=3, tries=200, k=100)",
+        "right, tries, k = 3, 200, 100\npass_at_k(right, tries, k)",
     ),
 ]
 
