@@ -9,6 +9,7 @@ import pytest
 
 from companion import checks
 from companion.checks import Verdict
+from companion.checks.rungs import Ladder
 from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 
@@ -76,6 +77,16 @@ def test_every_named_mistake_is_told_to_some_answer(chapter):
     answers = [answer for answer in WRONG if answer.check.__module__ == chapter.__name__]
     told = {verdict_on(answer).mistake for answer in answers}
     assert {mistake for table in tables for mistake in table} <= told
+
+
+@pytest.mark.parametrize("chapter", MODULES, ids=lambda chapter: chapter.__name__)
+def test_every_mistake_of_a_ladder_is_told_by_its_own_name(chapter):
+    """Known wrong answers are answers, too: none may be taken for another, or for a right one."""
+    for name, steps in vars(chapter).items():
+        if isinstance(steps, Ladder):
+            check = getattr(chapter, name.lower())
+            told = {mistake: check(wrong).mistake for mistake, wrong in steps.mistakes.items()}
+            assert told == {mistake: mistake for mistake in told}
 
 
 def test_an_exercise_is_core_if_its_card_says_importance_3():
