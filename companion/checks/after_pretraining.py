@@ -417,7 +417,7 @@ def rejection_round(answer) -> str:
 
     def judge(prompt, written):
         seen.append((_listed(prompt), _listed(written)))
-        return passing(*seen[-1])
+        return _passing(*seen[-1])
 
     setting = {"tries": tries, "length": 3, "epochs": 20, "rate": 0.05}
     given = "a model that knows nothing yet: 6 tokens, all equally probable\n"
@@ -436,7 +436,7 @@ def rejection_round(answer) -> str:
         raise Mistake(
             "an answer that passes has become less probable: is the sign of the loss right?", shown
         )
-    passed = [written for prompt, written in seen if passing(prompt, written)]
+    passed = [written for prompt, written in seen if _passing(prompt, written)]
     if end[4, 1] < 0.3 or end[3, 0] < 0.3:
         raise Mistake(
             "what passed has hardly become more probable: were the answers that failed thrown "
@@ -450,7 +450,7 @@ def rejection_round(answer) -> str:
     return "a model that knows nothing, one that is sure, a judge who rejects everything"
 
 
-def passing(prompt: list[int], written: list[int]) -> bool:
+def _passing(prompt: list[int], written: list[int]) -> bool:
     """The judge of the exercise: after 4 a 1, after 3 a 0, and no 5."""
     return written[0] == prompt[-1] - 3 and 5 not in written
 

@@ -52,7 +52,12 @@ LENGTHS = {
 
 
 class Demand(NamedTuple):
-    """A sentence is asked for: what it must be about, and how many words it must have."""
+    """A sentence is asked for.
+
+    Args:
+        topic: what it must be about, a key of `TOPICS`.
+        length: how many words it must have.
+    """
 
     topic: str
     length: int
@@ -100,7 +105,12 @@ _is_sentence = lru_cache(maxsize=100_000)(is_sentence)
 
 
 def passes(demand: Demand, words: Sequence[str]) -> bool:
-    """The verdict: the right number of words, one about the topic, and a sentence of the language.
+    """The verdict on an answer to a demand.
+
+    Args:
+        demand: what was asked for.
+        words: the answer; it passes if it has the right number of words, one of them about the
+            topic, and is a sentence of the language.
 
     Raises:
         TypeError: `words` is one string.
