@@ -48,28 +48,22 @@ book: $(SITE) ## execute the chapters that changed and render the book: make boo
 	@cat _build/chapters.txt
 	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
 
-# Two processes, each with one file at a time.
-PAIR := -n 2 --dist loadfile
+# Two processes, each with one file at a time; those of the grading, the longest, are not the last.
+PAIR := -n 2 --dist loadfile --no-loadscope-reorder
 FIGURES := $(RUN) -m pytest $(PAIR) tests/browser -m "browser and not site"
 
-# The notebooks: the longest first, each alone in a folder of its own.
+# The notebooks' outputs are kept: `make book` executes none again.
 test: $(READY) ## run the unit tests, the tests of the live figures, then every notebook
 	$(RUN) -m pytest $(PAIR)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
 	$(FIGURES); else echo "No Chromium and no Chrome: the live figures are NOT tested."; fi
-	@set -e; notebooks=$$($(RUN) -m book._press.execute --list); \
-	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; \
-	for notebook in $$notebooks; do \
-	copy="$$folder/$${notebook%.ipynb}"; mkdir -p "$$copy"; cp $$notebook "$$copy"; \
-	set -- "$$@" "$$copy/$${notebook##*/}"; done; \
-	$(RUN) -m pytest $(PAIR) --no-loadscope-reorder -p no:cacheprovider \
-	--nbval-lax --nbval-current-env --nbval-cell-timeout=600 --rootdir "$$folder" "$$@"
+	$(RUN) -m book._press.validate
 
 figures: $(READY) ## test the live figures in Chromium; no built site is needed
 	$(FIGURES)
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
-	$(RUN) -m pytest tests/browser -m "browser and site"
+	$(RUN) -m pytest -n 2 tests/browser -m "browser and site"
 
 pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
 	$(RUN) -m book._press.printed $@

@@ -8,7 +8,6 @@ kept, so that going back to another branch costs nothing. `book._press.sphinx_ex
 the pages.
 """
 
-import argparse
 import asyncio
 import hashlib
 import inspect
@@ -317,10 +316,4 @@ def table(rows: list[tuple[str, float, float]]) -> str:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Execute the notebooks whose outputs are missing.")
-    parser.add_argument("--list", action="store_true", help="only name all, the longest first")
-    if parser.parse_args().list:
-        everything = (Record.of(Path.cwd(), path) for path in notebooks(Path.cwd()))
-        print("\n".join(record.name for record in longest_first(everything)))
-    else:
-        sys.exit(main(Path.cwd()))
+    sys.exit(main(Path.cwd()))

@@ -36,6 +36,8 @@ CHAPTERS = {
     "time_series": ("words", "out"),
     "vision_transformer": ("words", "place"),
     "pretrained_models": ("written", "place2", "masked", "ffn2", "out"),
+    "running_a_language_model": ("written", "masked", "ffn2", "out", "loop"),
+    "inside_a_language_model": ("masked", "out"),
 }
 
 # The chapter that each stage leads to.

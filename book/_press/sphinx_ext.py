@@ -2,8 +2,9 @@
 
 It executes what has changed and puts the outputs on the pages, fills the reference pages and the
 one of the checks, gives every code cell an address, publishes the live figures as one classic
-script and the colours of the concepts, copies MathJax into the site, and takes out of the finished
-pages what would ask outside addresses, weigh down a page or mislead a screen reader.
+script, the encoder that one of them loads and the colours of the concepts, copies MathJax into the
+site, and takes out of the finished pages what would ask outside addresses, weigh down a page or
+mislead a screen reader.
 """
 
 import json
@@ -26,13 +27,17 @@ from book._press import execute
 from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
+from book._press.encoder import write_encoder
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
 from companion.page import colours, live
+from companion.page.gallery.encoder import SENTENCES
+from companion.pretrained import load, load_tokenizer
 
 SCRIPT = "companion-figures.js"
 COLOURS = "companion-colours.css"
+ENCODER = "all-MiniLM-L6-v2"
 
 # The part of MathJax 3.2.2 that a page loads: one script and its fonts, 1.5 MB of 24.
 MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/.+\.woff)$")
@@ -174,9 +179,14 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
             target = static / "mathjax" / found[1]
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), target)
+    asks_for_encoder = False
     for page in site.rglob("*.html"):
         text = edited = page.read_text("utf8")
+        asks_for_encoder |= 'data-figure="encoder"' in text
         for pattern, replacement in PAGE_EDITS:
             edited = pattern.sub(replacement, edited)
+        edited = live.without_repetition(edited)
         if edited != text:
             page.write_text(edited, "utf8")
+    if asks_for_encoder:  # some 30 MB, which no page loads before its reader asks for them
+        write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)

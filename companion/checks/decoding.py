@@ -230,3 +230,261 @@ RESCORED_MISTAKES = {
         lambda log_p, lengths, alpha: (log_p - ((5 + lengths) / 6) ** alpha,)
     ),
 }
+
+
+@exercise
+def draw(answer) -> str:
+    """Check `draw(logits, temperature, top_p, number)` -> int, the word that a number picks.
+
+    logits (V,); number from 0 to 1. Words are lined up from the most probable on, each as long as
+    its probability after temperature and top-p: the word in whose stretch the number lies.
+    """
+    cases = [
+        _drawing([0.5, 0.3, 0.2], 1.0, 1.0, 0.6),
+        _drawing([0.2, 0.5, 0.3], 1.0, 1.0, 0.1),
+        _drawing([0.2, 0.5, 0.3], 1.0, 1.0, 0.9),
+        _drawing([0.6, 0.3, 0.1], 0.5, 1.0, 0.7),
+        _drawing([0.6, 0.3, 0.1], 2.0, 1.0, 0.55),
+        _drawing([0.1, 0.3, 0.6], 1.0, 0.8, 0.95),
+        _drawing([0.5, 0.3, 0.2], 1.0, 0.6, 0.6),
+    ]
+    for temperature in (0.5, 1.0, 2.0):
+        for top_p in (0.4, 0.8, 1.0):
+            for number in torch.rand(4).tolist():
+                p = torch.randn(7).softmax(-1).tolist()
+                cases.append(_drawing(p, temperature, top_p, number))
+    compare(answer, cases, _draw, DRAW_MISTAKES, kind=int, numbers=np.integer)
+    return "three words by hand, and seven at three temperatures and three values of top-p"
+
+
+def _drawing(probabilities, temperature, top_p, number) -> dict:
+    logits = torch.tensor(probabilities).log()
+    return {"logits": logits, "temperature": temperature, "top_p": top_p, "number": number}
+
+
+def _draw(
+    logits,
+    temperature,
+    top_p,
+    number,
+    *,
+    heat=lambda logits, temperature: logits / temperature,
+    keep=lambda p, top_p: p.cumsum(0) - p < top_p,
+    rescale=True,
+    descending=True,
+    place=False,
+):
+    """The drawn word, or what it would be with a part of it done in another way."""
+    p, words = heat(logits.double(), temperature).softmax(-1).sort(descending=True)
+    p = p * keep(p, top_p)
+    if rescale:
+        p = p / p.sum()
+    if not descending:
+        p, words = p[words.argsort()], torch.arange(len(p))
+    index = min(int((p.cumsum(0) <= number).sum()), len(p) - 1)
+    return (index if place else int(words[index]),)
+
+
+def _cut_before_heating(logits, temperature, top_p, number):
+    p = logits.double().softmax(-1)
+    ordered, words = p.sort(descending=True)
+    cut = words[ordered.cumsum(0) - ordered >= top_p]
+    logits = logits.double().clone()
+    logits[cut] = -torch.inf
+    return _draw(logits, temperature, 1.0, number)
+
+
+DRAW_MISTAKES = {
+    "the number is not used: it is always the most probable word": (
+        lambda logits, temperature, top_p, number: (int(logits.argmax()),)
+    ),
+    "it gives the place in the sorted row; the word is what stood there": partial(
+        _draw, place=True
+    ),
+    "the words are lined up by their ids; the most probable one comes first": partial(
+        _draw, descending=False
+    ),
+    "the temperature multiplies the logits; it divides them": partial(
+        _draw, heat=lambda logits, temperature: logits * temperature
+    ),
+    "the temperature is not used": partial(_draw, heat=lambda logits, temperature: logits),
+    "top-p is not used": partial(_draw, keep=lambda p, top_p: torch.ones_like(p)),
+    "the word that reaches top_p is cut; it is the last one that is kept": partial(
+        _draw, keep=lambda p, top_p: (p.cumsum(0) <= top_p) | (torch.arange(len(p)) == 0)
+    ),
+    "what is kept does not sum to 1: rescale it before the number is used": partial(
+        _draw, rescale=False
+    ),
+    "top-p cuts before the temperature is used; the temperature comes first": _cut_before_heating,
+}
+
+
+@exercise
+def search(answer) -> str:
+    """Check `search(next_log_probabilities, bos, eos, beam_size, max_len)` -> ids, bos to eos.
+
+    next_log_probabilities takes a beginning, a list of ids, and gives log-probabilities (V,). Of
+    all continuations of the beam's beginnings the beam_size best are kept; those that end with eos
+    are complete and leave the beam. The most probable complete one of at most max_len ids.
+    """
+    cases = [
+        {"next_log_probabilities": _bikes, "bos": 0, "eos": 1, "beam_size": 2, "max_len": 4},
+        {"next_log_probabilities": _early_end, "bos": 0, "eos": 1, "beam_size": 2, "max_len": 5},
+    ]
+    for seed in range(24):
+        size, longest = 1 + seed % 4, 5 + seed % 3
+        case = (partial(_random_language, seed), 0, 1, size, longest)
+        if _search(*case)[0][-1] == 1:  # something has ended
+            cases.append(dict(zip(cases[0], case, strict=True)))
+    compare(answer, cases, _search, SEARCH_MISTAKES, numbers=np.integer)
+    return "the bikes of the chapter, an early end, and random languages with beams of one to four"
+
+
+def _bikes(beginning: list[int]) -> torch.Tensor:
+    """Words: bos, eos, le, la, vélo, bicyclette, bécane."""
+    follows = {0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}}
+    return _log_row(follows.get(beginning[-1], {1: 1.0}), 7)
+
+
+def _early_end(beginning: list[int]) -> torch.Tensor:
+    """A short sentence ends first, and a longer one is more probable."""
+    follows = {0: {2: 0.4, 3: 0.6}, 2: {1: 1.0}, 3: {4: 0.95, 2: 0.05}, 4: {1: 1.0}}
+    return _log_row(follows[beginning[-1]], 5)
+
+
+def _log_row(probabilities: dict[int, float], V: int) -> torch.Tensor:
+    row = 1e-9 * torch.arange(1.0, V + 1)  # the others: hardly anything, and no two alike
+    for word, p in probabilities.items():
+        row[word] = p
+    return row.log()
+
+
+def _random_language(seed: int, beginning: list[int]) -> torch.Tensor:
+    number = sum(word * 31**place for place, word in enumerate(beginning))
+    generator = torch.Generator().manual_seed(1000 * seed + number % 99991)
+    logits = 1.5 * torch.randn(6, generator=generator)
+    logits[0] = -20.0  # no sentence begins twice
+    return logits.log_softmax(-1)
+
+
+def _search(
+    next_log_probabilities,
+    bos,
+    eos,
+    beam_size,
+    max_len,
+    *,
+    score=lambda before, log_p: before + log_p,
+    own=False,
+    first=False,
+    rate=lambda score, ids: score,
+    result=lambda ids: ids,
+):
+    """Beam search, or what it would be with a part of it done in another way."""
+    beam, complete = [(0.0, [bos])], []
+    for _ in range(max_len - 1):
+        grown = []
+        for before, ids in beam:
+            row = next_log_probabilities(list(ids)).tolist()
+            children = [(score(before, p), [*ids, word]) for word, p in enumerate(row)]
+            grown += [max(children)] if own and len(ids) > 1 else children
+        kept = sorted(grown, key=lambda item: -item[0])[:beam_size]
+        complete += [item for item in kept if item[1][-1] == eos]
+        beam = [item for item in kept if item[1][-1] != eos]
+        if (first and complete) or not beam:
+            break
+    best = max(complete or beam, key=lambda item: rate(*item))
+    return (torch.tensor(result(best[1])),)
+
+
+SEARCH_MISTAKES = {
+    "it is greedy: only one beginning is kept": lambda following, bos, eos, beam_size, max_len: (
+        _search(following, bos, eos, 1, max_len)
+    ),
+    "it stops with the first complete sentence; a longer one can still be more probable": partial(
+        _search, first=True
+    ),
+    "only the last word's probability counts; the log-probabilities of all words add up": partial(
+        _search, score=lambda before, log_p: log_p
+    ),
+    "every beginning keeps its own best word; all continuations compete with each other": partial(
+        _search, own=True
+    ),
+    "the best mean per word wins; the exercise asks for the most probable sentence": partial(
+        _search, rate=lambda score, ids: score / (len(ids) - 1)
+    ),
+    "the least probable complete sentence is given": partial(
+        _search, rate=lambda score, ids: -score
+    ),
+    "bos is missing at the start of the result": partial(_search, result=lambda ids: ids[1:]),
+    "eos is missing from the result": partial(_search, result=lambda ids: ids[:-1]),
+}
+
+
+@exercise
+def cached(answer) -> str:
+    """Check `cached(x, W_q, W_k, W_v, keys, values)` -> (output, keys, values) for one new token.
+
+    x (d,); W_q and W_k (d, d_k), W_v (d, d_v); keys (n, d_k) and values (n, d_v) of the tokens
+    before, of which there may be none. The output (d_v,) attends to those and to the token itself.
+    """
+    cases = []
+    for n, d, d_k, d_v in ((1, 2, 2, 2), (0, 3, 2, 4), (4, 3, 2, 5), (7, 5, 3, 2)):
+        shapes = (d,), (d, d_k), (d, d_k), (d, d_v), (n, d_k), (n, d_v)
+        names = "x", "W_q", "W_k", "W_v", "keys", "values"
+        cases.append({name: torch.randn(s) for name, s in zip(names, shapes, strict=True)})
+    compare(answer, cases, _cached, CACHED_MISTAKES)
+    return "an empty cache, and caches of one, four and seven tokens"
+
+
+def _cached(
+    x,
+    W_q,
+    W_k,
+    W_v,
+    keys,
+    values,
+    *,
+    attend_to_itself=True,
+    scale=lambda query, keys: query.shape[-1] ** -0.5,
+    join=lambda old, new: torch.cat([old, new[None]]),
+    key=lambda x, W_q, W_k: x @ W_k,
+):
+    """The step, or what it would be with a part of it done in another way."""
+    query, old = x @ W_q, (keys, values)
+    keys, values = join(keys, key(x, W_q, W_k)), join(values, x @ W_v)
+    seen = (keys, values) if attend_to_itself else old
+    weights = (seen[0] @ query * scale(query, seen[0])).softmax(-1)
+    return weights @ seen[1], keys, values
+
+
+def _before(old, new):
+    return torch.cat([new[None], old])
+
+
+CACHED_MISTAKES = {
+    "the token does not attend to itself; its own key and value come into the cache first": partial(
+        _cached, attend_to_itself=False
+    ),
+    "the scores are not divided by the square root of d_k": partial(
+        _cached, scale=lambda query, keys: 1.0
+    ),
+    "the scores are divided by d_k; it is its square root": partial(
+        _cached, scale=lambda query, keys: 1 / query.shape[-1]
+    ),
+    "the scores are divided by the square root of the number of keys; d_k is their width": partial(
+        _cached, scale=lambda query, keys: len(keys) ** -0.5
+    ),
+    "the new key and value stand in front; a later token comes behind": partial(
+        _cached, join=_before
+    ),
+    "the cache is replaced by the new token; the old ones stay in it": partial(
+        _cached, join=lambda old, new: new[None]
+    ),
+    "the query is put into the cache; later tokens ask for this token's key": partial(
+        _cached, key=lambda x, W_q, W_k: x @ W_q
+    ),
+    "all values count alike; the weights are a softmax of the scores": partial(
+        _cached, scale=lambda query, keys: 0.0
+    ),
+}

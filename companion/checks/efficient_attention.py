@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
@@ -104,35 +105,47 @@ LARGE_MERGE_MISTAKES = {
 
 
 @exercise
-def tiled_row(answer) -> str:
-    """Check `tiled_row(query, key, value, block)`: the output of one query, a block at a time.
+def backward_row(answer) -> str:
+    """Check `backward_row(query, key, value, output, log_sum_exp, grad_output, block)`.
 
-    query is (d_k,), key (S, d_k), value (S, d_v).
+    It returns the gradients of query (d_k,), key (S, d_k) and value (S, d_v); output and
+    grad_output are (d_v,), log_sum_exp is one number.
     """
     query, key = torch.tensor([2.0, 0.0]), torch.tensor([[1.0, 1], [0, 2], [2, 0], [-1, 1]])
     value = torch.tensor([[10.0], [20], [30], [40]])
     random = [torch.randn(size, dtype=torch.float64) for size in ((3,), (7, 3), (7, 2))]
+    upstream = torch.randn(2, dtype=torch.float64)
     cases = [
-        _row(query, key, value, 2),
-        _row(query, key, value, 1),
-        _row(*random, 3),  # the last block is shorter
+        _row(query, key, value, torch.ones(1), 4),
+        _row(query, key, value, torch.ones(1), 2),
+        _row(*random, upstream, 3),  # the last block is shorter
     ]
-    compare(answer, cases, _row_by_torch, ROW_MISTAKES)
-    compare(answer, [_row(query, key[:1], value[:1], 2)], _row_by_torch, {})
-    compare(answer, [_row(*random, 10)], _row_by_torch, {})
-    compare(answer, [_row(1000 * query, key, value, 2)], _row_by_torch, HIGH_SCORES_MISTAKES)
-    low = torch.tensor([[-1000.0, 0], [-1001, 0], [-1001, 0]])
-    compare(answer, [_row(query, low, value[:3], 2)], _row_by_torch, LOW_SCORES_MISTAKES)
+    compare(answer, cases, _row_by_autograd, ROW_MISTAKES)
+    compare(answer, [_row(query, key[:1], value[:1], torch.ones(1), 2)], _row_by_autograd, {})
+    large = [x.double() for x in (1000 * query, key, value, torch.ones(1))]
+    compare(answer, [_row(*large, 2)], _row_by_autograd, HIGH_SCORES_MISTAKES)
     _check_tiles(answer)
-    return "blocks of 1, 2, 3 and 10, one key, large and very negative scores, what is in memory"
+    return "one block and several, a shorter last one, one key, large scores, what is in memory"
 
 
-def _row(query, key, value, block: int) -> dict:
-    return {"query": query, "key": key, "value": value, "block": block}
+def _row(query, key, value, grad_output, block: int) -> dict:
+    """The inputs of a backward pass: what the forward pass was given and has kept."""
+    scores = key @ query / math.sqrt(len(query))
+    return {
+        "query": query,
+        "key": key,
+        "value": value,
+        "output": scores.softmax(0) @ value,
+        "log_sum_exp": scores.logsumexp(0),
+        "grad_output": grad_output,
+        "block": block,
+    }
 
 
-def _row_by_torch(query, key, value, block) -> tuple[torch.Tensor]:
-    return (scaled_dot_product_attention(query[None], key, value)[0][0],)
+def _row_by_autograd(query, key, value, output, log_sum_exp, grad_output, block):
+    inputs = [x.detach().requires_grad_() for x in (query, key, value)]
+    found, _ = scaled_dot_product_attention(inputs[0][None], *inputs[1:])
+    return torch.autograd.grad(found[0], inputs, grad_output)
 
 
 class _Sizes(TorchDispatchMode):
@@ -149,12 +162,12 @@ class _Sizes(TorchDispatchMode):
 
 
 def _check_tiles(answer) -> None:
-    case = _row(torch.randn(3), torch.randn(31, 3), torch.randn(31, 2), 4)
+    case = _row(torch.randn(3), torch.randn(31, 3), torch.randn(31, 2), torch.randn(2), 4)
     with _Sizes() as sizes:
         call(answer, **case)
     if 31 in sizes.seen:
         raise Mistake(
-            "the scores of all keys are in memory at once; make those of one block, use them, "
+            "the weights of all keys are in memory at once; make those of one block, use them, "
             "and let the next block's take their place",
             show(case),
         )
@@ -162,73 +175,266 @@ def _check_tiles(answer) -> None:
 
 def _row_variant(
     *,
-    scaled=True,
-    start=-math.inf,
-    running=True,
-    rescale_total=True,
-    rescale_blend=True,
+    scaled_scores=True,
+    scaled_gradients=True,
+    subtract_log=True,
+    average="row",
+    weigh=True,
+    of_value="upstream",
     whole_blocks=False,
-    subtract=True,
-    divide=True,
+    last_only=False,
 ) -> Callable:
-    """The loop of the chapter for one query, with one thing wrong."""
+    """The backward pass of one query, block by block, with one thing wrong."""
 
-    def variant(query, key, value, block):
-        largest = torch.tensor(start, dtype=key.dtype)
-        total, blend = torch.zeros((), dtype=key.dtype), torch.zeros_like(value[0])
+    def variant(query, key, value, output, log_sum_exp, grad_output, block):
+        root = math.sqrt(len(query))
+        grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
         stop = len(key) // block * block if whole_blocks else len(key)
-        for k, v in zip(key[:stop].split(block), value[:stop].split(block), strict=True):
-            scores = k @ query / (len(query) ** 0.5 if scaled else 1.0)
-            previous = largest
-            largest = torch.maximum(largest, scores.max()) if running else scores.max()
-            weights = (scores - largest).exp() if subtract else scores.exp()
-            rescale = (previous - largest).exp() if subtract and running else torch.tensor(1.0)
-            total = total * (rescale if rescale_total else 1) + weights.sum()
-            blend = blend * (rescale if rescale_blend else 1) + weights @ v
-        return (blend / total if divide else blend,)
+        for start in range(0, stop, block):
+            rows = slice(start, min(start + block, stop))
+            scores = key[rows] @ query / (root if scaled_scores else 1.0)
+            weights = (scores - log_sum_exp).exp() if subtract_log else scores.softmax(0)
+            grad_weights = value[rows] @ grad_output
+            mean = {"row": output @ grad_output, "block": weights @ grad_weights, "no": 0.0}
+            grad_scores = (weights if weigh else 1.0) * (grad_weights - mean[average])
+            grad_scores = grad_scores / (root if scaled_gradients else 1.0)
+            collected = {"upstream": grad_output, "output": output}[of_value]
+            grad_value[rows] = weights[:, None] * collected
+            grad_key[rows] = grad_scores[:, None] * query
+            grad_query = (0 if last_only else grad_query) + grad_scores @ key[rows]
+        return grad_query, grad_key, grad_value
 
     return variant
 
 
-def _of_blocks(together: Callable) -> Callable:
-    """Each block's own output, and what is made of all of them."""
-
-    def outputs(query, key, value, block):
-        blocks = zip(key.split(block), value.split(block), strict=True)
-        found = [_row_by_torch(query, k, v, block)[0] for k, v in blocks]
-        return (together(torch.stack(found)),)
-
-    return outputs
-
-
 ROW_MISTAKES = {
-    "the scores are not scaled: divide them by the square root of d_k": _row_variant(scaled=False),
-    "each block subtracts its own maximum, and the sums are added as if it were a common one": (
-        _row_variant(running=False)
+    "the weights are not those of the forward pass: scale the scores before log_sum_exp is "
+    "subtracted": _row_variant(scaled_scores=False),
+    "the gradients of query and key lack a factor: scores are divided by the square root of d_k, "
+    "so their gradients are, too": _row_variant(scaled_gradients=False),
+    "the weights are a softmax over one block; over the row they are exp(score - log_sum_exp)": (
+        _row_variant(subtract_log=False)
     ),
-    "the sum is rescaled when the maximum rises, the blend is not": _row_variant(
-        rescale_blend=False
+    "nothing is subtracted from the gradients of the weights: all weights of a row share 1, so "
+    "the row's average counts as 0": _row_variant(average="no"),
+    "the average is taken over one block; over the row it is grad_output · output": _row_variant(
+        average="block"
     ),
-    "the blend is rescaled when the maximum rises, the sum is not": _row_variant(
-        rescale_total=False
+    "the gradients of the scores lack the weights: a key that got no weight moves nothing": (
+        _row_variant(weigh=False)
     ),
-    "each block is divided by its own sum, and the results are averaged: blocks do not weigh the "
-    "same": _of_blocks(lambda outputs: outputs.mean(0)),
-    "each block is divided by its own sum, and the results are added: divide once, at the end": (
-        _of_blocks(lambda outputs: outputs.sum(0))
-    ),
+    "a value collects the output; it should collect grad_output": _row_variant(of_value="output"),
     "the last, shorter block is left out": _row_variant(whole_blocks=True),
-    "the blend is not divided by the sum at the end": _row_variant(divide=False),
-}
-HIGH_SCORES_MISTAKES = {
-    "exp overflows where scores are large: subtract the largest score so far": _row_variant(
-        subtract=False
+    "the gradient of the query is that of the last block only: add up all blocks": _row_variant(
+        last_only=True
     ),
 }
-LOW_SCORES_MISTAKES = {
-    "the maximum starts at 0: where all scores are far below it every exponential is 0; start at "
-    "-infinity": _row_variant(start=0.0),
+
+
+def _exponentials(query, key, value, output, log_sum_exp, grad_output, block):
+    weights = (key @ query / math.sqrt(len(query))).exp() / log_sum_exp.exp()
+    grad_scores = weights * (value @ grad_output - output @ grad_output) / math.sqrt(len(query))
+    return grad_scores @ key, grad_scores[:, None] * query, weights[:, None] * grad_output
+
+
+HIGH_SCORES_MISTAKES = {
+    "exp overflows where scores are large: subtract log_sum_exp before exp is taken": _exponentials,
 }
+
+
+@exercise
+def window_mask(answer) -> str:
+    """Check `window_mask(T, S, window)`: boolean (T, S), True where a query may attend."""
+    cases = [
+        {"T": 4, "S": 4, "window": 2},
+        {"T": 5, "S": 5, "window": 3},
+        {"T": 5, "S": 5, "window": 1},
+        {"T": 4, "S": 4, "window": 9},
+    ]
+    compare(answer, cases, _window(), WINDOW_MISTAKES, numbers=np.bool_)
+    cached = [{"T": 1, "S": 5, "window": 2}, {"T": 2, "S": 6, "window": 3}]
+    compare(answer, cached, _window(), CACHED_WINDOW_MISTAKES, numbers=np.bool_)
+    return "windows of 1, 2, 3 and more than the text, and new queries behind cached keys"
+
+
+def _window(*, past=0, future=0, own=True, ahead=True, inverted=False) -> Callable:
+    """The mask of a window, with a limit moved or a part of it wrong."""
+
+    def mask(T, S, window):
+        back = torch.arange(T)[:, None] + (S - T if ahead else 0) - torch.arange(S)
+        seen = (back < window + past) & (back >= (-window + 1 if future else 0))
+        seen = seen if own else seen & (back != 0)
+        return (~seen if inverted else seen,)
+
+    return mask
+
+
+def _only_old(T, S, window):
+    return (~_window()(T, S, window)[0] & _causal(T, S),)
+
+
+def _causal(T, S):
+    return torch.arange(S) <= torch.arange(T)[:, None] + S - T
+
+
+WINDOW_MISTAKES = {
+    "it is turned round: True means that a query may attend": _window(inverted=True),
+    "the future can be seen: this window looks back only": _window(future=1),
+    "a query sees one key too many: the window counts the query's own": _window(past=1),
+    "a query sees one key too few: the window counts the query's own, and window - 1 before it": (
+        _window(past=-1)
+    ),
+    "a query does not see its own key": _window(own=False),
+    "everything up to the query can be seen: the window has no end": lambda T, S, window: (
+        _causal(T, S),
+    ),
+    "what should be forgotten is seen, and the window is not": _only_old,
+}
+CACHED_WINDOW_MISTAKES = {
+    "the first query is aligned with the first key; with a cache, the last query belongs to the "
+    "last key": _window(ahead=False),
+}
+
+
+@exercise
+def window_cache(answer) -> str:
+    """Check the class `WindowCache(window)` with `append(key, value) -> (keys, values)`.
+
+    key is (d_k,), value (d_v,); what comes back are the last `window` of each, in any order.
+    """
+    stream = _stream(8)
+    for held in call(_filled(answer), window=3, keys=stream["key"], values=stream["value"]):
+        _require_pair(held)
+    _check_apart(answer)
+    for window in (3, 1, 20):
+        case = {"window": window, **_stream(8)}
+        compare(_read_with(answer), [case], _windowed, CACHE_MISTAKES)
+    _check_bounded(answer)
+    return "windows of 1, 3 and more than the text, two caches at once, what stays in memory"
+
+
+def _stream(n: int) -> dict:
+    sizes = {"query": (n, 3), "key": (n, 3), "value": (n, 2)}
+    return {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
+
+
+def _attended(query, keys, values) -> torch.Tensor:
+    return scaled_dot_product_attention(query[None], keys, values)[0][0]
+
+
+def _read_with(make: Callable) -> Callable:
+    """The outputs of attention for a text that is read token by token through a cache."""
+
+    def read(window, query, key, value):
+        cache, outputs = make(window), []
+        for q, k, v in zip(query, key, value, strict=True):
+            outputs.append(_attended(q, *cache.append(k.clone(), v.clone())))
+        return torch.stack(outputs)
+
+    return read
+
+
+def _filled(make: Callable) -> Callable:
+    """What a cache returns at every token."""
+
+    def fill(window, keys, values):
+        cache = make(window)
+        return [cache.append(k.clone(), v.clone()) for k, v in zip(keys, values, strict=True)]
+
+    return fill
+
+
+def _require_pair(held) -> None:
+    """Require keys (m, d_k) and as many values (m, d_v)."""
+    if held is None:
+        raise Mistake("append returned None; is the `return` missing?", "after the first token")
+    pair = isinstance(held, tuple | list) and len(held) == 2
+    if not pair or not all(isinstance(x, torch.Tensor) and x.dim() == 2 for x in held):
+        raise Mistake(
+            "append should return two tensors, keys (m, d_k) and values (m, d_v)",
+            f"it returned {type(held).__name__}",
+        )
+    keys, values = held
+    if len(keys) != len(values):
+        raise Mistake(
+            "keys and values no longer belong together: forget both, or neither",
+            show({"keys": keys, "values": values}),
+        )
+
+
+def _windowed(window, query, key, value, *, first=None) -> tuple[torch.Tensor]:
+    """Attention to the last `window` keys, for every query."""
+    outputs = []
+    for t in range(len(query)):
+        seen = slice(max(0, t + 1 - window), t + 1) if first is None else first(t, window)
+        outputs.append(_attended(query[t], key[seen], value[seen]))
+    return (torch.stack(outputs),)
+
+
+def _forgetting(seen: Callable) -> Callable:
+    def read(window, query, key, value):
+        return _windowed(window, query, key, value, first=seen)
+
+    return read
+
+
+CACHE_MISTAKES = {
+    "nothing is ever forgotten: with window keys held, the oldest makes room for the newest": (
+        _forgetting(lambda t, window: slice(0, t + 1))
+    ),
+    "the new token cannot see itself: append first, then return what is held": _forgetting(
+        lambda t, window: slice(max(0, t - window), t)
+    ),
+    "one token too many is held": _forgetting(lambda t, window: slice(max(0, t - window), t + 1)),
+    "one token too few is held: the new one counts": _forgetting(
+        lambda t, window: slice(max(0, t + 2 - window), t + 1)
+    ),
+    "once full, it takes nothing in: it is the oldest that has to go": _forgetting(
+        lambda t, window: slice(0, min(t + 1, window))
+    ),
+    "once full, everything is thrown away; only the oldest has to go": _forgetting(
+        lambda t, window: slice(t // window * window, t + 1)
+    ),
+}
+
+
+def _check_apart(answer: Callable) -> None:
+    """Two caches filled in turn: neither may hold what the other was given."""
+
+    def fill(window, first, second):
+        caches = answer(window), answer(window)
+        for rows in zip(first, second, strict=True):
+            held = [c.append(row.clone(), row.clone()) for c, row in zip(caches, rows, strict=True)]
+        return [keys for keys, _ in held]
+
+    given = {"first": _stream(4)["key"], "second": _stream(4)["key"]}
+    for keys, own in zip(call(fill, window=2, **given), given.values(), strict=True):
+        if not all((row == own).all(-1).any() for row in keys):
+            raise Mistake(
+                "two caches share what they hold: make the store in __init__, for each its own",
+                show({"given": own, "held": keys}),
+            )
+
+
+def _check_bounded(answer: Callable) -> None:
+    """However long the text, what the cache keeps is bounded."""
+
+    def fill(window):
+        cache, kept = answer(window), []
+        for n in (16, 256):
+            for row in torch.randn(n, 3):
+                cache.append(row.clone(), row.clone())
+            stores = {x.untyped_storage() for x in tree_leaves(vars(cache)) if torch.is_tensor(x)}
+            kept.append(sum({store.data_ptr(): store.nbytes() for store in stores}.values()))
+        return kept
+
+    early, late = call(fill, window=4)
+    if late > 2 * early:
+        raise Mistake(
+            "what is returned is right, but the cache still holds every token: memory grows with "
+            "the text",
+            f"bytes held after 16 tokens: {early}, after 272: {late}",
+        )
 
 
 @exercise

@@ -32,6 +32,7 @@ from companion.data.pronouns import (
 )
 from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sentences
 from companion.data.sampling import SPLITS
+from companion.data.senses import SENSES
 from companion.data.series import SeriesSplit, series_windows, split_series
 from companion.data.standard_library import standard_library_text
 from companion.data.tokenizers import BPETokenizer, CharTokenizer
@@ -59,6 +60,7 @@ __all__ = [
     "PAD",
     "PLACES",
     "PRONOUN_VERBS",
+    "SENSES",
     "SEP",
     "SPECIAL_TOKENS",
     "SPLITS",

@@ -11,6 +11,7 @@ import html
 import json
 import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,7 +24,9 @@ from companion.page import colours
 
 FIGURES = Path(__file__).parent / "figures"
 HELPERS = ("style", "dom", "controls", "numerics", "kit")
-PARTS = (*HELPERS, "shim")  # every other file in the folder is a figure
+PACKED = re.compile(r'"float16": "([A-Za-z0-9+/=]{64,})"')  # not worth it for fewer numbers
+WORKER = ("numerics", "wordpiece", "worker")  # what runs an encoder, beside the page
+PARTS = (*HELPERS, *WORKER, "shim")  # every other file in the folder is a figure
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -99,6 +102,15 @@ def bundle() -> str:
     return "\n".join([*parts, _source("shim"), "})();\n"])
 
 
+def worker() -> str:
+    """The text of the worker in which a published encoder runs; no page carries it.
+
+    Raises:
+        ValueError: as `module`.
+    """
+    return "\n".join(map(_source, WORKER))
+
+
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:
     """An HTML table; the first cell of every row is its heading, numbers get three decimals."""
 
@@ -130,6 +142,27 @@ def packed(tensor: torch.Tensor) -> dict:
             f"the figure's numbers travel as float16, up to 65504; got {tensor.abs().max():g}"
         )
     return {"shape": list(tensor.shape), "float16": base64.b64encode(numbers.tobytes()).decode()}
+
+
+def without_repetition(page: str) -> str:
+    """A page on which numbers that several figures have, such as a model's weights, stand once.
+
+    What `packed` wrote keeps its text in the first figure and gets a number there, `once`; the
+    others have this number only, and the shim puts the text back.
+    """
+    counts = Counter(PACKED.findall(page))
+    numbers = {text: i for i, text in enumerate(t for t, n in counts.items() if n > 1)}
+    written = set()
+
+    def written_once(found: re.Match) -> str:
+        text = found[1]
+        if text not in numbers:
+            return found[0]
+        first = text not in written
+        written.add(text)
+        return f'"once": {numbers[text]}' + (f", {found[0]}" if first else "")
+
+    return PACKED.sub(written_once, page)
 
 
 def _source(name: str) -> str:

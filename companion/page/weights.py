@@ -1,5 +1,6 @@
 """What a figure takes from a trained model."""
 
+import base64
 from collections.abc import Sequence
 
 import torch
@@ -47,6 +48,22 @@ def packed_parameters(model: nn.Module) -> dict[str, dict]:
         ValueError: a weight does not fit into float16.
     """
     return {name: packed(parameter) for name, parameter in model.named_parameters()}
+
+
+def packed_maps(maps: torch.Tensor) -> dict:
+    """Causal attention weights (..., T, T) as JSON: what is not above the diagonal, in 255ths.
+
+    Raises:
+        ValueError: a weight is outside 0 to 1, or above the diagonal.
+    """
+    maps = maps.detach().cpu().float()
+    if maps.triu(1).any() or maps.min() < 0 or maps.max() > 1 + 1e-4:
+        raise ValueError("the figure draws causal weights, from 0 to 1 and none above the diagonal")
+    T = maps.shape[-1]
+    rows, columns = torch.tril_indices(T, T)
+    weights = (255 * maps.reshape(-1, T, T)[:, rows, columns]).round().to(torch.uint8)
+    content = base64.b64encode(weights.numpy().tobytes()).decode()
+    return {"count": len(weights), "length": T, "uint8": content}
 
 
 def packed_vit(model: ViT) -> dict:

@@ -56,7 +56,7 @@ def test_code_is_checked_and_words_are_read(exercise):
             assert callable(getattr(getattr(checks, module), check))
             assert cell.source == CHECK.match(cell.source)[0] + HIDDEN
             code = [other.source for other in answers(exercise.cells)]
-            assert re.search(rf"^(def|class) {answer}\(", "\n".join(code), re.M), answer
+            assert re.search(rf"^(def|class) {answer}[(:]", "\n".join(code), re.M), answer
     assert all(nbgrader(cell)["points"] >= 1 for cell in graded)
 
 

@@ -119,7 +119,9 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on(
             "request",
-            lambda request: request.url.startswith("file:") or complaints.append(request.url),
+            lambda request: (
+                request.url.startswith(("file:", "blob:")) or complaints.append(request.url)
+            ),
         )
         page.goto((tmp_path / "page.html").as_uri())
         return page

@@ -14,7 +14,7 @@ import torch
 from playwright.sync_api import expect
 
 from companion.page import path_figure
-from companion.page.live import LiveFigure, bundle, figure_names
+from companion.page.live import LiveFigure, bundle, figure_names, without_repetition
 from tests.browser.reading import PAGE, close, numbers, press
 
 pytestmark = pytest.mark.browser
@@ -122,6 +122,22 @@ def test_a_figure_that_fails_leaves_its_fallback(browser, tmp_path):
     expect(page.locator(".companion-live > table")).to_have_count(1)
     expect(page.locator(".cl")).to_have_count(1)  # the other figure is not drawn into it
     assert len(errors) == 1 and errors[0].startswith("live figure path:")
+    page.close()
+
+
+def test_figures_that_share_their_numbers_show_them_all(browser, tmp_path):
+    """The decoder's weights stand in the translator beside it, as in the book."""
+    figures = [EXAMPLES[name].make() for name in ("translation", "decoder")]
+    html = without_repetition("".join(figure.to_html() for figure in figures))
+    assert len(html) < 1.5 * len(figures[0].to_html())
+    (tmp_path / "figures.js").write_text(bundle(), "utf8")
+    (tmp_path / "page.html").write_text(PAGE.format(html), "utf8")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".cl")).to_have_count(2)
+    alone = re.findall(r"<td>([^<]+)</td>", figures[1].fallback)
+    shown = numbers(page.locator(".cl").nth(1).locator(EXAMPLES["decoder"].numbers))
+    close(shown, torch.tensor([float(cell) for cell in alone[: len(shown)]]), 1e-3)
     page.close()
 
 

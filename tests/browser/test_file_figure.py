@@ -106,6 +106,22 @@ def test_a_file_that_is_cut_off_is_refused_here_and_there(show, folder, tmp_path
     expect(status).to_contain_text("refuses")
 
 
+def test_both_goals_can_be_reached(show, folder):
+    page = show(file_figure(folder, "transformer.h.0.attn.c_attn.weight"))
+    reached = page.locator(".cl-reached")
+    select(page, "tensor").select_option("transformer.h.0.ln_1.weight")  # a vector
+    expect(page.get_by_role("status")).to_contain_text("ln_1.weight has 6 numbers")
+    expect(reached).to_have_count(0)
+    select(page, "tensor").select_option("transformer.wte.weight")
+    expect(reached).to_contain_text("as it stands in the file")
+    content = (folder / "model.safetensors").read_bytes()
+    header = 8 + int.from_bytes(content[:8], "little")
+    page.get_by_role("slider").fill(str(header - 1))
+    expect(reached).to_have_count(1)
+    page.get_by_role("slider").fill(str(header))
+    expect(reached).to_have_count(2)
+
+
 def test_files_that_cannot_be_shown(folder, tmp_path):
     load(folder)
     theirs = GPT2LMHeadModel.from_pretrained(folder)

@@ -85,6 +85,7 @@ def test_marks_move_by_keyboard_and_stay_apart(show):
     a, b = (page.get_by_role("slider", name=f"mark {name}") for name in "AB")
     press(b, "ArrowDown")
     check(page, [(4, 0), (9, 8)])
+    expect(page.locator(".cl-reached").filter(has_text="into four")).to_have_count(0)
     press(b, "ArrowRight")
     check(page, [(4, 0), (9, 9)])
     assert b.get_attribute("aria-valuetext") == "row 10, column 10"
@@ -116,6 +117,9 @@ def test_a_wrong_answer_and_equal_cuts_are_goals(show):
     expect(items.nth(2)).not_to_have_class("cl-reached")
     press(page.get_by_role("slider", name="mark B"), "ArrowDown")
     expect(items.nth(2)).not_to_have_class("cl-reached")
+    press(page.get_by_role("slider", name="mark A"), "ArrowRight")  # cut, but otherwise
+    expect(items.nth(2)).not_to_have_class("cl-reached")
+    press(page.get_by_role("slider", name="mark A"), "ArrowLeft")
     press(page.get_by_role("slider", name="mark A"), "ArrowDown")
     expect(items.nth(2)).to_have_class("cl-reached")
 

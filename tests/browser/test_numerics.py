@@ -10,6 +10,7 @@ import pytest
 import torch
 from torch import nn
 
+from companion.generation import next_token_probabilities
 from companion.nn import DecoderBlock, EncoderBlock, FeedForward, sinusoidal_encoding
 from companion.page import live
 from companion.page.weights import packed_parameters
@@ -55,6 +56,19 @@ def test_activations_are_exact_over_the_whole_range(compute, activation):
     x = torch.cat([torch.linspace(-9, 9, 1801, dtype=torch.float64), torch.tensor([-60.0, 60.0])])
     found = compute("x.map(ACTIVATIONS[activation])", x=x.tolist(), activation=activation)
     same(found, FeedForward(2, 2, activation=activation).activation(x))
+
+
+@pytest.mark.parametrize(
+    "temperature, top_k, top_p", [(1, 99, 1), (0, 99, 1), (0.5, 3, 1), (2, 99, 0.6), (0.7, 7, 0.8)]
+)
+def test_next_token(compute, temperature, top_k, top_p):
+    logits = sequence(T)[0, 0]
+    how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    found = compute("nextToken(logits, how, 99)", logits=logits.tolist(), how=how)
+    expected = next_token_probabilities(logits[None], **how)[0]
+    same(found["probabilities"], expected)
+    assert found["order"] == logits.argsort(descending=True).tolist()
+    assert sorted(found["kept"]) == expected.nonzero()[:, 0].tolist()
 
 
 @pytest.mark.parametrize("bias", [True, False])

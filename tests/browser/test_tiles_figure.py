@@ -1,4 +1,4 @@
-"""The live figure of tiles, held to the running softmax in PyTorch at every step."""
+"""The live figure of tiles: running softmax and bytes moved, held to PyTorch at every step."""
 
 import math
 
@@ -13,10 +13,10 @@ from tests.browser.reading import Example, close, numbers, press, select
 pytestmark = pytest.mark.browser
 
 
-def problem(T: int, S: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def problem(T: int, S: int, d: int = 3) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     random = torch.Generator().manual_seed(7)
     draw = lambda *shape: torch.randn(*shape, generator=random, dtype=torch.float64)  # noqa: E731
-    return 2 * draw(T, 3), draw(S, 3), 10 * draw(S)
+    return 2 * draw(T, d), draw(S, d), 10 * draw(S)
 
 
 def tiles(T: int, S: int, block: int, causal: bool) -> list[tuple[range, range]]:
@@ -71,6 +71,63 @@ def check(page, problem, block: int, causal: bool, step: int) -> None:
             numbers(page.locator("[data-name=scores] [data-value]")),
             torch.tensor(shown, dtype=torch.float64),
         )
+
+
+def moved(problem, block: int, causal: bool, step: int) -> tuple[int, int]:
+    """Bytes that these steps copy out of the problem's tensors, and into the output."""
+    query, key, value = (x.float() for x in problem)
+    read = written = 0
+    done = tiles(len(query), len(key), block, causal)
+    for i, (rows, columns) in enumerate(done[:step]):
+        blocks = [key[columns.start : columns.stop], value[columns.start : columns.stop]]
+        if columns.start == 0:
+            blocks.append(query[rows.start : rows.stop])
+        read += sum(x.clone().nbytes for x in blocks)
+        if i + 1 == len(done) or done[i + 1][0] != rows:
+            written += torch.empty(len(rows)).nbytes
+    return read, written
+
+
+def count(page, name: str) -> int:
+    return int(numbers(page.locator(f"[data-name={name}]")).item())
+
+
+@pytest.mark.parametrize(("T", "S"), [(5, 5), (4, 7), (7, 4)])
+def test_bytes_are_counted_at_every_step(show, T, S):
+    given = problem(T, S)
+    page = show(tiles_figure(*given))
+    scores = (given[0] @ given[1].T).float()  # written, read, written as weights, read
+    whole = sum(x.float().nbytes for x in given) + 2 * scores.nbytes
+    assert count(page, "table-read") == whole
+    assert count(page, "table-written") == 2 * scores.nbytes + torch.empty(T).nbytes
+    assert count(page, "table-moved") == whole + count(page, "table-written")
+    for block, causal in ((1, False), (2, True), (3, False)):
+        select(page, "block size").select_option(str(block))
+        page.get_by_role("checkbox", name="causal").set_checked(causal)
+        press(page.get_by_role("slider", name="tile"), "Home")
+        for step in range(len(tiles(T, S, block, causal)) + 1):
+            read, written = moved(given, block, causal, step)
+            assert (count(page, "read"), count(page, "written")) == (read, written)
+            assert count(page, "moved") == read + written
+            press(page.get_by_role("slider", name="tile"), "ArrowRight")
+
+
+def test_tiles_must_fit_and_two_goals_say_so(show):
+    given = problem(6, 6, 4)
+    page = show(tiles_figure(*given, capacity=45))
+    reached, slider = page.locator(".cl-goals .cl-reached"), page.get_by_role("slider")
+    for block, fits, goals in ((6, False, 0), (2, True, 0), (3, True, 1), (1, True, 2)):
+        press(slider, "Home")
+        select(page, "block size").select_option(str(block))
+        held = torch.empty(3, block)  # maximum, sum and blend of every query
+        tile = torch.empty(block, block)
+        room = sum(x[:block].float().nbytes for x in given) + held.nbytes + tile.nbytes
+        assert count(page, "room") == room
+        assert (room <= 45 * 4) == fits
+        says = "They fit." if fits else "do not fit"
+        expect(page.get_by_text(says)).to_be_visible()
+        press(slider, "End")
+        expect(reached).to_have_count(goals)
 
 
 @pytest.mark.parametrize(("T", "S"), [(5, 5), (4, 7), (7, 4)])

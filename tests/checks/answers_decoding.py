@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.checks.decoding import beam_step, greedy, rescored
+from companion.checks.decoding import beam_step, cached, draw, greedy, rescored, search
 from companion.generation import beam_search
 from tests.checks.answers import right, wrong
 
@@ -257,3 +257,279 @@ def alpha_times(log_probabilities, lengths, alpha):
 @wrong(rescored, "it divides")
 def taken_off(log_probabilities, lengths, alpha):
     return log_probabilities - ((5 + lengths) / 6) ** alpha
+
+
+# 4. A sampler
+
+
+@right(draw)
+def from_the_best_on(logits, temperature, top_p, number):
+    p, words = (logits / temperature).softmax(-1).sort(descending=True)
+    p[p.cumsum(0) - p >= top_p] = 0
+    reached = (p / p.sum()).cumsum(0)
+    return words[(reached > number).nonzero()[0, 0]].item()
+
+
+@right(draw)
+def word_by_word(logits, temperature, top_p, number):
+    p = (logits.double() / temperature).softmax(-1).tolist()
+    kept, reached = [], 0.0
+    for word in sorted(range(len(p)), key=lambda word: -p[word]):
+        kept.append(word)
+        reached += p[word]
+        if reached >= top_p:
+            break
+    number, before = number * reached, 0.0
+    for word in kept:
+        before += p[word]
+        if number < before:
+            return word
+    return kept[-1]
+
+
+@wrong(draw, "the number is not used")
+def always_the_best(logits, temperature, top_p, number):
+    return int(logits.argmax())
+
+
+@wrong(draw, "place in the sorted row")
+def the_place(logits, temperature, top_p, number):
+    p = (logits / temperature).softmax(-1).sort(descending=True).values
+    p[p.cumsum(0) - p >= top_p] = 0
+    return int(((p / p.sum()).cumsum(0) > number).nonzero()[0, 0])
+
+
+@wrong(draw, "lined up by their ids")
+def as_they_come(logits, temperature, top_p, number):
+    p, words = (logits / temperature).softmax(-1).sort(descending=True)
+    p[p.cumsum(0) - p >= top_p] = 0
+    row = torch.zeros_like(p).scatter(0, words, p / p.sum())
+    return min(int((row.cumsum(0) <= number).sum()), len(p) - 1)
+
+
+@wrong(draw, "it divides them")
+def hotter_is_sharper(logits, temperature, top_p, number):
+    return from_the_best_on(logits, 1 / temperature, top_p, number)
+
+
+@wrong(draw, "the temperature is not used")
+def never_heated(logits, temperature, top_p, number):
+    return from_the_best_on(logits, 1.0, top_p, number)
+
+
+@wrong(draw, "top-p is not used")
+def never_cut(logits, temperature, top_p, number):
+    return from_the_best_on(logits, temperature, 1.0, number)
+
+
+@wrong(draw, "it is the last one that is kept")
+def stops_before_it_is_reached(logits, temperature, top_p, number):
+    p, words = (logits / temperature).softmax(-1).sort(descending=True)
+    inside = p.cumsum(0) <= top_p
+    inside[0] = True
+    p = p * inside
+    reached = (p / p.sum()).cumsum(0)
+    return words[min(int((reached <= number).sum()), len(p) - 1)].item()
+
+
+@wrong(draw, "does not sum to 1")
+def as_they_were(logits, temperature, top_p, number):
+    p, words = (logits / temperature).softmax(-1).sort(descending=True)
+    p[p.cumsum(0) - p >= top_p] = 0
+    return words[min(int((p.cumsum(0) <= number).sum()), len(p) - 1)].item()
+
+
+@wrong(draw, "the temperature comes first")
+def cut_first(logits, temperature, top_p, number):
+    p, words = logits.softmax(-1).sort(descending=True)
+    logits = logits.clone()
+    logits[words[p.cumsum(0) - p >= top_p]] = -torch.inf
+    return from_the_best_on(logits, temperature, 1.0, number)
+
+
+# 5. A whole beam search
+
+
+@right(search)
+def with_lists(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, best = [([bos], 0.0)], ([bos], -float("inf"))
+    for _ in range(max_len - 1):
+        grown = [
+            ([*ids, word], score + p)
+            for ids, score in beam
+            for word, p in enumerate(next_log_probabilities(ids).tolist())
+        ]
+        kept = sorted(grown, key=lambda item: item[1], reverse=True)[:beam_size]
+        best = max([best, *(item for item in kept if item[0][-1] == eos)], key=lambda x: x[1])
+        beam = [item for item in kept if item[0][-1] != eos]
+    return torch.tensor(best[0])
+
+
+@right(search)
+def with_tensors_and_an_early_stop(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, scores = [[bos]], torch.zeros(1)
+    best, best_score = None, -torch.inf
+    while beam and len(beam[0]) < max_len and scores.max() > best_score:
+        rows = torch.stack([next_log_probabilities(ids) for ids in beam])
+        table = scores[:, None] + rows
+        top = table.flatten().topk(min(beam_size, table.numel()))
+        grown = [[*beam[i // rows.shape[1]], i % rows.shape[1]] for i in top.indices.tolist()]
+        alive = [i for i, ids in enumerate(grown) if ids[-1] != eos]
+        for ids, score in zip(grown, top.values.tolist(), strict=True):
+            if ids[-1] == eos and score > best_score:
+                best, best_score = ids, score
+        beam, scores = [grown[i] for i in alive], top.values[alive]
+    return torch.tensor(best)
+
+
+def searched(next_log_probabilities, bos, eos, beam_size, max_len, *, stay=False, first=False):
+    beam, complete = [(0.0, [bos])], []
+    for _ in range(max_len - 1):
+        grown = []
+        for score, ids in beam:
+            if ids[-1] == eos:
+                grown.append((score, ids))
+                continue
+            row = next_log_probabilities(ids).tolist()
+            grown += [(score + p, [*ids, word]) for word, p in enumerate(row)]
+        beam = sorted(grown, reverse=True)[:beam_size]
+        complete += [item for item in beam if item[1][-1] == eos]
+        if first and complete:
+            break
+        if not stay:
+            beam = [item for item in beam if item[1][-1] != eos]
+    return complete or beam
+
+
+@wrong(search, "it is greedy")
+def one_beginning(next_log_probabilities, bos, eos, beam_size, max_len):
+    ids = [bos]
+    while ids[-1] != eos and len(ids) < max_len:
+        ids = [*ids, int(next_log_probabilities(ids).argmax())]
+    return torch.tensor(ids)
+
+
+@wrong(search, "stops with the first complete")
+def the_first_that_ends(next_log_probabilities, bos, eos, beam_size, max_len):
+    found = searched(next_log_probabilities, bos, eos, beam_size, max_len, first=True)
+    return torch.tensor(max(found)[1])
+
+
+@right(search)
+def complete_ones_stay_in_the_beam(next_log_probabilities, bos, eos, beam_size, max_len):
+    """What they push out is less probable, and cannot overtake them any more."""
+    found = searched(next_log_probabilities, bos, eos, beam_size, max_len, stay=True)
+    return torch.tensor(max(found)[1])
+
+
+@wrong(search, "only the last word's probability counts")
+def the_last_word_alone(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, complete = [[bos]], []
+    for _ in range(max_len - 1):
+        grown = [
+            (p, [*ids, word])
+            for ids in beam
+            for word, p in enumerate(next_log_probabilities(ids).tolist())
+        ]
+        kept = sorted(grown, key=lambda item: -item[0])[:beam_size]
+        complete += [item for item in kept if item[1][-1] == eos]
+        beam = [ids for _, ids in kept if ids[-1] != eos]
+    return torch.tensor(max(complete, key=lambda item: item[0])[1] if complete else beam[0])
+
+
+@wrong(search, "every beginning keeps its own best word")
+def side_by_side(next_log_probabilities, bos, eos, beam_size, max_len):
+    first = next_log_probabilities([bos])
+    beam = [(first[i].item(), [bos, i]) for i in first.topk(beam_size).indices.tolist()]
+    complete = [item for item in beam if item[1][-1] == eos]
+    beam = [item for item in beam if item[1][-1] != eos]
+    for _ in range(max_len - 2):
+        rows = [(score, ids, next_log_probabilities(ids)) for score, ids in beam]
+        beam = [(score + row.max().item(), [*ids, int(row.argmax())]) for score, ids, row in rows]
+        complete += [item for item in beam if item[1][-1] == eos]
+        beam = [item for item in beam if item[1][-1] != eos]
+    return torch.tensor(max(complete or beam)[1])
+
+
+@wrong(search, "the best mean per word wins")
+def long_sentences_favoured(next_log_probabilities, bos, eos, beam_size, max_len):
+    found = searched(next_log_probabilities, bos, eos, beam_size, max_len)
+    return torch.tensor(max(found, key=lambda item: item[0] / (len(item[1]) - 1))[1])
+
+
+@wrong(search, "the least probable")
+def smallest_sum(next_log_probabilities, bos, eos, beam_size, max_len):
+    return torch.tensor(min(searched(next_log_probabilities, bos, eos, beam_size, max_len))[1])
+
+
+@wrong(search, "bos is missing")
+def words_and_the_end(next_log_probabilities, bos, eos, beam_size, max_len):
+    return with_lists(next_log_probabilities, bos, eos, beam_size, max_len)[1:]
+
+
+@wrong(search, "eos is missing")
+def without_the_last(next_log_probabilities, bos, eos, beam_size, max_len):
+    return with_lists(next_log_probabilities, bos, eos, beam_size, max_len)[:-1]
+
+
+# 6. A cache
+
+
+@right(cached)
+def joined(x, W_q, W_k, W_v, keys, values):
+    keys = torch.cat([keys, (x @ W_k)[None]])
+    values = torch.cat([values, (x @ W_v)[None]])
+    weights = (keys @ (x @ W_q) / W_k.shape[1] ** 0.5).softmax(0)
+    return weights @ values, keys, values
+
+
+@right(cached)
+def with_torch(x, W_q, W_k, W_v, keys, values):
+    keys, values = torch.vstack([keys, x @ W_k]), torch.vstack([values, x @ W_v])
+    attend = torch.nn.functional.scaled_dot_product_attention
+    return attend((x @ W_q)[None, None], keys[None], values[None])[0, 0], keys, values
+
+
+@wrong(cached, "does not attend to itself")
+def the_past_alone(x, W_q, W_k, W_v, keys, values):
+    weights = (keys @ (x @ W_q) / W_k.shape[1] ** 0.5).softmax(0)
+    return (weights @ values, *joined(x, W_q, W_k, W_v, keys, values)[1:])
+
+
+@wrong(cached, "are not divided by the square root of d_k")
+def unscaled(x, W_q, W_k, W_v, keys, values):
+    return joined(x, W_q * W_k.shape[1] ** 0.5, W_k, W_v, keys, values)
+
+
+@wrong(cached, "it is its square root")
+def scaled_twice(x, W_q, W_k, W_v, keys, values):
+    return joined(x, W_q / W_k.shape[1] ** 0.5, W_k, W_v, keys, values)
+
+
+@wrong(cached, "d_k is their width")
+def by_the_number_of_keys(x, W_q, W_k, W_v, keys, values):
+    factor = (W_k.shape[1] / (len(keys) + 1)) ** 0.5
+    return joined(x, W_q * factor, W_k, W_v, keys, values)
+
+
+@wrong(cached, "in front")
+def newest_first(x, W_q, W_k, W_v, keys, values):
+    output = joined(x, W_q, W_k, W_v, keys, values)[0]
+    return output, torch.vstack([x @ W_k, keys]), torch.vstack([x @ W_v, values])
+
+
+@wrong(cached, "the cache is replaced")
+def forgets(x, W_q, W_k, W_v, keys, values):
+    return joined(x, W_q, W_k, W_v, keys[:0], values[:0])
+
+
+@wrong(cached, "the query is put into the cache")
+def keeps_the_query(x, W_q, W_k, W_v, keys, values):
+    keys, values = torch.vstack([keys, x @ W_q]), torch.vstack([values, x @ W_v])
+    return (keys @ (x @ W_q) / W_k.shape[1] ** 0.5).softmax(0) @ values, keys, values
+
+
+@wrong(cached, "all values count alike")
+def a_plain_mean(x, W_q, W_k, W_v, keys, values):
+    _, keys, values = joined(x, W_q, W_k, W_v, keys, values)
+    return values.mean(0), keys, values

@@ -1,11 +1,18 @@
 """Answers to the exercises of book/efficient_attention.ipynb."""
 
-import math
+from collections import deque
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 
-from companion.checks.efficient_attention import grouped_attention, merge, tiled_row
+from companion.checks.efficient_attention import (
+    backward_row,
+    grouped_attention,
+    merge,
+    window_cache,
+    window_mask,
+)
 from companion.nn import scaled_dot_product_attention
 from tests.checks.answers import right, wrong
 
@@ -79,169 +86,370 @@ def absolute(m1, l1, b1, m2, l2, b2):
     return m, (l1 * e1 + l2 * e2) / e, (b1 * e1 + b2 * e2) / e
 
 
-# 2. One query, block by block
+# 2. Backward, block by block
 
 
-def blocks(key, value, block):
-    return zip(key.split(block), value.split(block), strict=True)
-
-
-@right(tiled_row)
-def the_loop(query, key, value, block):
-    largest, total, blend = -math.inf, 0.0, 0.0
-    for k, v in blocks(key, value, block):
-        scores = k @ query / len(query) ** 0.5
-        previous, largest = largest, max(largest, scores.max().item())
-        weights = (scores - largest).exp()
-        rescale = math.exp(previous - largest)
-        total = total * rescale + weights.sum()
-        blend = blend * rescale + weights @ v
-    return blend / total
-
-
-@right(tiled_row)
-def a_running_average(query, key, value, block):
-    """Keeps the finished output and the log of the denominator instead of blend and sum."""
-    output, log_total = torch.zeros_like(value[0]), torch.tensor(-torch.inf, dtype=key.dtype)
+@right(backward_row)
+def the_loop(query, key, value, output, log_sum_exp, grad_output, block):
+    grad_query = torch.zeros_like(query)
+    grad_key, grad_value = torch.zeros_like(key), torch.zeros_like(value)
+    average = output @ grad_output
     for start in range(0, len(key), block):
-        scores = key[start : start + block] @ query / query.shape[0] ** 0.5
-        here = scores.logsumexp(0)
-        both = torch.logaddexp(log_total, here)
-        found = scores.softmax(0) @ value[start : start + block]
-        output = output * (log_total - both).exp() + found * (here - both).exp()
-        log_total = both
-    return output
+        rows = slice(start, start + block)
+        weights = (key[rows] @ query / len(query) ** 0.5 - log_sum_exp).exp()
+        grad_scores = weights * (value[rows] @ grad_output - average) / len(query) ** 0.5
+        grad_value[rows] = torch.outer(weights, grad_output)
+        grad_key[rows] = torch.outer(grad_scores, query)
+        grad_query += grad_scores @ key[rows]
+    return grad_query, grad_key, grad_value
 
 
-@right(tiled_row)
-def two_passes(query, key, value, block):
-    scale = len(query) ** -0.5
-    largest = max((k @ query * scale).max() for k in key.split(block))
-    total = sum((k @ query * scale - largest).exp().sum() for k in key.split(block))
-    return (
-        sum(((k @ query * scale - largest).exp() @ v) for k, v in blocks(key, value, block)) / total
+@right(backward_row)
+def in_pieces(q, key, value, o, log_total, up, block):
+    """Lists of blocks, joined at the end; the scale goes into the query first."""
+    scale, dq, dk, dv = len(q) ** -0.5, 0.0, [], []
+    for k, v in zip(key.split(block), value.split(block), strict=True):
+        p = torch.exp((k * (q * scale)).sum(-1) - log_total)
+        ds = p * ((v - o) @ up)
+        dv.append(p[:, None] * up)
+        dk.append(ds[:, None] * q * scale)
+        dq = dq + (ds[:, None] * k).sum(0) * scale
+    return dq, torch.cat(dk), torch.cat(dv)
+
+
+@right(backward_row)
+def by_autograd_of_a_block(query, key, value, output, log_sum_exp, grad_output, block):
+    """The gradient of each block's share of the output, by autograd; then of log_sum_exp."""
+    dq, dk, dv = torch.zeros_like(query), [], []
+    for k, v in zip(key.split(block), value.split(block), strict=True):
+        q, k, v = (x.detach().requires_grad_() for x in (query, k, v))
+        scores = k @ q / len(q) ** 0.5
+        weights = (scores - log_sum_exp).exp()
+        through = weights @ v @ grad_output
+        shared = (scores * weights.detach()).sum() * (output @ grad_output)
+        grads = torch.autograd.grad(through - shared, (q, k, v))
+        dq = dq + grads[0]
+        dk.append(grads[1])
+        dv.append(grads[2])
+    return dq, torch.cat(dk), torch.cat(dv)
+
+
+@wrong(backward_row, "the weights of all keys are in memory at once")
+def whole_row(query, key, value, output, log_sum_exp, grad_output, block):
+    return the_loop(query, key, value, output, log_sum_exp, grad_output, len(key))
+
+
+@wrong(backward_row, "not those of the forward pass")
+def unscaled_scores(query, key, value, output, log_sum_exp, grad_output, block):
+    root, average = len(query) ** 0.5, output @ grad_output
+    weights = (key @ query - log_sum_exp).exp()
+    grad_scores = weights * (value @ grad_output - average) / root
+    grads = grad_scores @ key, torch.outer(grad_scores, query)
+    return *grads, torch.outer(weights, grad_output)
+
+
+def backward(query, key, value, output, log_sum_exp, grad_output, block, *, of_scores, scale=True):
+    """The loop with another gradient of the scores: of_scores(weights, grad_weights, average)."""
+    root = len(query) ** 0.5
+    grads = torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)
+    for start in range(0, len(key), block):
+        rows = slice(start, start + block)
+        weights = (key[rows] @ query / root - log_sum_exp).exp()
+        grad_scores = of_scores(weights, value[rows] @ grad_output, output @ grad_output)
+        grad_scores = grad_scores / root if scale else grad_scores
+        grads[0].add_(grad_scores @ key[rows])
+        grads[1][rows] = grad_scores[:, None] * query
+        grads[2][rows] = weights[:, None] * grad_output
+    return grads
+
+
+@wrong(backward_row, "lack a factor")
+def unscaled_gradients(*given):
+    return backward(*given, of_scores=lambda p, dp, mean: p * (dp - mean), scale=False)
+
+
+@wrong(backward_row, "nothing is subtracted")
+def no_average(*given):
+    return backward(*given, of_scores=lambda p, dp, mean: p * dp)
+
+
+@wrong(backward_row, "the average is taken over one block")
+def average_of_a_block(*given):
+    return backward(*given, of_scores=lambda p, dp, mean: p * (dp - (p * dp).sum()))
+
+
+@wrong(backward_row, "lack the weights")
+def no_weights(*given):
+    return backward(*given, of_scores=lambda p, dp, mean: dp - mean)
+
+
+@wrong(backward_row, "a softmax over one block")
+def softmax_of_a_block(query, key, value, output, log_sum_exp, grad_output, block):
+    root, found = len(query) ** 0.5, []
+    for k, v in zip(key.split(block), value.split(block), strict=True):
+        p = (k @ query / root).softmax(0)
+        ds = p * (v @ grad_output - output @ grad_output) / root
+        found.append((ds @ k, torch.outer(ds, query), torch.outer(p, grad_output)))
+    dq, dk, dv = zip(*found, strict=True)
+    return sum(dq), torch.cat(dk), torch.cat(dv)
+
+
+@wrong(backward_row, "a value collects the output")
+def values_of_the_output(query, key, value, output, log_sum_exp, grad_output, block):
+    dq, dk, _ = the_loop(query, key, value, output, log_sum_exp, grad_output, block)
+    weights = torch.cat(
+        [(k @ query / len(query) ** 0.5 - log_sum_exp).exp() for k in key.split(block)]
     )
+    return dq, dk, torch.outer(weights, output)
 
 
-@wrong(tiled_row, "the scores of all keys are in memory at once")
-def whole_row(query, key, value, block):
-    return (key @ query / len(query) ** 0.5).softmax(0) @ value
-
-
-@wrong(tiled_row, "not scaled")
-def without_the_root(query, key, value, block):
-    return the_loop(query * len(query) ** 0.5, key, value, block)
-
-
-def loop(query, key, value, block, step, start=-math.inf):
-    """The loop with another step: step(held, scores, v) -> held; held is largest, total, blend."""
-    held = torch.tensor(start), torch.tensor(0.0), torch.zeros_like(value[0])
-    for k, v in blocks(key, value, block):
-        held = step(*held, k @ query / len(query) ** 0.5, v)
-    return held
-
-
-@wrong(tiled_row, "each block subtracts its own maximum")
-def own_maximum(query, key, value, block):
-    def step(largest, total, blend, scores, v):
-        weights = (scores - scores.max()).exp()
-        return largest, total + weights.sum(), blend + weights @ v
-
-    _, total, blend = loop(query, key, value, block, step)
-    return blend / total
-
-
-@wrong(tiled_row, "the sum is rescaled when the maximum rises, the blend is not")
-def blend_forgotten(query, key, value, block):
-    def step(largest, total, blend, scores, v):
-        new = torch.maximum(largest, scores.max())
-        weights = (scores - new).exp()
-        return new, total * (largest - new).exp() + weights.sum(), blend + weights @ v
-
-    _, total, blend = loop(query, key, value, block, step)
-    return blend / total
-
-
-@wrong(tiled_row, "the blend is rescaled when the maximum rises, the sum is not")
-def sum_forgotten(query, key, value, block):
-    def step(largest, total, blend, scores, v):
-        new = torch.maximum(largest, scores.max())
-        weights = (scores - new).exp()
-        return new, total + weights.sum(), blend * (largest - new).exp() + weights @ v
-
-    _, total, blend = loop(query, key, value, block, step)
-    return blend / total
-
-
-@wrong(tiled_row, "each block is divided by its own sum")
-def mean_of_blocks(query, key, value, block):
-    scale = len(query) ** -0.5
-    found = [(k @ query * scale).softmax(0) @ v for k, v in blocks(key, value, block)]
-    return sum(found) / len(found)
-
-
-@wrong(tiled_row, "the results are added")
-def sum_of_blocks(query, key, value, block):
-    output = 0.0
-    for k, v in blocks(key, value, block):
-        output = output + (k @ query / len(query) ** 0.5).softmax(0) @ v
-    return output
-
-
-@wrong(tiled_row, "the last, shorter block is left out")
-def whole_blocks_only(query, key, value, block):
+@wrong(backward_row, "the last, shorter block is left out")
+def whole_blocks_only(query, key, value, output, log_sum_exp, grad_output, block):
+    grads = [torch.zeros_like(x) for x in (query, key, value)]
     count = len(key) // block * block
-    if count == 0:
-        return value[0] * torch.nan
-    return the_loop(query, key[:count], value[:count], block)
+    if count:
+        given = query, key[:count], value[:count], output, log_sum_exp, grad_output, block
+        for grad, found in zip(grads, the_loop(*given), strict=True):
+            grad[: len(found)] = found
+    return tuple(grads)
 
 
-@wrong(tiled_row, "not divided by the sum")
-def undivided(query, key, value, block):
-    def step(largest, total, blend, scores, v):
-        new = torch.maximum(largest, scores.max())
-        weights = (scores - new).exp()
-        return new, total, blend * (largest - new).exp() + weights @ v
-
-    return loop(query, key, value, block, step)[2]
+@wrong(backward_row, "that of the last block only")
+def overwritten(query, key, value, output, log_sum_exp, grad_output, block):
+    _, dk, dv = the_loop(query, key, value, output, log_sum_exp, grad_output, block)
+    start = (len(key) - 1) // block * block
+    given = output, log_sum_exp, grad_output, block
+    return the_loop(query, key[start:], value[start:], *given)[0], dk, dv
 
 
-@wrong(tiled_row, "exp overflows where scores are large")
-def no_maximum(query, key, value, block):
-    total, blend = 0.0, 0.0
-    for k, v in blocks(key, value, block):
-        weights = (k @ query / len(query) ** 0.5).exp()
-        total, blend = total + weights.sum(), blend + weights @ v
-    return blend / total
+@wrong(backward_row, "exp overflows")
+def divided_exponentials(query, key, value, output, log_sum_exp, grad_output, block):
+    root, found = len(query) ** 0.5, []
+    for k, v in zip(key.split(block), value.split(block), strict=True):
+        p = (k @ query / root).exp() / log_sum_exp.exp()
+        ds = p * (v @ grad_output - output @ grad_output) / root
+        found.append((ds @ k, torch.outer(ds, query), torch.outer(p, grad_output)))
+    dq, dk, dv = zip(*found, strict=True)
+    return sum(dq), torch.cat(dk), torch.cat(dv)
 
 
-@wrong(tiled_row, "the maximum starts at 0")
-def from_zero(query, key, value, block):
-    def step(largest, total, blend, scores, v):
-        new = torch.maximum(largest, scores.max())
-        weights, rescale = (scores - new).exp(), (largest - new).exp()
-        return new, total * rescale + weights.sum(), blend * rescale + weights @ v
-
-    _, total, blend = loop(query, key, value, block, step, start=0.0)
-    return blend / total
+# 3. A sliding window
 
 
-@wrong(tiled_row, "it raised IndexError")
-def at_least_two_keys(query, key, value, block):
-    """Begins with the first and the second key; where a text begins there is one."""
-    first, second = ((key[i] @ query / len(query) ** 0.5) for i in (0, 1))
-    largest = torch.maximum(first, second)
-    weights = (first - largest).exp(), (second - largest).exp()
-    total, blend = sum(weights), weights[0] * value[0] + weights[1] * value[1]
-    for k, v in blocks(key[2:], value[2:], block):
-        scores = k @ query / len(query) ** 0.5
-        new = torch.maximum(largest, scores.max())
-        here, rescale = (scores - new).exp(), (largest - new).exp()
-        largest, total, blend = new, total * rescale + here.sum(), blend * rescale + here @ v
-    return blend / total
+@right(window_mask)
+def by_distance(T, S, window):
+    back = torch.arange(S - T, S)[:, None] - torch.arange(S)
+    return (back >= 0) & (back < window)
 
 
-# 3. Shared keys
+@right(window_mask)
+def by_triangles(T, S, window):
+    ones = torch.ones(T, S, dtype=torch.bool)
+    return ones.tril(S - T).triu(S - T - window + 1)
+
+
+@right(window_mask)
+def row_by_row(T, S, window):
+    mask = torch.zeros(T, S, dtype=torch.bool)
+    for i in range(T):
+        stop = i + S - T + 1
+        mask[i, max(0, stop - window) : stop] = True
+    return mask
+
+
+@wrong(window_mask, "turned round")
+def forbidden(T, S, window):
+    return ~by_distance(T, S, window)
+
+
+@wrong(window_mask, "the future can be seen")
+def both_sides(T, S, window):
+    back = torch.arange(S - T, S)[:, None] - torch.arange(S)
+    return back.abs() < window
+
+
+@wrong(window_mask, "one key too many")
+def up_to_the_window(T, S, window):
+    return torch.ones(T, S, dtype=torch.bool).tril(S - T).triu(S - T - window)
+
+
+@wrong(window_mask, "one key too few")
+def below_the_window(T, S, window):
+    return torch.ones(T, S, dtype=torch.bool).tril(S - T).triu(S - T - window + 2)
+
+
+@wrong(window_mask, "does not see its own key")
+def not_itself(T, S, window):
+    mask = by_distance(T, S, window)
+    return mask & ~torch.eye(T, S, dtype=torch.bool)
+
+
+@wrong(window_mask, "the window has no end")
+def causal_only(T, S, window):
+    return torch.ones(T, S, dtype=torch.bool).tril(S - T)
+
+
+@wrong(window_mask, "the window is not")
+def the_rest(T, S, window):
+    return causal_only(T, S, window) & ~by_distance(T, S, window)
+
+
+@wrong(window_mask, "aligned with the first key")
+def from_the_top_left(T, S, window):
+    back = torch.arange(T)[:, None] - torch.arange(S)
+    return (back >= 0) & (back < window)
+
+
+@wrong(window_mask, "expected True and False")
+def a_float_mask(T, S, window):
+    return by_distance(T, S, window).float()
+
+
+# 4. A cache that forgets
+
+
+@right(window_cache)
+class ByConcatenation:
+    def __init__(self, window):
+        self.window, self.keys, self.values = window, None, None
+
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key[None], value[None]
+        else:
+            self.keys = torch.cat([self.keys, key[None]])[-self.window :]
+            self.values = torch.cat([self.values, value[None]])[-self.window :]
+        return self.keys, self.values
+
+
+@right(window_cache)
+class ByDeque:
+    def __init__(self, window):
+        self.pairs = deque(maxlen=window)
+
+    def append(self, key, value):
+        self.pairs.append((key, value))
+        keys, values = zip(*self.pairs, strict=True)
+        return torch.stack(keys), torch.stack(values)
+
+
+@right(window_cache)
+class Ring:
+    """Writes over the oldest; what comes back is turned, which attention does not notice."""
+
+    def __init__(self, window):
+        self.window, self.count, self.keys, self.values = window, 0, None, None
+
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys = key.new_zeros(self.window, len(key))
+            self.values = value.new_zeros(self.window, len(value))
+        at, self.count = self.count % self.window, self.count + 1
+        self.keys[at], self.values[at] = key, value
+        held = min(self.count, self.window)
+        return self.keys[:held], self.values[:held]
+
+
+class Listed:
+    """Two lists, to be forgotten from by `forget`."""
+
+    def __init__(self, window):
+        self.window, self.keys, self.values = window, [], []
+
+    def append(self, key, value):
+        self.keys.append(key)
+        self.values.append(value)
+        self.forget()
+        return torch.stack(self.keys), torch.stack(self.values)
+
+    def forget(self):
+        while len(self.keys) > self.window:
+            del self.keys[0], self.values[0]
+
+
+@wrong(window_cache, "nothing is ever forgotten")
+class Hoarder(Listed):
+    def forget(self):
+        pass
+
+
+@wrong(window_cache, "the new token cannot see itself")
+class Late(Listed):
+    def append(self, key, value):
+        held = key[None][:0], value[None][:0]
+        if self.keys:
+            held = torch.stack(self.keys), torch.stack(self.values)
+        super().append(key, value)
+        return held
+
+
+@wrong(window_cache, "one token too many")
+class OneMore(Listed):
+    def forget(self):
+        while len(self.keys) > self.window + 1:
+            del self.keys[0], self.values[0]
+
+
+@wrong(window_cache, "one token too few")
+class OneLess(Listed):
+    def forget(self):
+        while len(self.keys) > max(1, self.window - 1):
+            del self.keys[0], self.values[0]
+
+
+@wrong(window_cache, "once full, it takes nothing in")
+class Full(Listed):
+    def forget(self):
+        while len(self.keys) > self.window:
+            del self.keys[-1], self.values[-1]
+
+
+@wrong(window_cache, "everything is thrown away")
+class Emptied(Listed):
+    def forget(self):
+        if len(self.keys) > self.window:
+            del self.keys[:-1], self.values[:-1]
+
+
+@wrong(window_cache, "no longer belong together")
+class KeysOnly(Listed):
+    def forget(self):
+        while len(self.keys) > self.window:
+            del self.keys[0]
+
+
+@wrong(window_cache, "the cache still holds every token")
+class Sliced(Listed):
+    def forget(self):
+        pass
+
+    def append(self, key, value):
+        super().append(key, value)
+        return torch.stack(self.keys[-self.window :]), torch.stack(self.values[-self.window :])
+
+
+@wrong(window_cache, "two caches share")
+class Shared(Listed):
+    stores: ClassVar[dict] = {}
+
+    def __init__(self, window):
+        self.window = window
+        self.keys, self.values = self.stores.setdefault(window, ([], []))
+
+
+@wrong(window_cache, "is the `return` missing?")
+class Silent(Listed):
+    def append(self, key, value):
+        super().append(key, value)
+
+
+@wrong(window_cache, "two tensors")
+class KeysAlone(Listed):
+    def append(self, key, value):
+        return super().append(key, value)[0]
+
+
+# 5. Shared keys
 
 
 @right(grouped_attention)

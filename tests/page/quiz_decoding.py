@@ -6,6 +6,8 @@ from itertools import product
 import torch
 
 from companion.checks.decoding import _rescored
+from companion.generation import next_token_probabilities
+from companion.nn import KVCache, MultiHeadAttention
 
 
 def greedy_article() -> str:
@@ -49,3 +51,23 @@ def two_words() -> str:
         (True, True): "Yes",
         (False, False): "No, and not",
     }[sure[2], sure[3]]
+
+
+def kept_by_top_p() -> str:
+    logits = torch.tensor([[0.5, 0.25, 0.15, 0.1]]).log()
+    kept = int((next_token_probabilities(logits, top_p=0.8) > 0).sum())
+    return {2: "Two:", 3: "Three:", 4: "All four"}[kept]
+
+
+def cooled() -> str:
+    logits = torch.tensor([[0.8, 0.2]]).log()
+    return f"{next_token_probabilities(logits, temperature=0.5)[0, 0]:.2f}"
+
+
+def shared_keys() -> str:
+    sizes = []
+    for heads in (32, 8):
+        layer, cache = MultiHeadAttention(64, 32, num_kv_heads=heads), KVCache()
+        layer(torch.randn(1, 5, 64), is_causal=True, cache=cache)
+        sizes.append(cache.key.numel() + cache.value.numel())
+    return f"{sizes[0] // sizes[1]} times"

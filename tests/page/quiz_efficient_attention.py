@@ -84,3 +84,38 @@ def norm_of_a_shifted_vector() -> str:
     same, changed = sorted(stays, key=stays.get, reverse=True)
     assert stays[same] and not stays[changed]
     return f"{same} gives the same as before, {changed} does not"
+
+
+def what_a_batch_lifts() -> str:
+    def intensity(run, *moved) -> float:
+        with FlopCounterMode(display=False) as counter:
+            run()
+        return counter.get_total_flops() / sum(x.nbytes for x in moved)
+
+    with torch.device("meta"):
+        weights = torch.empty(512, 512)
+        found = {"products with the weights": [], "attention over the caches": []}
+        for batch in (4, 8):
+            x, query, key = (torch.empty(batch, n, 512) for n in (1, 1, 100))
+            found["products with the weights"].append(
+                intensity(lambda x=x: x @ weights, x, weights)
+            )
+            found["attention over the caches"].append(
+                intensity(lambda q=query, k=key: q @ k.mT, query, key)
+            )
+    rises = [name for name, (one, two) in found.items() if two > 1.5 * one]
+    return rises[0] if len(rises) == 1 else "both" if rises else "neither"
+
+
+def a_worse_draft() -> str:
+    model = torch.tensor([0.6, 0.3, 0.1], dtype=torch.float64)
+    good, bad = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], dtype=torch.float64)
+    kept, comes_out = [], []
+    for draft in (good, bad):
+        both = torch.minimum(model, draft)
+        instead = (model - draft).clamp(min=0)
+        kept.append(both.sum())
+        comes_out.append(both + (1 - both.sum()) * instead / instead.sum())
+    same = all(torch.allclose(p, model) for p in comes_out)
+    slower = "it comes more slowly" if kept[1] < kept[0] else "it comes faster"
+    return f"{slower}, with the same distribution" if same else "its words are worse"

@@ -88,6 +88,23 @@ def test_data_cannot_end_the_script_element():
     assert state(figure)["data"]["words"] == ["a", "</script><b>", "c"]
 
 
+def test_numbers_of_two_figures_are_written_once_on_a_page():
+    shared, own = live.packed(torch.rand(5, 7)), live.packed(torch.rand(5, 7))
+    small = live.packed(torch.rand(2))
+    one = LiveFigure("path", {"a": shared, "b": small}, {}, TABLE).to_html()
+    two = LiveFigure("path", {"c": own, "d": shared, "e": small}, {}, TABLE).to_html()
+    page = live.without_repetition(one + two + two)
+    assert page.count(shared["float16"]) == page.count(own["float16"]) == 1
+    assert page.count(small["float16"]) == 3
+    first, second, third = (
+        json.loads(found)["data"] for found in re.findall(r"<script[^>]*>(.*?)</script>", page)
+    )
+    assert first["a"] == shared | {"once": 0} and second["c"] == own | {"once": 1}
+    assert second["d"] == third["d"] == {"shape": [5, 7], "once": 0}
+    assert third["c"] == {"shape": [5, 7], "once": 1}
+    assert live.without_repetition(one) == one
+
+
 def test_value_is_synchronised_with_the_page():
     figure = path_figure()
     assert {"_esm", "data", "value"} <= set(figure.get_state())

@@ -86,6 +86,27 @@ function slider(
   );
 }
 
+/** How the next word is drawn: temperature, and two cuts; a top-k of `noCut` leaves every word. */
+const drawingSliders = (state, noCut) => [
+  slider(state, "temperature", "temperature", {
+    min: 0,
+    max: 2.5,
+    step: 0.1,
+    describe: (number) => (number ? format(number, 1) : "0, greedy"),
+  }),
+  slider(state, "top_k", "top-k", {
+    min: 1,
+    max: noCut,
+    describe: (number) => (number < noCut ? `the best ${format(number, 0)}` : "no cut"),
+  }),
+  slider(state, "top_p", "top-p", {
+    min: 0.05,
+    max: 1,
+    step: 0.05,
+    describe: (number) => (number < 1 ? format(number) : "no cut"),
+  }),
+];
+
 /** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
 function choice(
   state,

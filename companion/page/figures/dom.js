@@ -45,6 +45,13 @@ function write(node, number, digits = 2) {
   return node;
 }
 
+/** A number that is not there yet is a dash. */
+function writeOrDash(node, number, digits = 2) {
+  write(node, Number.isFinite(number) ? number : 0, digits);
+  node.dataset.value = String(number);
+  if (!Number.isFinite(number)) node.textContent = "–";
+}
+
 /** The figure's frame: a titled group, filled with the given parts. */
 function frame(el, title, ...parts) {
   useStyle();

@@ -219,7 +219,21 @@ function render({ model, el }) {
     );
   });
   say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
-  frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say);
+  const end = ({ data_offsets: offsets }) => file.start + offsets[1];
+  const puzzles = goals(state, [
+    {
+      text: "Cut the file where its header is whole and no tensor is.",
+      reached: ({ present }) =>
+        present >= file.start && names.every((name) => end(file.header[name]) > present),
+    },
+    {
+      text: "Choose a matrix that stands in companion as it stands in the file.",
+      reached: ({ tensor }) =>
+        file.header[tensor].shape.length === 2 &&
+        places[tensor].some(({ words }) => words === "as it is"),
+    },
+  ]);
+  frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say, puzzles);
   return state.close;
 }
 

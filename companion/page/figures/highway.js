@@ -184,28 +184,21 @@ function render({ model, el }) {
   const stops = ({ block, order }) => pass({ block, order });
   const readersOf = (block) => (part) => words[part === "cross_attention" ? "encoder" : block];
 
-  const picture = stage(state, "The block", (root, width) => {
-    let built, scene;
-    return {
-      height: plan(state.value.block, width).height,
-      pose(value, { jump }) {
-        const { block, order, word, step } = value,
-          anew = built !== block + order;
-        if (anew) {
-          built = block + order;
-          root.replaceChildren();
-          const around = {
-            words: words[block],
-            readers: readersOf(block),
-            follow: (word) => state.set({ word }),
-          };
-          scene = build(root, width, value, around);
-          fill(root, { viewBox: `0 0 ${width} ${scene.height}`, height: scene.height }, []);
-        }
-        stand(scene, stops(value)[step], word, { jump: jump || anew });
-      },
-    };
-  });
+  const picture = stage(
+    state,
+    "The block",
+    (root, width, value) => {
+      const { block } = value;
+      const scene = build(root, width, value, {
+        words: words[block],
+        readers: readersOf(block),
+        follow: (word) => state.set({ word }),
+      });
+      const pose = (now, move) => stand(scene, stops(now)[now.step], now.word, move);
+      return { height: scene.height, pose };
+    },
+    { key: ({ block, order }) => block + order },
+  );
 
   // a stepper for each of the four; it hears of changes while it is the one that is shown
   const steps = element("div");

@@ -103,6 +103,29 @@ function strip(parent, values, kind, { cell = 40, height = 26, most = 2, name, f
   return { ...part(parent, node, first), set };
 }
 
+/** A vector of too many numbers to be read: cells alone. A part with `set(values, shade)`: a cell keeps
+    its number and is as dark as shade(number), from 0 to 1. */
+function ribbon(parent, count, kind, { cell, height = 12, name, first }) {
+  const at = (i) => ({ x: i * cell, width: cell, height });
+  const cells = Array.from({ length: count }, (_, i) =>
+    drawing("rect", { class: "cl-tint", ...at(i) }),
+  );
+  const size = { width: count * cell, height };
+  const node = drawing(
+    "g",
+    { class: `cl-${kind}`, "data-name": name },
+    drawing("rect", { class: "cl-paper", ...size }),
+    cells,
+    drawing("rect", { class: "cl-edge", ...size }),
+  );
+  const set = (values, shade) =>
+    cells.forEach((rect, i) => {
+      rect.dataset.value = String(values[i]);
+      rect.style.opacity = clamp(shade(values[i]), 0, 1);
+    });
+  return { ...part(parent, node, first), set };
+}
+
 /** A matrix under its title and shape: a part with `set(rows)`, and `light(i)`, which brings one row
     forward (null: all of them). */
 function matrix(parent, rows, kind, { title, cell = 40, height = 26, most = 2, name, first } = {}) {
@@ -128,10 +151,15 @@ function matrix(parent, rows, kind, { title, cell = 40, height = 26, most = 2, n
 }
 
 /** Words in a row, the middle of each at its centre: parts. With `pick(i)` they are buttons, and
-    `press(i)` says which one is pressed. */
-function tokenRow(parent, words, centres, { y = 0, height = 32, pick, name = "word" } = {}) {
+    `press(i)` says which one is pressed. `wide(word)` is how wide a word's token is. */
+function tokenRow(
+  parent,
+  words,
+  centres,
+  { y = 0, height = 32, pick, name = "word", wide = (word) => word.length * 8.4 + 24 } = {},
+) {
   const tokens = words.map((word, i) => {
-    const width = word.length * 8.4 + 24;
+    const width = wide(word);
     const act = pick && {
       role: "button",
       tabindex: 0,
@@ -184,28 +212,70 @@ function arrow(parent, kind, first, { bend = false, head = true } = {}) {
   });
 }
 
+/** Attention weights [query][key] as a square of `side` pixels, queries downwards: a part with
+    `set(rows)` and `light(query)`, which frames a row. */
+function weightMap(parent, length, side, { title, name, first } = {}) {
+  const cell = side / length;
+  const squares = Array.from({ length }, (_, i) =>
+    Array.from({ length: i + 1 }, (_, j) =>
+      drawing("rect", { class: "cl-tip", x: j * cell, y: i * cell, width: cell, height: cell }),
+    ),
+  );
+  const paper = drawing("rect", { class: "cl-axis", width: side, height: side });
+  const row = drawing("rect", {
+    class: "cl-edge",
+    width: side,
+    height: cell,
+    style: "stroke-width: 2; fill: none; visibility: hidden",
+  });
+  const node = drawing(
+    "g",
+    { class: "cl-attention", "data-name": name },
+    paper,
+    squares.flat(),
+    row,
+    label(title, side / 2, -8, "cl-strong"),
+  );
+  return {
+    ...part(parent, node, first),
+    set: (rows) =>
+      rows.forEach((weights, i) =>
+        weights.forEach((weight, j) => {
+          squares[i][j].style.opacity = weight;
+        }),
+      ),
+    light: (query) => {
+      row.setAttribute("y", query * cell);
+      row.style.visibility = "visible";
+    },
+  };
+}
+
 // ---------------------------------------------------------------- the stage
 
-/** A drawing as wide as its place, where 1 unit is 1 CSS pixel. `build(root, width)` puts parts into it
-    and returns { height, pose }; it runs again when the width changes. `pose(value, { jump })` runs
-    after every change of the state, and hands `{ jump }` on to the parts it moves. Returns the node. */
-function stage(state, label, build) {
+/** A drawing as wide as its place, where 1 unit is 1 CSS pixel. `build(root, width, value)` puts parts
+    into it and returns { height, pose }; it runs again when the width or `key(value)` changes.
+    `pose(value, { jump })` runs after every change of the state, and hands `{ jump }` on to the parts
+    it moves. Returns the node. */
+function stage(state, label, build, { key = () => "" } = {}) {
   const root = drawing("svg", {
     role: "group",
     "aria-label": label,
     "data-lm-suppress-shortcuts": true,
   });
   const box = element("div", { class: "cl-stage" }, root);
-  let built = 0,
+  let built = "",
     scene;
-  state.drawWide(box, (value, width) => {
-    const jump = Math.floor(width) !== built;
+  state.drawWide(box, (value, exact) => {
+    const width = Math.floor(exact),
+      now = `${width} ${key(value)}`;
+    const jump = now !== built;
     if (jump) {
-      built = Math.floor(width);
+      built = now;
       root.replaceChildren();
-      scene = build(root, built);
+      scene = build(root, width, value);
       const { height } = scene;
-      fill(root, { viewBox: `0 0 ${built} ${height}`, width: built, height }, []);
+      fill(root, { viewBox: `0 0 ${width} ${height}`, width, height }, []);
     }
     scene.pose(value, { jump });
   });
@@ -329,7 +399,7 @@ function stepper(state, { steps, pace = 3600 }) {
       "div",
       { class: "cl-steps", style: `--steps: ${steps.length}` },
       line,
-      element("div", { "aria-hidden": "true" }, names),
+      last < 12 ? element("div", { "aria-hidden": "true" }, names) : null, // room for them
     ),
     element(
       "div",

@@ -31,6 +31,21 @@ function softmax(row) {
   return parts.map((x) => x / sum);
 }
 
+/** What an online softmax holds before the first key: see runningSoftmax. */
+const NOTHING_HELD = { largest: -Infinity, total: 0, blend: 0, rescale: NaN };
+
+/** One step of an online softmax, as in companion.kernels.tiled_forward: what is held of a row after
+    these scores and their values, one number each. `rescale` is what was multiplied into the rest. */
+function runningSoftmax(held, scores, values) {
+  const largest = Math.max(held.largest, ...scores);
+  if (largest === -Infinity) return held; // nothing to attend to yet
+  const rescale = Math.exp(held.largest - largest);
+  const weights = scores.map((score) => Math.exp(score - largest));
+  const total = held.total * rescale + weights.reduce((a, b) => a + b, 0);
+  const blend = held.blend * rescale + dot(weights, values);
+  return { largest, total, blend, rescale };
+}
+
 /** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
 function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
@@ -49,6 +64,23 @@ function unpack({ shape, float16 }) {
   return Array.from({ length: shape[0] }, (_, i) =>
     numbers.subarray(i * shape[1], (i + 1) * shape[1]),
   );
+}
+
+/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+function unpackMaps({ count, length, uint8 }) {
+  const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
+  let at = 0;
+  return Array.from({ length: count }, () =>
+    Array.from({ length }, (_, i) =>
+      Array.from(bytes.subarray(at, (at += i + 1)), (byte) => byte / 255),
+    ),
+  );
+}
+
+/** The mean weight that the queries from `first` on give to the key that is `back` before them. */
+function meanBack(map, back, first) {
+  const rows = map.slice(first);
+  return rows.reduce((sum, row, i) => sum + row[first + i - back], 0) / rows.length;
 }
 
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
@@ -195,8 +227,9 @@ function encoderBlocks(weights, name, count, rows, options) {
 }
 
 /** companion.nn.DecoderBlock. `allowed` rules the self-attention, causal unless told otherwise,
-    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights } and `fed`, what
-    the feed-forward network adds. */
+    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights }, and in between
+    what the three sub-layers add, `attended`, `crossed` and `fed`, and the stream after the first and
+    after the second, `middle` and `upper`. */
 function decoderBlock(
   weights,
   name,
@@ -216,11 +249,54 @@ function decoderBlock(
     multiHead(weights, `${name}.${part}`, query, source, numHeads, { allowed: rule });
   const read = before(1, rows);
   const self = attend("self_attention", read, read, allowed);
-  let x = after(1, add(rows, self.output));
-  const cross = attend("cross_attention", before(2, x), memory, memoryAllowed);
-  x = after(2, add(x, cross.output));
-  const fed = feedForward(weights, `${name}.feed_forward`, before(3, x), activation);
-  return { output: after(3, add(x, fed)), weights: self.weights, crossWeights: cross.weights, fed };
+  const middle = after(1, add(rows, self.output));
+  const cross = attend("cross_attention", before(2, middle), memory, memoryAllowed);
+  const upper = after(2, add(middle, cross.output));
+  const fed = feedForward(weights, `${name}.feed_forward`, before(3, upper), activation);
+  return {
+    output: after(3, add(upper, fed)),
+    weights: self.weights,
+    crossWeights: cross.weights,
+    attended: self.output,
+    middle,
+    crossed: cross.output,
+    upper,
+    fed,
+  };
+}
+
+/** The states of torch.nn.RNN, a row for each word: weights `name`.input of the word, `name`.state of
+    the state before. */
+function recurrentStates(weights, name, rows) {
+  let state = [weights[`${name}.state.bias`].map(() => 0)];
+  return linear(weights, `${name}.input`, rows).map((read) => {
+    const [kept] = linear(weights, `${name}.state`, state);
+    state = [Array.from(read, (x, i) => Math.tanh(x + kept[i]))];
+    return state[0];
+  });
+}
+
+/** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
+    the order of their probability. A top_k of `noCut` keeps all. */
+function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
+  const order = descending(logits);
+  const best = logits[order[0]];
+  const heated = temperature
+    ? softmax(logits.map((logit) => (logit - best) / temperature))
+    : logits.map((_, id) => Number(id === order[0]));
+  const sum = (ids) => ids.reduce((total, id) => total + heated[id], 0);
+  let kept = topK < noCut ? order.slice(0, topK) : order;
+  const mass = sum(kept);
+  let before = 0;
+  kept = kept.filter((id) => {
+    const inside = topP === 1 || before < topP;
+    before += heated[id] / mass;
+    return inside && heated[id] > 0;
+  });
+  const left = sum(kept),
+    probabilities = logits.map(() => 0);
+  for (const id of kept) probabilities[id] = heated[id] / left;
+  return { order, heated, kept, probabilities };
 }
 
 // ---------------------------------------------------------------- a companion.models.ViT, pre-norm, of grey images

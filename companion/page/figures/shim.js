@@ -24,8 +24,15 @@ class StaticModel {
 }
 
 function start() {
+  const packed = []; // what several figures have is written in the first one only (live.py)
+  const whole = (_, value) => {
+    if (value?.once === undefined) return value;
+    value.float16 ??= packed[value.once];
+    packed[value.once] = value.float16;
+    return value;
+  };
   for (const host of document.querySelectorAll(".companion-live[data-figure]")) {
-    const state = JSON.parse(host.querySelector("script").textContent);
+    const state = JSON.parse(host.querySelector("script").textContent, whole);
     const el = document.createElement("div");
     try {
       figures[host.dataset.figure].render({ model: new StaticModel(state), el });

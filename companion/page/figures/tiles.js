@@ -1,4 +1,5 @@
-// Attention tile by tile: the running maximum, sum and blend of every query, one tile at a time.
+// Attention tile by tile: blocks travel from the large memory to the small one, every byte is counted,
+// and every query holds a running maximum, sum and blend.
 
 /** The slices that cut a length into blocks, as [start, stop]. */
 const blocks = (length, size) =>
@@ -17,21 +18,14 @@ function walk({ query, key, value }, block, causal) {
       causal && j > i + S - T ? -Infinity : score / Math.sqrt(query[0].length),
     ),
   );
-  let held = query.map(() => ({ largest: -Infinity, total: 0, blend: 0, rescale: NaN }));
+  let held = query.map(() => NOTHING_HELD);
   const steps = [{ rows: [0, 0], columns: [0, 0], held }];
   for (const rows of blocks(T, block)) {
     const sight = causal ? Math.max(0, Math.min(S, rows[1] + S - T)) : S;
     for (const columns of blocks(sight, block)) {
       held = held.map((old, i) => {
         if (i < rows[0] || i >= rows[1]) return { ...old, rescale: NaN };
-        const tile = scores[i].slice(...columns);
-        const largest = Math.max(old.largest, ...tile);
-        if (largest === -Infinity) return old; // nothing to attend to yet
-        const rescale = Math.exp(old.largest - largest);
-        const weights = tile.map((score) => Math.exp(score - largest));
-        const total = old.total * rescale + weights.reduce((a, b) => a + b, 0);
-        const blend = old.blend * rescale + dot(weights, value.slice(...columns));
-        return { largest, total, blend, rescale };
+        return runningSoftmax(old, scores[i].slice(...columns), value.slice(...columns));
       });
       steps.push({ rows, columns, held });
     }
@@ -43,11 +37,189 @@ function walk({ query, key, value }, block, causal) {
 const span = ([start, stop], name) =>
   stop - start === 1 ? `${name} ${stop}` : `${name}s ${start + 1} to ${stop}`;
 
-/** A number that is not there yet is a dash. */
-function writeOrDash(node, number, digits = 2) {
-  write(node, Number.isFinite(number) ? number : 0, digits);
-  node.dataset.value = String(number);
-  if (!Number.isFinite(number)) node.textContent = "–";
+const BYTES = 4; // of a number, in float32
+
+/** Numbers that the steps up to `at` have read from the large memory and written to it: a row of tiles
+    reads its queries once, every tile its keys and values, and the end of a row writes its output. */
+function traffic({ query }, steps, at) {
+  const d = query[0].length;
+  let [read, written] = [0, 0];
+  for (let i = 1; i <= at; i++) {
+    const { rows, columns } = steps[i];
+    if (columns[0] === 0) read += (rows[1] - rows[0]) * d;
+    read += (columns[1] - columns[0]) * (d + 1);
+    if (endsRow(steps, i)) written += rows[1] - rows[0];
+  }
+  return { read, written };
+}
+const endsRow = (steps, i) => steps[i + 1]?.rows[0] !== steps[i].rows[0];
+
+/** The same for the whole table: scores are written, read, and written again as weights, and read. */
+function tableTraffic({ query, key }) {
+  const [T, S, d] = [query.length, key.length, query[0].length];
+  return { read: T * d + S * (d + 1) + 2 * T * S, written: T + 2 * T * S };
+}
+
+/** Numbers that must fit into the small memory: blocks of Q, K and V, a tile, and what every query
+    holds (maximum, sum, blend). */
+const room = ({ query }, block) => block * (2 * query[0].length + 1) + block * block + 3 * block;
+
+/** Both memories: rows of Q, K, V and O in the large one, blocks of them in the small one. */
+function build(root, width, data, result, at) {
+  const [T, S, d] = [data.query.length, data.key.length, data.query[0].length];
+  const wide = width >= 520;
+  const u = Math.min(11, Math.floor((wide ? width * 0.5 : width) / (2 * d + S + 14))), // a number's
+    row = 16,
+    gap = 1.4 * u + 4;
+  const long = Math.max(T, S) * row;
+  const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);
+  const panel = (x, y, w, h, title) =>
+    root.append(
+      drawing("rect", { class: "cl-unit", x, y, width: w, height: h, rx: 6 }),
+      label(title, x + 10, y + 18, "cl-start cl-strong"),
+    );
+  const left = 12,
+    top = 52;
+  const hbmWide = wide ? width * 0.5 - 8 : width,
+    hbmHigh = top + long + 14;
+  const sx = wide ? width * 0.5 + 8 : 0,
+    sy = wide ? 0 : hbmHigh + 16;
+  panel(0, 0, hbmWide, hbmHigh, "large memory (HBM)");
+  panel(sx, sy, wide ? width - sx : width, hbmHigh, "small memory (SRAM)");
+
+  const kinds = { Q: ["q", d, T], K: ["k", d, S], V: ["v", 1, S], O: ["v", 1, T] };
+  let x = left;
+  const home = {}; // where each matrix lies in the large memory
+  const outputs = [];
+  for (const [name, [kind, columns, count]] of Object.entries(kinds)) {
+    home[name] = x;
+    for (let i = 0; i < count; i++) {
+      const place = { x, y: top + i * row, width: columns * u, height: row - 2, rx: 2 };
+      const tint = drawing("rect", { class: "cl-tint", ...place, opacity: 0.35 });
+      if (name === "O") outputs.push(part(root, inKind(kind, tint), { o: 0 }));
+      else root.append(inKind(kind, tint));
+      root.append(inKind(kind, drawing("rect", { class: "cl-edge", ...place })));
+    }
+    root.append(inKind(kind, label(name, x + (columns * u) / 2, top - 8, "cl-own cl-strong")));
+    x += columns * u + gap;
+  }
+
+  // the table, which is never there
+  root.append(
+    drawing("rect", {
+      class: "cl-axis",
+      "stroke-dasharray": "4 3",
+      x,
+      y: top,
+      width: S * u,
+      height: T * row - 2,
+    }),
+    label("no table", x + (S * u) / 2, top - 8, "cl-quiet"),
+  );
+  const spot = drawing("rect", { class: "cl-edge", rx: 2 });
+  const shadow = part(root, inKind("attention", spot), { x, y: top, o: 0, w: 1, h: 1 }, (now) =>
+    fill(spot, { width: now.w * u, height: Math.max(2, now.h * row - 2) }, []),
+  );
+  const table = x;
+
+  // what travels: a block of rows, drawn as one box
+  const traveller = (name) => {
+    const [kind, columns] = kinds[name];
+    const box = drawing("rect", { class: "cl-paper", width: columns * u, rx: 2 }),
+      tint = drawing("rect", { class: "cl-tint", width: columns * u, rx: 2, opacity: 0.55 }),
+      edge = drawing("rect", { class: "cl-edge", width: columns * u, rx: 2 });
+    const node = inKind(kind, box, tint, edge, label(name, (columns * u) / 2, -5, "cl-own"));
+    return part(root, node, { o: 0, rows: 1 }, ({ rows }) =>
+      [box, tint, edge].forEach((rect) => rect.setAttribute("height", Math.max(2, rows * row - 2))),
+    );
+  };
+  const moving = Object.fromEntries(["Q", "K", "V", "O"].map((name) => [name, traveller(name)]));
+  const inside = {
+    Q: { x: sx + left, y: sy + top },
+    K: { x: sx + left + d * u + gap, y: sy + top },
+    V: { x: sx + left + 2 * (d * u + gap), y: sy + top },
+    O: { x: sx + left + 2 * (d * u + gap) + u + gap, y: sy + top },
+  };
+  const tileAt = { x: sx + left + 2 * (d * u + gap) + 2 * (u + gap), y: sy + top };
+  const square = drawing("rect", { class: "cl-tint", rx: 2, opacity: 0.55 });
+  const tile = part(
+    root,
+    inKind("attention", square, label("tile", u, -5, "cl-own cl-start")),
+    { ...tileAt, x: tileAt.x - u, o: 0, w: 1, h: 1 },
+    ({ w, h }) => fill(square, { x: u, width: Math.max(2, w * u), height: Math.max(2, h * row - 2) }, []),
+  );
+
+  let before = "";
+  function pose(value, { jump }) {
+    const { steps } = result(value),
+      now = at(value),
+      { rows, columns } = steps[now];
+    const key = JSON.stringify([now, value.block, value.causal]),
+      fresh = key !== before && !jump;
+    before = key;
+    const fly = (name, from, there, seen, start) => {
+      const goal = { ...inside[name], rows: there[1] - there[0], o: seen ? 1 : 0 };
+      if (fresh && seen && start) {
+        moving[name].to({ ...from, rows: goal.rows, o: 1 }, { jump: true });
+      }
+      moving[name].to(goal, { jump });
+    };
+    const hbm = (name, [start]) => ({ x: home[name], y: top + start * row });
+    const working = now > 0;
+    fly("Q", hbm("Q", rows), rows, working, columns[0] === 0);
+    fly("K", hbm("K", columns), columns, working, true);
+    fly("V", hbm("V", columns), columns, working, true);
+    const leaving = working && endsRow(steps, now);
+    moving.O.to({ ...inside.O, rows: rows[1] - rows[0], o: working ? 1 : 0 }, { jump: true });
+    if (leaving) moving.O.to({ ...hbm("O", rows), o: 0.9 }, { jump, delay: 500 });
+    const done = (i) => steps.some(({ rows }, j) => j > 0 && j <= now && endsRow(steps, j) && i >= rows[0] && i < rows[1]);
+    outputs.forEach((output, i) => output.to({ o: done(i) ? 1 : 0 }, { jump, delay: jump ? 0 : 700 }));
+    const size = { w: columns[1] - columns[0], h: rows[1] - rows[0], o: working ? 1 : 0 };
+    shadow.to({ ...size, x: table + columns[0] * u, y: top + rows[0] * row }, { jump });
+    tile.to(size, { jump });
+  }
+  return { height: wide ? hbmHigh : 2 * hbmHigh + 16, pose };
+}
+
+/** Bytes that have crossed, beside those of the whole table, and what must fit into the small memory. */
+function counter(state, data, result, at) {
+  const cell = (name) => element("td", { "data-name": name });
+  const rows = [
+    ["tiles, so far", ["read", "written", "moved"].map(cell)],
+    ["whole table, in all", ["table-read", "table-written", "table-moved"].map(cell)],
+  ];
+  const fits = element("p", { style: "font-size: 0.86rem" }, ""),
+    needed = element("b", { "data-name": "room" });
+  state.draw((value) => {
+    const { steps } = result(value);
+    [traffic(data, steps, at(value)), tableTraffic(data)].forEach(({ read, written }, i) =>
+      [read, written, read + written].forEach((count, j) => write(rows[i][1][j], count * BYTES, 0)),
+    );
+    const wanted = room(data, Number(value.block)),
+      over = wanted > data.capacity;
+    write(needed, wanted * BYTES, 0);
+    fits.replaceChildren(
+      "In the small memory: ",
+      needed,
+      ` of ${data.capacity * BYTES} bytes. `,
+      over ? "These tiles do not fit: a real program would not start." : "They fit.",
+    );
+  });
+  return element(
+    "div",
+    {},
+    element(
+      "table",
+      { class: "cl-counts" },
+      headRow(["bytes", "read", "written", "moved"].map(columnHead)),
+      element(
+        "tbody",
+        {},
+        rows.map(([name, cells]) => tableRow(name, ...cells)),
+      ),
+    ),
+    fits,
+  );
 }
 
 function render({ model, el }) {
@@ -180,18 +352,41 @@ function render({ model, el }) {
     { style: "color: var(--quiet); font-size: 0.86rem" },
     "Outlined: the tile at hand. · was seen and thrown away. × may not be seen; a tile of × alone is skipped.",
   );
+  const scene = stage(state, "Two memories", (root, width) =>
+    build(root, width, data, result, at),
+  );
+  const ended = (value) => at(value) === last(value);
+  const moved = (value) => {
+    const { read, written } = traffic(data, result(value).steps, at(value));
+    return read + written;
+  };
+  const { read, written } = tableTraffic(data);
+  const best = Math.max(...sizes.filter((size) => room(data, size) <= data.capacity));
+  const puzzles = goals(state, [
+    {
+      text: "Go to the end with tiles that move more bytes than the whole table does.",
+      reached: (value) => ended(value) && moved(value) > read + written,
+    },
+    {
+      text: "Without the mask, go to the end with the fewest bytes moved by tiles that fit.",
+      reached: (value) => ended(value) && !value.causal && Number(value.block) === best,
+    },
+  ]);
   frame(
     el,
-    "Tiles and the running softmax",
+    "Tiles between two memories",
     controls,
+    scene,
+    counter(state, data, result, at),
     element(
       "div",
-      { class: "cl-side" },
+      { class: "cl-side", style: "margin-top: 0.8rem" },
       element("div", { class: "cl-scroll", style: "padding: 2px" }, grid),
       element("div", { class: "cl-scroll" }, table),
     ),
     legend,
     say,
+    puzzles,
   );
   return state.close;
 }

@@ -17,29 +17,6 @@ function read({ weights, num_heads: numHeads, num_layers: numLayers, activation 
   };
 }
 
-/** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
-    the order of their probability. */
-function distribution(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
-  const order = descending(logits);
-  const best = logits[order[0]];
-  const heated = temperature
-    ? softmax(logits.map((logit) => (logit - best) / temperature))
-    : logits.map((_, id) => Number(id === order[0]));
-  const sum = (ids) => ids.reduce((total, id) => total + heated[id], 0);
-  let kept = topK < noCut ? order.slice(0, topK) : order;
-  const mass = sum(kept);
-  let before = 0;
-  kept = kept.filter((id) => {
-    const inside = topP === 1 || before < topP;
-    before += heated[id] / mass;
-    return inside && heated[id] > 0;
-  });
-  const left = sum(kept),
-    probabilities = logits.map(() => 0);
-  for (const id of kept) probabilities[id] = heated[id] / left;
-  return { order, heated, kept, probabilities };
-}
-
 /** A number from 0 to 1 that depends on the seed and the place alone (mulberry32). */
 function draw(seed, place) {
   const start = (Math.imul(seed, 0x9e3779b1) + Math.imul(place, 0x85ebca6b)) | 0;
@@ -77,7 +54,7 @@ function render({ model, el }) {
       data,
       tokens.map((word) => ids.get(word)),
     );
-    return { tokens, looks, logits, ...distribution(logits, value, noCut) };
+    return { tokens, looks, logits, ...nextToken(logits, value, noCut) };
   };
   const result = remember(compute);
   const isOver = (value) =>
@@ -119,23 +96,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls", style: "margin-top: 1rem" },
-    slider(state, "temperature", "temperature", {
-      min: 0,
-      max: 2.5,
-      step: 0.1,
-      describe: (number) => (number ? format(number, 1) : "0, greedy"),
-    }),
-    slider(state, "top_k", "top-k", {
-      min: 1,
-      max: noCut,
-      describe: (number) => (number < noCut ? `the best ${format(number, 0)}` : "no cut"),
-    }),
-    slider(state, "top_p", "top-p", {
-      min: 0.05,
-      max: 1,
-      step: 0.05,
-      describe: (number) => (number < 1 ? format(number) : "no cut"),
-    }),
+    drawingSliders(state, noCut),
     slider(state, "seed", "seed of the draws", { min: 1, max: 50 }),
     choice(state, "head", "attention of the last word", () => ({
       "": Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {

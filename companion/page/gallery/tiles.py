@@ -1,4 +1,4 @@
-"""Attention tile by tile, with the running softmax of every query."""
+"""Attention tile by tile, between a large memory and a small one."""
 
 import torch
 
@@ -6,12 +6,15 @@ from companion.kernels import tiled_attention
 from companion.page.live import LiveFigure, table
 
 
-def tiles_figure(query, key, value) -> LiveFigure:
+def tiles_figure(query, key, value, *, capacity: int = 48) -> LiveFigure:
     """The loops of `companion.kernels.tiled_attention`, a tile at a time, under the reader's hand.
+
+    Blocks travel between the two memories of a GPU, and the bytes that cross are counted.
 
     Args:
         query, key: (T, d_k) and (S, d_k), at most eight of each, so that they fit on a page.
         value: (S,), one number per key.
+        capacity: how many numbers the small memory holds.
 
     Raises:
         ValueError: shapes do not fit together, or are too long to be shown.
@@ -25,9 +28,10 @@ def tiles_figure(query, key, value) -> LiveFigure:
     if max(len(query), len(key)) > 8:
         raise ValueError(f"at most 8 queries and keys fit, got {len(query)} and {len(key)}")
     rows = [(f"q{i}", number) for i, number in enumerate(output.tolist(), 1)]
+    given = {"query": query.tolist(), "key": key.tolist(), "value": value.tolist()}
     return LiveFigure(
         "tiles",
-        {"query": query.tolist(), "key": key.tolist(), "value": value.tolist()},
+        given | {"capacity": capacity},
         {"step": 1, "block": "2", "causal": False},
         table("Output of attention for each query", ["", "output"], rows),
     )

@@ -8,9 +8,7 @@ from companion.data import Vocabulary
 from companion.generation import evaluating, greedy_decode
 from companion.models import Transformer
 from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_parameters
-
-LONGEST_SOURCE, LONGEST_TARGET = 16, 24
+from companion.page.translators import LONGEST_TARGET, packed_translator
 
 
 def translation_figure(
@@ -32,26 +30,7 @@ def translation_figure(
     Raises:
         ValueError: there is no example, a word is unknown, or a weight does not fit into float16.
     """
-    if not examples:
-        raise ValueError("the figure starts with an example, got none; pass at least one sentence")
-    config = model.config
-    data = {
-        "words": vocabulary.words,
-        "english": sorted(english),
-        "examples": list(examples),
-        "weights": packed_parameters(model),
-        "num_layers": config.num_layers,
-        "block": {
-            "numHeads": config.num_heads,
-            "activation": config.activation,
-            "eps": config.norm_eps,
-        },
-        "bos_id": config.bos_id,
-        "eos_id": config.eos_id,
-        "trained_length": trained_length,
-        "longest_source": LONGEST_SOURCE,
-        "longest_target": LONGEST_TARGET,
-    }
+    data = packed_translator(model, vocabulary, english, examples, trained_length)
     source = examples[0].split()
     target, weights = _translated(model, vocabulary, source)
     fallback = table(
@@ -59,7 +38,8 @@ def translation_figure(
         ["", *source],
         [(word, *row) for word, row in zip(target, weights.tolist(), strict=True)],
     )
-    value = {"sentence": examples[0], "place": 1, "attention": f"{config.num_layers - 1}.mean"}
+    last = f"{model.config.num_layers - 1}.mean"
+    value = {"sentence": examples[0], "place": 1, "attention": last}
     return LiveFigure("translation", data, value, fallback)
 
 

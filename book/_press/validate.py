@@ -1,0 +1,127 @@
+"""Execute every notebook of the book under nbval, and keep what it puts out for the pages.
+
+`python -m book._press.validate`, in the repository's root, copies each notebook of `_toc.yml` into
+a folder of its own, where nothing else lies, and has pytest run it there, the longest first, on as
+many kernels as there are cores. What a notebook puts out, if all its cells pass, is kept where
+`book._press.execute` keeps it, so that `make book` executes nothing again.
+
+pytest loads this module as a plugin, too. It listens between nbval and the kernel: what nbval
+itself keeps of a cell has all printed text before the first figure.
+"""
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionComplete
+
+from book._press.execute import PEAK_MEMORY, Record, Run, cell_timeout, longest_first, notebooks
+
+KEEP = "--keep-outputs"
+RECORDING = pytest.StashKey["Recording"]()
+
+
+class Recording:
+    """The outputs of one notebook (nbval's IPyNbFile) while it runs, made by nbclient."""
+
+    def __init__(self, file: pytest.File, root: Path) -> None:
+        copy = file.path.relative_to(file.config.rootpath)  # book/one/one.ipynb
+        self.record = Record.of(root, root / copy.parent.with_suffix(".ipynb"))
+        self.start, self.passed = time.perf_counter(), 0
+        self.notebook = nbformat.read(file.path, as_version=4)
+        cells = enumerate(self.notebook.cells)
+        self.code = [index for index, cell in cells if cell.cell_type == "code"]
+        self.client = NotebookClient(self.notebook, store_widget_state=False, record_timing=False)
+        self.client.reset_execution_trackers()
+        self.file, file.get_kernel_message = file, self.get_kernel_message
+
+    def begin(self, index: int) -> None:
+        """The messages of the next request belong to this cell of the notebook."""
+        self.index, self.request = index, None
+        self.notebook.cells[index].outputs = []
+        self.client.clear_before_next_output = False
+
+    def get_kernel_message(self, timeout: float | None = None) -> dict:
+        """The next message, as nbval's method of this name; that formats each for a log first."""
+        message = self.file.kernel.kc.get_iopub_msg(timeout=timeout)
+        parent = message["parent_header"].get("msg_id")
+        if message["msg_type"] == "execute_input":
+            self.request = parent
+        if parent == self.request:
+            with suppress(CellExecutionComplete):  # nbclient's way to say that the cell is done
+                cell = self.notebook.cells[self.index]
+                self.client.process_message(message, cell, self.index)
+        return message
+
+    def keep(self, timeout: float) -> None:
+        """Write the outputs, with the time since the kernel's start and its peak memory."""
+        probe = nbformat.v4.new_code_cell(PEAK_MEMORY)
+        self.notebook.cells.append(probe)
+        self.begin(len(self.notebook.cells) - 1)
+        request = self.file.kernel.execute_cell_input(probe.source, allow_stdin=False)
+        while True:
+            message = self.get_kernel_message(timeout)
+            idle = message["content"].get("execution_state") == "idle"
+            if idle and message["parent_header"].get("msg_id") == request:
+                break
+        self.notebook.cells.pop()
+        seconds = time.perf_counter() - self.start
+        if Record.of(self.record.root, self.record.path) != self.record:
+            pytest.fail(
+                f"{self.record.path}: it, or what it imports, changed while it was executed"
+            )
+        self.record.write(Run(self.notebook, seconds, float(probe.outputs[0].text)))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(KEEP, type=Path, metavar="ROOT", help="keep the notebooks' outputs there")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Iterator[None]:
+    stash = item.parent.stash  # every item is a cell, and its parent the notebook
+    if RECORDING not in stash:
+        stash[RECORDING] = Recording(item.parent, item.config.getoption(KEEP))
+    stash[RECORDING].begin(stash[RECORDING].code[item.cell_num])
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    yield  # which raises what the cell raises
+    recording = item.parent.stash[RECORDING]
+    recording.passed += 1
+    if recording.passed == len(recording.code):
+        recording.keep(item.output_timeout)
+
+
+def main(root: Path) -> int:
+    """Run the notebooks of the book in `root`; returns pytest's exit status."""
+    records = longest_first(Record.of(root, path) for path in notebooks(root))
+    with tempfile.TemporaryDirectory() as folder:
+        copies = []
+        for record in records:
+            alone = Path(folder) / Path(record.name).with_suffix("")
+            alone.mkdir(parents=True)
+            copies.append(shutil.copy(record.path, alone))
+        return pytest.main(
+            [
+                *("-p", __spec__.name, KEEP, str(root), "-p", "no:cacheprovider"),
+                *("--nbval-lax", "--nbval-current-env"),
+                f"--nbval-cell-timeout={cell_timeout(root)}",
+                *("-n", str(os.cpu_count()), "--dist", "loadfile", "--no-loadscope-reorder"),
+                *("--rootdir", folder, *copies),
+            ]
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path.cwd()))

@@ -1,0 +1,273 @@
+// Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
+
+const ROW = 50,
+  TOP = 30; // pixels
+
+/** What a log-probability is divided by (companion.generation.search.penalty). */
+const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
+
+/** From a beginning, a list of ids, to the log-probabilities of what follows; each computed once. */
+function reader(data, source) {
+  const memory = encodeTokens(data, source).at(-1).output,
+    known = new Map();
+  return (ids) => {
+    const key = ids.join();
+    if (!known.has(key)) {
+      known.set(key, softmax(decodeTokens(data, ids, memory).logits.at(-1)).map(Math.log));
+    }
+    return known.get(key);
+  };
+}
+
+/** companion.generation.beam_search, with all that it kept: rows[t] is the beam after t words, each
+    { ids, score, share, parent, ended }; `finished` has the complete ones with their `rated` scores. */
+function search({ bos_id: bos, eos_id: eos, longest_target: longest }, next, size, alpha) {
+  const rows = [[{ ids: [bos], score: 0 }]],
+    finished = [];
+  let best = null;
+  for (let length = 1; length < longest; length++) {
+    const grown = rows.at(-1).flatMap((from, parent) =>
+      from.ended
+        ? []
+        : next(from.ids).map((share, id) => ({
+            ...{ ids: [...from.ids, id], score: from.score + share, share },
+            ...{ parent, ended: id === eos },
+          })),
+    );
+    const row = grown.sort((a, b) => b.score - a.score).slice(0, size);
+    rows.push(row);
+    for (const node of row.filter(({ ended }) => ended)) {
+      const done = { ...node, length, rated: node.score / penalty(length, alpha) };
+      finished.push(done);
+      if (!best || done.rated > best.rated) best = done;
+    }
+    const alive = row.filter(({ ended }) => !ended).map(({ score }) => score);
+    const reachable = Math.max(...alive) / penalty(longest - 1, alpha); // -Infinity: none is left
+    if (best && best.rated >= reachable) break;
+  }
+  return { rows, finished, best };
+}
+
+/** Which nodes of the tree lead to one that is in the last row drawn, or is complete. */
+function livingNodes(rows, last) {
+  const living = rows.map(() => new Set());
+  for (let t = last; t > 0; t--) {
+    rows[t].forEach((node, rank) => {
+      if (t === last || node.ended) living[t].add(rank);
+      if (living[t].has(rank)) living[t - 1].add(node.parent);
+    });
+  }
+  return living;
+}
+
+/** The tree down to row `last`; `winner` is the ids of the result, once it is known. */
+function tree({ rows, words, last, winner, width, size }) {
+  const column = Math.min(170, width / size),
+    left = (width - column * size) / 2;
+  const x = (rank) => left + (rank + 0.5) * column,
+    y = (t) => TOP + (t - 1) * ROW;
+  const living = livingNodes(rows, last);
+  const onWay = ({ ids }) => winner !== null && ids.every((id, i) => id === winner[i]);
+  const edges = [],
+    nodes = [];
+  for (let t = 1; t <= last; t++) {
+    rows[t].forEach((node, rank) => {
+      const opacity = living[t].has(rank) ? 1 : 0.5;
+      const now = onWay(node);
+      const from = t > 1 ? [x(node.parent), y(t - 1) + 23] : [width / 2, 2];
+      const [fx, fy] = from,
+        [tx, ty] = [x(rank), y(t) - 13];
+      const middle = (fy + ty) / 2;
+      edges.push(
+        drawing("path", {
+          d: `M${fx} ${fy}C${fx} ${middle} ${tx} ${middle} ${tx} ${ty}`,
+          fill: "none",
+          stroke: now ? "var(--first)" : "var(--quiet)",
+          "stroke-width": 1 + 5 * Math.exp(node.share),
+          opacity: opacity * 0.75,
+        }),
+      );
+      const word = label(words[node.ids.at(-1)], 0, 0, now ? "cl-strong" : "");
+      const number = write(
+        drawing("text", { y: 16, class: "cl-quiet", "data-name": "share" }),
+        Math.exp(node.score),
+        3,
+      );
+      if (node.ended) number.textContent = `■ ${number.textContent}`;
+      nodes.push(drawing("g", { transform: `translate(${tx} ${y(t)})`, opacity }, word, number));
+    });
+  }
+  return [...edges, ...nodes];
+}
+
+function render({ model, el }) {
+  const data = withWeights(model.get("data"));
+  const { words } = data;
+  const state = connect(model);
+  const readers = new Map(
+    data.examples.map((text) => {
+      const ids = text.split(" ").map((word) => words.indexOf(word));
+      return [text, remember(() => reader(data, ids))];
+    }),
+  );
+  const run = (sentence, size, alpha) => search(data, readers.get(sentence)(0), size, alpha);
+  const all = remember(({ sentence, size, alpha }) => ({
+    found: run(sentence, size, alpha),
+    plain: run(sentence, size, 0),
+    greedy: run(sentence, 1, 0),
+  }));
+  const result = ({ sentence, size, alpha }) => all({ sentence, size, alpha });
+  // drawn as far as the result reaches; the search may look further and find nothing better
+  const last = (value) => {
+    const { rows, best } = result(value).found;
+    return best ? best.length : rows.length - 1;
+  };
+  const at = (value) => Math.min(value.step, last(value));
+  const isOver = (value) => at(value) === last(value) && result(value).found.best !== null;
+  const text = (ids) =>
+    ids
+      .slice(1)
+      .map((id) => words[id])
+      .filter((word) => word !== "[EOS]")
+      .join(" ");
+
+  const steps = slider(state, "step", "words written", {
+    min: 1,
+    max: 1,
+    describe: (_, value) => `${at(value)} of ${last(value)}`,
+  });
+  const range = steps.querySelector("input");
+  state.draw((value) => {
+    range.max = last(value);
+    range.value = at(value);
+  });
+  const turn = (name, by, look) =>
+    button(state, name, (value) => ({ step: clamp(at(value) + by, 1, last(value)) }), {
+      class: look,
+      draw: (node, value) =>
+        node.setAttribute("aria-disabled", at(value) === (by < 0 ? 1 : last(value))),
+    });
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    slider(state, "size", "beam size", { min: 1, max: 4 }),
+    slider(state, "alpha", "length penalty α =", {
+      min: 0,
+      max: 3,
+      step: 0.2,
+      describe: (number) => format(number, 1),
+    }),
+    steps,
+    turn("Back", -1),
+    turn("Next word", 1, "cl-main"),
+  );
+
+  const picture = drawing("svg");
+  const box = element("div", { class: "cl-stage" }, picture);
+  state.drawWide(box, (value, width) => {
+    const { rows, best } = result(value).found;
+    const shown = at(value);
+    paint(
+      picture,
+      width,
+      TOP + (shown - 1) * ROW + 26,
+      `The tree of the search after ${shown} words`,
+      tree({
+        ...{ rows, words, width, last: shown, size: value.size },
+        winner: isOver(value) ? best.ids : null,
+      }),
+    );
+  });
+
+  const body = element("tbody");
+  const table = element(
+    "table",
+    { class: "cl-counts", "data-name": "finished" },
+    headRow(["complete translations", "probability", "words", "score"].map(columnHead)),
+    body,
+  );
+  state.draw((value) => {
+    const { found, greedy } = result(value);
+    const done = found.finished.filter(({ length }) => length <= at(value));
+    const sorted = done.sort((a, b) => b.rated - a.rated).slice(0, 4);
+    const row = (name, { ids, score, length }) => {
+      const cells = ["probability", "words", "score"].map((key) =>
+        element("td", { "data-name": key }),
+      );
+      write(cells[0], Math.exp(score), 3);
+      write(cells[1], length, 0);
+      write(cells[2], score / penalty(length, value.alpha), 2);
+      const heading = element("span", {}, `${name}: `, element("span", { lang: "fr" }, text(ids)));
+      const node = tableRow(heading, cells);
+      node.firstChild.style.whiteSpace = "normal";
+      return node;
+    };
+    body.replaceChildren(
+      ...sorted.map((node, i) => row(`${i + 1}`, node)),
+      ...(greedy.best ? [row("greedy", greedy.best)] : []),
+    );
+  });
+
+  const same = (a, b) => a.ids.join() === b.ids.join();
+  const say = announce(state, (value) => {
+    const { found, greedy } = result(value);
+    const shown = at(value),
+      kept = found.rows[shown];
+    const before = found.rows[shown - 1].filter(({ ended }) => !ended).length;
+    const competing =
+      `Word ${shown}: ${before * words.length} continuations compete, ${kept.length} ` +
+      `${kept.length === 1 ? "is" : "are"} kept. The most probable beginning is ` +
+      `“${text(kept[0].ids)}” (${format(Math.exp(kept[0].score), 3)}).`;
+    if (!isOver(value)) return competing;
+    const more = found.rows.length - 1 - shown;
+    const on = more ? ` The search went on for ${more} more, and nothing overtook it.` : "";
+    const against =
+      greedy.best === null
+        ? "Greedy decoding never ends."
+        : same(found.best, greedy.best)
+          ? "Greedy decoding writes the same."
+          : `Greedy decoding writes “${text(greedy.best.ids)}”, ` +
+            `of probability ${format(Math.exp(greedy.best.score), 3)}.`;
+    return (
+      `The result is “${text(found.best.ids)}”, ` +
+      `of probability ${format(Math.exp(found.best.score), 3)}. ${against}${on}`
+    );
+  });
+  const puzzles = goals(state, [
+    {
+      text: "Find a sentence and a beam that ends on something more probable than greedy decoding.",
+      reached: (value) => {
+        const { found, greedy } = result(value);
+        return isOver(value) && greedy.best !== null && found.best.score > greedy.best.score + 1e-9;
+      },
+    },
+    {
+      text: "Find a sentence for which a beam of 4 finds nothing that greedy decoding does not.",
+      reached: (value) => {
+        const { found, greedy } = result(value);
+        const ended = isOver(value) && greedy.best !== null;
+        return value.size === 4 && ended && same(found.best, greedy.best);
+      },
+    },
+    {
+      text: "Make a longer translation win by raising the length penalty.",
+      reached: (value) => {
+        const { found, plain } = result(value);
+        return isOver(value) && plain.best !== null && found.best.length > plain.best.length;
+      },
+    },
+  ]);
+  frame(
+    el,
+    "A beam search, word by word",
+    tabs(state, "sentence", "a sentence goes in", sameText(data.examples)),
+    controls,
+    box,
+    say,
+    table,
+    puzzles,
+  );
+  return state.close;
+}
+
+export default { render };

@@ -1,0 +1,195 @@
+// Prefill and decode on a time line, with the cache of one layer: a row for every key head, a column
+// for every token.
+
+/** After a step (0: the prompt lies there, 1: prefill, then a token each): tokens in the cache, those
+    computed at this step, and all that were computed, with a cache and without. */
+function tally(step, prompt) {
+  const held = step ? prompt + step - 1 : 0;
+  let again = 0;
+  for (let t = 1; t <= step; t++) again += prompt + t - 1;
+  return { held, now: step > 1 ? 1 : step * prompt, kept: held, again };
+}
+
+/** Key heads of a way to share them. */
+const keyHeads = ({ num_heads: heads, num_kv_heads: grouped }, { heads: way }) =>
+  ({ full: heads, grouped, single: 1 })[way];
+
+/** Bytes of the cache: keys and values, in every layer, for every key head and token. */
+const bytes = ({ num_layers: layers, d_k: width, bytes_per_number: each }, heads, tokens) =>
+  2 * layers * heads * width * each * tokens;
+
+function build(root, width, data) {
+  const { words, prompt, num_heads: heads } = data;
+  const left = 46,
+    column = (width - left - 4) / words.length;
+  const x = (i) => left + i * column,
+    cell = 7, // pixels of a head's row
+    rows = { text: 18, pass: 52, q: 78, k: 104 };
+  rows.v = rows.k + heads * cell + 22;
+  const end = rows.v + heads * cell + 26;
+  const narrow = column < 56;
+  root.append(
+    label("computes", 0, rows.pass + 5, "cl-start cl-quiet"),
+    drawing("g", { class: "cl-k" }, label("keys", 0, rows.k + 12, "cl-start cl-own")),
+    drawing("g", { class: "cl-v" }, label("values", 0, rows.v + 12, "cl-start cl-own")),
+    drawing("g", { class: "cl-q" }, label("query", 0, rows.q + 8, "cl-start cl-own")),
+  );
+  // the words: upright where there is room, turned where there is none
+  const names = words.map((word, i) => {
+    const text = label(word, 0, 0, narrow ? "cl-start" : "");
+    if (narrow) text.setAttribute("transform", "rotate(-38)");
+    const at = narrow ? column * 0.3 : column / 2;
+    return group(root, { x: x(i) + at, y: rows.text + (narrow ? 16 : 0) }, text);
+  });
+  const box = drawing("rect", { class: "cl-unit", y: rows.pass - 9, height: 18, rx: 4 });
+  box.style.stroke = "var(--first)";
+  const pass = part(root, drawing("g", {}, box), { from: 0, long: 0, o: 0 }, ({ from, long }) =>
+    fill(box, { x: x(0) + from, width: Math.max(0, long) }, []),
+  );
+  // a cell for each key head and token, and the query's heads above the token at work
+  const stack = (kind, top) =>
+    words.map((_, i) =>
+      Array.from({ length: heads }, (_, head) => {
+        const node = drawing(
+          "g",
+          { class: `cl-${kind}`, "data-name": kind },
+          drawing("rect", { class: "cl-tint", width: column - 5, height: cell - 1, rx: 1.5 }),
+        );
+        return part(root, node, { x: x(i) + 2, y: top + head * cell, o: 0 });
+      }),
+    );
+  const stacks = { k: stack("k", rows.k), v: stack("v", rows.v) };
+  const dots = Array.from({ length: heads }, (_, head) =>
+    part(root, drawing("g", { class: "cl-q" }, drawing("circle", { class: "cl-tint", r: 3 })), {
+      x: 0,
+      y: rows.q + 4,
+      o: 0,
+      head,
+    }),
+  );
+  const looks = words.map(() => arrow(root, "attention", { w: 1.5, o: 0 }, { head: false }));
+
+  function pose(value, { jump }) {
+    const { step } = value;
+    const { held, now } = tally(step, prompt);
+    const groups = keyHeads(data, value);
+    const first = held - now;
+    names.forEach((name, i) => name.to({ o: i < Math.max(prompt, held) ? 1 : 0 }, { jump }));
+    pass.to({ from: first * column + 2, long: now * column - 5, o: step ? 1 : 0 }, { jump });
+    for (const columns of Object.values(stacks)) {
+      columns.forEach((parts, i) =>
+        parts.forEach((one, head) => {
+          const there = i < held && head < groups;
+          const fresh = i >= first;
+          one.to({ o: there ? (fresh ? 1 : 0.5) : 0 }, { jump, delay: there && fresh ? 250 : 0 });
+        }),
+      );
+    }
+    const middle = x(held - 1) + column / 2;
+    dots.forEach((dot, head) => {
+      const spread = (head - (heads - 1) / 2) * Math.min(7, (column - 6) / heads);
+      dot.to({ x: middle + spread, o: step ? 1 : 0 }, { jump });
+    });
+    looks.forEach((look, i) => {
+      const ends = { x1: middle, y1: rows.q + 9, x2: x(i) + column / 2, y2: rows.k - 2 };
+      look.to({ ...ends, o: step && i < held ? 0.6 : 0 }, { jump });
+    });
+  }
+  return { height: end, pose };
+}
+
+function render({ model, el }) {
+  const data = model.get("data");
+  const { words, prompt, num_heads: heads } = data;
+  const state = connect(model);
+  const ways = [
+    ["full", `full: ${heads} key heads`],
+    ["grouped", `grouped: ${data.num_kv_heads}`],
+    ["single", "single: 1"],
+  ];
+  const kib = (number) => `${format(number / 1024, 1)} KiB`;
+  const size = (value) => bytes(data, keyHeads(data, value), tally(value.step, prompt).held);
+
+  const scene = stage(state, "Prefill and decode, and the cache of one layer", (root, width) =>
+    build(root, width, data),
+  );
+  const cell = (name) => element("td", { "data-name": name });
+  const cells = {
+    now: cell("now"),
+    kept: cell("kept"),
+    again: cell("again"),
+    bytes: cell("bytes"),
+  };
+  const table = element(
+    "table",
+    { class: "cl-counts" },
+    headRow(
+      ["", "tokens computed now", "in all", "in all, without a cache", "cache, all layers"].map(
+        columnHead,
+      ),
+    ),
+    element("tbody", {}, tableRow("counted", Object.values(cells))),
+  );
+  state.draw((value) => {
+    const counted = tally(value.step, prompt);
+    for (const name of ["now", "kept", "again"]) write(cells[name], counted[name], 0);
+    write(cells.bytes, size(value), 0);
+    cells.bytes.textContent = kib(size(value));
+  });
+
+  const caption = (value) => {
+    const { step } = value;
+    const { held, again } = tally(step, prompt);
+    const groups = keyHeads(data, value);
+    const shared =
+      groups === heads
+        ? "Each query head has keys of its own."
+        : `${heads} query heads share ${groups === 1 ? "one key head" : `${groups} key heads`}.`;
+    if (step === 0) return `The prompt has ${prompt} tokens. The cache is empty.`;
+    if (step === 1) {
+      return [
+        element("b", {}, "Prefill"),
+        `: all ${prompt} tokens of the prompt go through the model in one pass. Their `,
+        mark("k", "keys"),
+        " and ",
+        mark("v", "values"),
+        ` stay: ${kib(size(value))}. ${shared}`,
+      ];
+    }
+    return [
+      element("b", {}, "Decode"),
+      `: only “${words[held - 1]}” is computed. Its `,
+      mark("q", "query"),
+      ` meets ${held} keys in the cache, which now takes ${kib(size(value))}. Without a cache, ` +
+        `${again} tokens would have been computed by now instead of ${held}. ${shared}`,
+    ];
+  };
+  const names = ["prompt", "prefill", ...words.slice(prompt).map((_, i) => `+${i + 1}`)];
+  const steps = stepper(state, { steps: names.map((name) => ({ name, caption })), pace: 2200 });
+  const puzzles = goals(state, [
+    {
+      text: "At the last word, hold a smaller cache than full heads need after the prompt.",
+      reached: (value) =>
+        value.step === names.length - 1 && size(value) < bytes(data, heads, prompt),
+    },
+    {
+      text: "Find the first step at which a model without a cache has computed more than three times as many tokens.",
+      reached: ({ step }) => {
+        const ratio = (at) => tally(at, prompt).again / Math.max(1, tally(at, prompt).kept);
+        return ratio(step) > 3 && ratio(step - 1) <= 3;
+      },
+    },
+  ]);
+  frame(
+    el,
+    `Prefill and decode, in the sizes of ${data.name}`,
+    tabs(state, "heads", "key heads", ways),
+    scene,
+    steps,
+    table,
+    puzzles,
+  );
+  return state.close;
+}
+
+export default { render };

@@ -1,0 +1,164 @@
+// Two sentences that differ in one word, read by the same recurrent network: what is left of the
+// difference in its state, and in the average of all words, word by word.
+
+const DECADES = 6; // of the logarithmic axis
+const LANES = [
+  ["own", "state, as it was"],
+  ["other", "state, one word replaced"],
+  ["between", "difference of the states"],
+  ["averages", "difference of the averages"],
+];
+
+/** The states in both readings, the differences of states and of averages, and how long these are
+    over their length right after the word at `place`. */
+function readings({ weights, words, vocabulary, other }, place) {
+  const table = weights.vectors;
+  const vector = (word) => table[vocabulary.indexOf(word)];
+  const rows = words.map(vector),
+    replaced = words.map((word, i) => vector(i === place ? other : word));
+  const [own, changed] = [rows, replaced].map((read) => recurrentStates(weights, "rnn", read));
+  const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
+  const between = own.map((state, t) => minus(state, changed[t]));
+  const word = minus(rows[place], replaced[place]);
+  const averages = words.map((_, t) => word.map((x) => (t < place ? 0 : x / (t + 1))));
+  const left = (rows) => rows.map((row) => norm(row) / norm(rows[place]));
+  return { own, other: changed, between, averages, left: left(between), mean: left(averages) };
+}
+
+function build(root, width, data, read, state) {
+  const { words } = data,
+    count = words.length,
+    sizes = { state: data.weights["rnn.state.bias"].length, word: data.weights.vectors[0].length };
+  const lane = 38,
+    left = 40,
+    step = (width - left - 8) / (count - 1),
+    top = LANES.length * lane + 14,
+    bottom = top + 168,
+    x = (i) => left + i * step,
+    y = (share) => top + (clamp(-Math.log10(share), 0, DECADES) / DECADES) * (bottom - top);
+  const lanes = LANES.map(([name, text], i) => {
+    const [kind, size] = name === "averages" ? ["attention", sizes.word] : ["stream", sizes.state];
+    const look = { cell: width / size, height: 13, name, first: { y: i * lane + 17 } };
+    root.append(label(text, 0, i * lane + 12, "cl-start cl-quiet"));
+    return [name, ribbon(root, size, kind, look)];
+  });
+  for (let i = 0; i <= DECADES; i += 2) {
+    const share = 10 ** -i;
+    root.append(
+      drawing("path", { class: "cl-axis", d: `M${left} ${y(share)}H${width}` }),
+      label(i ? `10⁻${"⁰¹²³⁴⁵⁶"[i]}` : "1", left - 6, y(share) + 4, "cl-end cl-quiet"),
+    );
+  }
+  const curve = (kind, name) => {
+    const all = drawing("path", { class: "cl-edge", opacity: 0.35 }),
+      passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
+    const dot = drawing("circle", { class: "cl-tip", r: 5 });
+    const under = name === "left" ? 21 : -9;
+    const number = fill(label("", 0, under, "cl-own cl-strong"), { "data-name": name }, []);
+    root.append(drawing("g", { class: `cl-${kind}` }, all, passed));
+    const moving = group(root, {}, drawing("g", { class: `cl-${kind}` }, dot, number));
+    return (shares, { place, step }, move) => {
+      const points = shares.map((share, i) => `${x(i)} ${y(share)}`);
+      const line = (to) => (to > place ? `M${points.slice(place, to + 1).join("L")}` : "");
+      all.setAttribute("d", line(count - 1));
+      passed.setAttribute("d", line(step));
+      write(number, shares[step], shares[step] < 0.01 ? 5 : 3);
+      const late = step > count - 4;
+      number.setAttribute("class", `cl-own cl-strong ${late ? "cl-end" : "cl-start"}`);
+      moving.to({ x: x(step), y: y(shares[step]), o: step < place ? 0 : 1 }, move);
+    };
+  };
+  const curves = { mean: curve("attention", "mean"), left: curve("stream", "left") };
+  const names = words.map((word, i) => {
+    const text = label(word, 0, 0, "cl-end");
+    text.setAttribute("transform", `translate(${x(i) + 4} ${bottom + 14}) rotate(-60)`);
+    root.append(text);
+    return text;
+  });
+  words.forEach((_, i) => {
+    const at = { x: x(i) - step / 2, y: bottom, width: step, height: 62 };
+    const hit = drawing("rect", { class: "cl-hit", ...at }); // for the pointer; the slider is for all
+    hit.addEventListener("click", () => state.set({ place: i, step: i }));
+    root.append(hit);
+  });
+
+  function pose(value, move) {
+    const { place, step } = value,
+      now = read(place);
+    for (const [name, strip] of lanes) {
+      const differs = name === "between" || name === "averages";
+      // a state's numbers lie between −1 and 1; a difference is seen against its first one
+      const most = Math.max(...now[name][place].map(Math.abs));
+      strip.set(now[name][step], (v) => (differs ? Math.abs(v) / most : (v + 1) / 2));
+    }
+    curves.mean(now.mean, value, move);
+    curves.left(now.left, value, move);
+    names.forEach((text, i) => {
+      text.classList.toggle("cl-strong", i === place);
+      text.style.opacity = i <= step ? 1 : 0.65;
+    });
+  }
+  return { height: bottom + 70, pose };
+}
+
+function render({ model, el }) {
+  const data = withWeights(model.get("data")),
+    { words, other } = data,
+    count = words.length;
+  const state = connect(model);
+  const read = remember((place) => readings(data, place));
+  const picture = stage(state, "Two readings of a sentence", (root, width) =>
+    build(root, width, data, read, state),
+  );
+
+  const caption = ({ place, step }) => {
+    const { left, mean } = read(place);
+    const word = `“${words[step]}”`;
+    if (step < place) return `Both have read ${word}. Nothing differs yet.`;
+    if (step === place)
+      return `One has read ${word}, the other “${other}”. Call the difference 1, in the states and in the averages.`;
+    const [kept, shared] = [left[step], mean[step]].map((share) =>
+      format(share, share < 0.01 ? 5 : 3),
+    );
+    const gone = step - place;
+    return [
+      `Both have read ${word}, ${gone} ${gone === 1 ? "word" : "words"} later: ${kept} of the difference is left in the `,
+      mark("stream", "state"),
+      `, ${shared} in the `,
+      mark("attention", "average"),
+      ".",
+    ];
+  };
+  const place = slider(state, "place", "the word that is replaced:", {
+    min: 0,
+    max: count - 1,
+    describe: (i) => `${words[i]} by ${other}`,
+  });
+  const puzzles = goals(state, [
+    {
+      text: `Place “${other}” so that between a third and two thirds of the difference is left in the state at “${words[count - 1]}”.`,
+      reached: ({ place }) => {
+        const kept = read(place).left[count - 1];
+        return kept > 1 / 3 && kept < 2 / 3;
+      },
+    },
+    {
+      text: "Step to the first word at which less than a hundredth is left in the state.",
+      reached: ({ place, step }) => {
+        const { left } = read(place);
+        return step > place && left[step] < 0.01 && left[step - 1] >= 0.01;
+      },
+    },
+  ]);
+  frame(
+    el,
+    "What is left of a word",
+    place,
+    picture,
+    stepper(state, { steps: words.map((name) => ({ name, caption })), pace: 900 }),
+    puzzles,
+  );
+  return state.close;
+}
+
+export default { render };

@@ -1,0 +1,120 @@
+// One number of the first token, turned down: the vector that it stands in, the loss, what is written.
+
+const HIGH = 150; // pixels of the largest number
+
+function build(root, width, { first, other, dimension, factors, losses, even }) {
+  const most = Math.max(...first.map(Math.abs)),
+    step = width / first.length;
+  const ground = HIGH + 24;
+  const tall = (number) => (HIGH * Math.abs(number)) / most;
+  const bars = (numbers) =>
+    Array.from(numbers, (number, i) =>
+      i === dimension ? "" : `M${(i + 0.5) * step} ${ground}v${-Math.max(tall(number), 0.5)}`,
+    ).join("");
+  const rest = drawing("path", { class: "cl-shaft", "stroke-width": Math.max(step * 0.8, 0.5) });
+  const bar = drawing("rect", { class: "cl-tip", x: -2.5, width: 5 });
+  const number = drawing("text", { "data-name": "number" });
+  number.setAttribute(
+    "class",
+    dimension * step > width / 2 ? "cl-end cl-strong" : "cl-start cl-strong",
+  );
+  number.setAttribute("x", dimension * step > width / 2 ? -9 : 9);
+  root.append(
+    drawing("path", { class: "cl-axis", d: `M0 ${ground}H${width}` }),
+    drawing("g", { class: "cl-stream" }, rest),
+    label(
+      `dimension ${dimension}`,
+      (dimension + 0.5) * step,
+      ground + 18,
+      dimension * step > width / 2 ? "cl-end" : "cl-start",
+    ),
+    label("0", 0, ground + 18, "cl-start cl-quiet"),
+  );
+  const lone = part(
+    root,
+    drawing("g", { class: "cl-attention" }, bar, number),
+    { x: (dimension + 0.5) * step, y: ground, h: 0 },
+    ({ h }) => {
+      fill(bar, { y: -h, height: h }, []);
+      number.setAttribute("y", -Math.max(h - 12, 10));
+    },
+  );
+  const low = ground + 56,
+    span = Math.max(even, ...losses) * 1.08,
+    across = (loss) => (width * loss) / span;
+  const filled = drawing("rect", { class: "cl-tip", height: 18, y: low });
+  root.append(
+    drawing("rect", { class: "cl-axis", y: low, width, height: 18 }),
+    drawing("g", { class: "cl-stream" }, filled),
+    drawing("path", { class: "cl-axis", d: `M${across(even)} ${low - 6}v30`, "stroke-width": 2 }),
+    label(`an even guess: ${format(even, 1)}`, across(even), low + 38, "cl-end"),
+    label("loss on English", 0, low - 8, "cl-start"),
+  );
+  const wide = part(root, drawing("g", {}), { w: 0 }, ({ w }) => filled.setAttribute("width", w));
+  return {
+    height: low + 48,
+    pose({ level, token }, move) {
+      const own = token === "first" ? first : other;
+      const value = own[dimension] * (token === "first" ? factors[level] : 1);
+      rest.setAttribute("d", bars(own));
+      write(number, value, 0);
+      lone.to({ h: tall(value) }, move);
+      wide.to({ w: across(losses[level]) }, move);
+    },
+  };
+}
+
+function render({ model, el }) {
+  const data = model.get("data");
+  const { factors, losses, even, stories, dimension, block } = data;
+  const state = connect(model);
+  const scene = stage(state, "The numbers of one token's vector, and the loss", (root, width) =>
+    build(root, width, { ...data, first: unpack(data.first), other: unpack(data.other) }),
+  );
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    slider(state, "level", "the number of the first token, times", {
+      min: 0,
+      max: factors.length - 1,
+      describe: (level) => format(factors[level], 1),
+    }),
+    choice(state, "token", "show the vector of", () => ({
+      "": [
+        ["first", "the first token"],
+        ["other", "another token"],
+      ],
+    })),
+    choice(state, "prompt", "let it go on from", () => ({ "": sameText(Object.keys(stories)) })),
+  );
+  const loss = element("b", { "data-name": "loss" });
+  const story = element("span", { "data-name": "story" });
+  const prompt = element("b");
+  state.draw((value) => {
+    write(loss, losses[value.level]);
+    prompt.textContent = value.prompt;
+    story.textContent = stories[value.prompt][value.level];
+  });
+  const said = element("p", {}, "loss ", loss, " nats. It writes: ", prompt, story);
+  const say = announce(state, ({ level }) => {
+    const than = losses[level] > even ? "worse than" : "better than";
+    return `With ${format(factors[level], 1)} times the number in dimension ${dimension} after block ${block}, the loss is ${format(losses[level])} nats, ${than} an even guess.`;
+  });
+  const puzzles = goals(state, [
+    {
+      text: "Turn the number as far down as you can while the loss stays within half a nat of what it was.",
+      reached: ({ level }) =>
+        level > 0 &&
+        losses[level] - losses[0] < 0.5 &&
+        !losses.some((loss, i) => i > level && loss - losses[0] < 0.5),
+    },
+    {
+      text: "Make the model worse than an even guess.",
+      reached: ({ level }) => losses[level] > even,
+    },
+  ]);
+  frame(el, "One number, turned down", controls, scene, said, say, puzzles);
+  return state.close;
+}
+
+export default { render };

@@ -1,0 +1,37 @@
+"""What limits a computation on a GPU: its arithmetic, or its memory."""
+
+from collections.abc import Mapping
+
+from companion.page.live import LiveFigure, table
+
+
+def roofline_figure(devices: Mapping[str, Mapping]) -> LiveFigure:
+    """Parts of a model under the roof of a GPU, by how many operations they make of every byte.
+
+    The reader moves the length of the text, the batch, the width of a head, the number of query
+    heads that share a key head, the numbers' format and the device.
+
+    Args:
+        devices: name -> {"bandwidth": terabytes per second, "peak": {"bfloat16": ..., "float32":
+            ... tera-operations per second}}.
+
+    Source: Williams, Waterman and Patterson 2009 (https://doi.org/10.1145/1498765.1498785).
+    """
+    first = next(iter(devices))
+    value = {
+        "device": first,
+        "dtype": "bfloat16",
+        "log_n": 12,
+        "log_batch": 0,
+        "log_d": 7,
+        "log_group": 0,
+    }
+    rows = [
+        (name, device["peak"]["bfloat16"] / device["bandwidth"]) for name, device in devices.items()
+    ]
+    return LiveFigure(
+        "roofline",
+        {"devices": {name: dict(device) for name, device in devices.items()}},
+        value,
+        table("Operations per byte at the ridge, bfloat16", ["device", "ridge"], rows),
+    )

@@ -1,0 +1,88 @@
+"""nbval's run of the book keeps what the press would have kept."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from book._press.execute import Record, execute
+
+ROOT = Path(__file__).parents[2]
+SHOWING = (
+    """\
+from IPython.display import HTML, clear_output, display
+with open('runs', 'a') as file: file.write('x')
+print('before'); display(HTML('<b>between</b>')); print('after')""",
+    "shown = display(HTML('old'), display_id=True); shown.update(HTML('new'))",
+    "print('gone'); clear_output(); print('stays')",
+    "import sys; print('told', file=sys.stderr)",
+    "{'a': 1}",
+)
+
+
+def write(path, *sources, reference=""):
+    cells = [nbformat.v4.new_code_cell(source, id=f"c{i}") for i, source in enumerate(sources)]
+    if reference:
+        cells[0].outputs = [nbformat.v4.new_output("stream", name="stdout", text=reference)]
+        cells[0].metadata.tags, cells[0].execution_count = ["nbval-check-output"], 1
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A book of three chapters: one passes, a cell of one fails, one differs from its reference."""
+    root = tmp_path_factory.mktemp("book")
+    pages = "{file: part/showing}, {file: part/failing}, {file: part/differing}"
+    (root / "_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters: [{pages}]\n")
+    (root / "_config.yml").write_text("execute: {timeout: 20}\n")
+    (root / "requirements.txt").write_text("torch==2.13.0\n")
+    (root / "intro.md").write_text("# A book\n")
+    for folder in ("companion", "part"):
+        (root / folder).mkdir()
+    (root / "companion" / "__init__.py").write_text("")
+    write(root / "part" / "showing.ipynb", *SHOWING)
+    write(root / "part" / "failing.ipynb", "print(1)", "1 / 0", "print(2)")
+    write(root / "part" / "differing.ipynb", "print(1)", reference="2\n")
+    return root
+
+
+@pytest.fixture(scope="module")
+def told(book):
+    """What is printed when the book is validated."""
+    environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
+    command = [sys.executable, "-m", "book._press.validate"]
+    run = subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
+    assert run.returncode == 1, run.stdout + run.stderr
+    return run.stdout
+
+
+def kept(book, name):
+    return Record.of(book, book / "part" / f"{name}.ipynb")
+
+
+def without_counts(outputs):
+    """nbval asks the kernel not to count its cells."""
+    return [[{**output, "execution_count": 0} for output in cell] for cell in outputs]
+
+
+def test_the_outputs_kept_are_those_of_the_press(book, told):
+    assert "2 failed, 7 passed" in told
+    assert not (book / "part" / "runs").exists()  # it ran on its copy
+    record = kept(book, "showing").read()
+    run = execute(book / "part" / "showing.ipynb", timeout=20)
+    expected = [cell.outputs for cell in run.notebook.cells]
+    assert without_counts(record["outputs"]) == without_counts(expected)
+    assert record["seconds"] > 0
+    assert record["peak_mb"] > 20
+
+
+def test_a_notebook_with_a_cell_that_fails_is_not_kept(book, told):
+    assert "ZeroDivisionError" in told
+    assert not kept(book, "failing").file.exists()
+
+
+def test_a_notebook_whose_checked_output_differs_is_not_kept(book, told):
+    assert "Cell outputs differ" in told
+    assert not kept(book, "differing").file.exists()
