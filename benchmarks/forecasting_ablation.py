@@ -83,6 +83,6 @@ def main(seeds: list[int]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[301, 302, 303, 304, 305])
+    parser.add_argument("--seeds", type=int, nargs="+", default=list(range(301, 309)))
     torch.set_num_threads(1)
     main(parser.parse_args().seeds)
