@@ -110,14 +110,14 @@ class RMSNorm(nn.Module):
         return self.gain * x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt()
 
 
-def angles(start: int, stop: int, d_k: int, device: torch.device | None = None) -> Tensor:
-    """By how much RoPE turns each pair of entries at positions start to stop, (T, d_k / 2)."""
-    speeds = 10_000 ** (-torch.arange(0, d_k, 2, device=device) / d_k)
-    return torch.arange(start, stop, device=device)[:, None] * speeds
+def rotate(x: Tensor, start: int = 0) -> Tensor:
+    """RoPE: turn the pairs (entry i, entry i + d_k / 2) of x (B, H, T, d_k) by their position.
 
-
-def rotate(x: Tensor, angle: Tensor) -> Tensor:
-    """Turn the pairs (entry i, entry i + d_k / 2) of x (B, H, T, d_k) by the angles."""
+    The first of the T positions is `start`; pair i turns by 10,000 ** (-2i / d_k) at each position.
+    """
+    T, d_k = x.shape[-2:]
+    speeds = 10_000 ** (-torch.arange(0, d_k, 2, device=x.device) / d_k)
+    angle = torch.arange(start, start + T, device=x.device)[:, None] * speeds
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
 
@@ -131,17 +131,17 @@ class Attention(nn.Module):
         self.qkv = nn.Linear(d, 3 * d, bias=False)
         self.out = nn.Linear(d, d, bias=False)
 
-    def forward(self, x: Tensor, angle: Tensor, cache: dict | None = None) -> Tensor:
+    def forward(self, x: Tensor, cache: dict | None = None) -> Tensor:
         B, T, d = x.shape
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # (B, H, T, d_k)
-        q, k = rotate(q, angle), rotate(k, angle)
+        past = cache["k"].shape[2] if cache else 0
+        q, k = rotate(q, past), rotate(k, past)
         if cache is not None:
-            if cache:
+            if past:
                 k = torch.cat([cache["k"], k], dim=2)
                 v = torch.cat([cache["v"], v], dim=2)
             cache.update(k=k, v=v)
-        S = k.shape[2]
-        seen = torch.ones(T, S, dtype=torch.bool, device=x.device).tril(S - T)
+        seen = torch.ones(T, past + T, dtype=torch.bool, device=x.device).tril(past)
         y = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
         return self.out(y.transpose(1, 2).reshape(B, T, d))
 
@@ -168,8 +168,8 @@ class Block(nn.Module):
         self.norm1, self.attention = RMSNorm(d), Attention(d, heads)
         self.norm2, self.feed_forward = RMSNorm(d), SwiGLU(d)
 
-    def forward(self, x: Tensor, angle: Tensor, cache: dict | None = None) -> Tensor:
-        x = x + self.attention(self.norm1(x), angle, cache)
+    def forward(self, x: Tensor, cache: dict | None = None) -> Tensor:
+        x = x + self.attention(self.norm1(x), cache)
         return x + self.feed_forward(self.norm2(x))
 
 
@@ -186,7 +186,6 @@ class LanguageModel(nn.Module):
         self.norm_in = RMSNorm(d)  # or the blocks drown an embedding that starts small
         self.blocks = nn.ModuleList(Block(d, heads) for _ in range(layers))
         self.norm_out = RMSNorm(d)
-        self.d_k = d // heads
         for name, weight in self.named_parameters():
             if weight.dim() == 2:
                 into_stream = name.endswith(("out.weight", "down.weight"))
@@ -195,11 +194,9 @@ class LanguageModel(nn.Module):
                 nn.init.normal_(weight, std=scale * std)
 
     def forward(self, ids: Tensor, cache: list[dict] | None = None) -> Tensor:
-        past = cache[0]["k"].shape[2] if cache and cache[0] else 0
-        angle = angles(past, past + ids.shape[1], self.d_k, ids.device)
         x = self.norm_in(self.embedding(ids.clamp(min=0)))
         for number, block in enumerate(self.blocks):
-            x = block(x, angle, None if cache is None else cache[number])
+            x = block(x, None if cache is None else cache[number])
         return self.norm_out(x) @ self.embedding.weight.T
 
     def empty_cache(self) -> list[dict]:

@@ -1,24 +1,26 @@
-"""How a check is written: call the answer, compare it with right and with known wrong ones.
+"""How a check is written: a ladder of inputs, each of which isolates one idea.
 
-A check is a function marked `@exercise`. It takes the learner's object, calls it through `call` or
-`compare`, raises `Mistake` where something is wrong, and returns what it has tried.
+A check is a function marked `@exercise`. It takes the learner's object, tries it on the rungs of
+one or more ladders, and returns what they are; the first rung that fails is the mistake. What no
+ladder can say a check finds out by itself: it calls the answer through `call` and raises `Mistake`.
 """
 
+import ast
+import dis
 import functools
 import inspect
-import random
 import sysconfig
 import traceback
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 import companion
+from companion.checks.undisturbed import repeatable, undisturbed
 from companion.checks.verdict import Verdict
 
 
@@ -31,7 +33,7 @@ class Mistake(Exception):
 
 
 class NotAttempted(Exception):
-    """The answer still says NotImplementedError."""
+    """The answer still raises the NotImplementedError of the exercise."""
 
 
 def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
@@ -39,7 +41,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
 
     @functools.wraps(check)
     def judged(answer) -> Verdict:
-        with repeatable():
+        with undisturbed(), repeatable():
             try:
                 if not callable(answer):
                     raise Mistake(
@@ -56,186 +58,269 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
     return judged
 
 
-@contextmanager
-def repeatable() -> Iterator[None]:
-    """The same random numbers for every run of a check; the learner's own go on undisturbed."""
-    states = random.getstate(), np.random.get_state()  # noqa: NPY002 (what answers draw from)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        random.seed(0)
-        np.random.seed(0)  # noqa: NPY002
+class Rung(NamedTuple):
+    """One idea, and an input on which it alone decides.
+
+    Args:
+        idea: what holds on this input, in words; a learner reads it where it does not.
+        code: what a learner can run again, in the words of the exercise; torch and np are there.
+            Its last line is an expression, whose value is judged. The lines before the first one
+            that names the answer make its inputs, which must stay as they are.
+        instead: a mistake by name -> an answer that makes it, in the form of the right one.
+    """
+
+    idea: str
+    code: str
+    instead: Mapping[str, Callable] = {}
+
+
+def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answer) -> None:
+    """Hold an answer against the right one, rung by rung; the first that fails is its mistake.
+
+    Numbers are compared as numbers: lists, arrays and tensors of any dtype are alike.
+
+    Args:
+        rungs: from the simplest input to the hardest.
+        right: the right answer, which is called as the learner's is; several results are a tuple.
+        optional: how many of the last results an answer may leave out.
+        answer: one keyword, the name that the answer has in the rungs: `attention=answer`.
+
+    Raises:
+        Mistake: a rung fails: the one of its known mistakes that gives the same, or its idea.
+        NotAttempted: the answer is still the exercise's.
+    """
+    [(name, given)] = answer.items()
+    for idea, code, instead in rungs:
+        shown = f"torch.manual_seed(0)\n{code}" if ".rand" in code else code
         try:
-            yield
-        finally:
-            random.setstate(states[0])
-            np.random.set_state(states[1])  # noqa: NPY002
+            result = _value(code, name, given)
+        except Mistake as mistake:
+            raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
+        except Exception as error:
+            raise _raised(error, shown, f", when this was tried: {idea}") from error
+        if result is None:
+            raise Mistake("it returned None; is the `return` missing?", shown)
+        expected = _value(code, name, right)
+        if _alike(result, expected, optional):
+            continue
+        example = f"{shown}\n{_difference(result, expected)}"
+        for mistake, wrong in instead.items():
+            if _would_be(result, code, name, wrong, optional):
+                raise Mistake(mistake, example)
+        fact = _fact(result, expected, optional)
+        raise Mistake(f"{fact}: {idea}" if fact else idea, example)
 
 
-@contextmanager
-def quietly() -> Iterator[None]:
-    """No warnings, which are errors in some places: the verdict is the same in all of them."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        yield
+HERE = "<the code of a rung>"
+
+
+def _value(code: str, name: str, answer: Callable):
+    """The value of the last line, where `name` is this answer.
+
+    Raises:
+        Mistake: an input has changed.
+    """
+    *lines, last = ast.parse(code).body
+    uses = [any(getattr(x, "id", "") == name for x in ast.walk(line)) for line in lines]
+    first = [*uses, True].index(True)
+    names = {"torch": torch, "np": np, name: answer}
+    given = set(names)
+    with undisturbed():
+        torch.manual_seed(0)
+        exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
+        inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
+        exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
+        value = eval(compile(ast.Expression(last.value), HERE, "eval"), names)
+    for key, (x, before) in inputs.items():
+        _check_unchanged(key, x, before)
+    return value
+
+
+def _check_unchanged(name: str, x, before: list[np.ndarray], example: str = "") -> None:
+    after = _arrays_in(x)
+    if len(before) != len(after) or not all(map(_equal, before, after)):
+        raise Mistake(
+            f"it changes its input {name}; work on a copy, or use operations that make a new array",
+            f"{example}\n{show({f'{name} afterwards': x})}".strip(),
+        )
+
+
+def _arrays_in(x) -> list[np.ndarray]:
+    """Copies of all numbers in an input; none of what holds none."""
+    if isinstance(x, torch.nn.Module):
+        x = x.state_dict()
+    if isinstance(x, Mapping):
+        x = [*x.values()]
+    if isinstance(x, list | tuple):
+        return [np.asarray(len(x)), *(array for item in x for array in _arrays_in(item))]
+    if isinstance(x, np.ndarray | int | float | str) or (torch.is_tensor(x) and not x.is_meta):
+        return [_numpy(x).copy()]
+    return []
+
+
+def _would_be(result, code: str, name: str, wrong: Callable, optional: int) -> bool:
+    """Whether a wrong answer gives this result."""
+    try:
+        return _alike(result, _value(code, name, wrong), optional)
+    except (ValueError, RuntimeError, IndexError):  # it cannot take these shapes
+        return False
+
+
+def _alike(result, expected, optional: int = 0) -> bool:
+    """Whether a result is the expected one, in whatever form its numbers come."""
+    if isinstance(expected, tuple):
+        result = result if isinstance(result, tuple | list) else (result,)
+        right_count = len(expected) - optional <= len(result) <= len(expected)
+        return right_count and all(map(_alike, result, expected))
+    if not isinstance(expected, torch.Tensor | np.ndarray | np.number | list | int | float):
+        return type(result) is type(expected) and result == expected
+    try:
+        return close(_numbers(result), expected) or close(_numbers(_alone(result)), expected)
+    except (TypeError, ValueError):
+        return False
+
+
+def _alone(result):
+    """The one array of a list or tuple that holds just one."""
+    match result:
+        case [torch.Tensor() | np.ndarray() as x] if x.ndim:
+            return x
+    return result
+
+
+def _numbers(x) -> np.ndarray:
+    """An array of what an answer has returned, nested lists of tensors included.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: its rows have several lengths.
+    """
+    if isinstance(x, list | tuple):
+        return np.asarray([_numbers(item) for item in x])
+    if (array := _numpy(x)).dtype.kind not in "biuf":
+        raise TypeError(f"expected numbers, got {type(x).__name__}")
+    return array
+
+
+def close(x, y) -> bool:
+    """Whether two arrays have the same shape and the same numbers: of floats, as far as float32."""
+    x, y = _numpy(x), _numpy(y)
+    if x.dtype.kind != "f" and y.dtype.kind != "f":
+        return np.array_equal(x, y)
+    return x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def _fact(result, expected, optional: int = 0) -> str:
+    """What can be seen of a wrong result without knowing why: its form; or nothing."""
+    if isinstance(expected, tuple):
+        results = result if isinstance(result, tuple | list) else (result,)
+        if not len(expected) - optional <= len(results) <= len(expected):
+            found = len(results)
+            return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
+        facts = map(_fact, results, expected)
+        return next((f"result {i}: {fact}" for i, fact in enumerate(facts, 1) if fact), "")
+    try:
+        x, y = _numbers(_alone(result)), _numbers(expected)
+    except (TypeError, ValueError):
+        kinds = type(result).__name__, type(expected).__name__
+        return "it returned {}, expected {}".format(*kinds) if kinds[0] != kinds[1] else ""
+    if x.shape != y.shape:
+        return f"it returned shape {x.shape}, expected {y.shape}"
+    if not np.isfinite(x).all() and np.isfinite(y).all():
+        return "it returned NaN or infinity"
+    return ""
+
+
+def _difference(result, expected) -> str:
+    """Expected and yours: the first two that differ, and where, if they are large."""
+    if isinstance(expected, tuple):
+        results = result if isinstance(result, tuple | list) else (result,)
+        for i, (x, y) in enumerate(zip(results, expected, strict=False), start=1):
+            if not _alike(x, y):
+                which = f" as result {i} of {len(expected)}" if len(expected) > 1 else ""
+                return f"expected{which}{_difference(x, y).removeprefix('expected')}"
+    try:
+        x, y = _numbers(_alone(result)), _numbers(expected)
+    except (TypeError, ValueError):
+        return show({"expected": expected, "yours": result})
+    if x.shape == y.shape and (x.size > 16 or _text(x) == _text(y)):
+        apart = np.abs(x.astype(float) - y) if np.isfinite(x).all() else ~np.isfinite(x)
+        place = tuple(int(i) for i in np.unravel_index(apart.argmax(), x.shape))
+        at = f" at {list(place)}" if place else ""
+        x, y = (f"{z[place]:.6g}" if z.dtype.kind == "f" else z[place].item() for z in (x, y))
+        return f"expected{at} = {y}\nyours = {x}"
+    return show({"expected": y, "yours": x})
 
 
 def call(answer: Callable, **inputs):
     """The learner's result for these inputs, which are given by position and must stay as they are.
 
     Raises:
-        NotAttempted: the answer raised NotImplementedError.
-        Mistake: it raised something else, changed an input, or returned nothing.
+        NotAttempted: the answer is still the exercise's.
+        Mistake: it raised something, changed an input, or returned nothing.
     """
     given = {name: _copy(x) for name, x in inputs.items()}
+    before = {name: _arrays_in(x) for name, x in given.items()}
+    shown = show(inputs)
     try:
-        with quietly():
+        with undisturbed():
             result = answer(*given.values())
-    except NotImplementedError as error:
-        raise NotAttempted from error
     except Exception as error:
-        raise Mistake(
-            f"it raised {type(error).__name__}: {error}", f"{where(error)}\n{show(inputs)}"
-        ) from error
-    for name, x in inputs.items():
-        if isinstance(x, np.ndarray | torch.Tensor) and not _equal(x, given[name]):
-            raise Mistake(
-                f"it changes its input {name}; work on a copy, "
-                "or use operations that make a new array",
-                show({f"{name} before": x, f"{name} after": given[name]}),
-            )
+        raise _raised(error, shown) from error
+    for name, x in given.items():
+        _check_unchanged(name, x, before[name], shown)
     if result is None:
-        raise Mistake("it returned None; is the `return` missing?", show(inputs))
+        raise Mistake("it returned None; is the `return` missing?", shown)
     return result
 
 
-def compare(
-    answer: Callable,
-    cases: Sequence[dict],
-    right: Callable,
-    mistakes: Mapping[str, Callable],
-    *,
-    kind: type = torch.Tensor,
-    numbers: type = np.floating,
-    otherwise: str = "",
-    optional: int = 0,
-) -> None:
-    """Hold the answer against the right one on every case, smallest first.
-
-    Where it differs, the mistake is that of the first known wrong answer which gives the learner's
-    numbers on all cases.
-
-    Args:
-        answer: the learner's function.
-        cases: named inputs, in the order of the arguments.
-        right: the right answer; returns a tuple of arrays.
-        mistakes: what to say -> a wrong answer, in the form of `right`.
-        kind: the type of the arrays; int for one number.
-        numbers: what is in the arrays: np.floating, np.integer or np.bool_.
-        otherwise: what to say where no known wrong answer gives the learner's numbers.
-        optional: how many of the last arrays an answer may leave out.
-
-    Raises:
-        Mistake: the answer is wrong on a case.
-    """
-    results = [_result_or_mistake(answer, case, kind, numbers) for case in cases]
-    right_so_far = ""
-    for case, result in zip(cases, results, strict=True):
-        if isinstance(result, Mistake):
-            raise Mistake(result.mistake, f"{result.example}{right_so_far}") from result
-        expected = right(*map(_copy, case.values()))
-        if _agree(result, expected):
-            if len(result) < len(expected) - optional:
-                raise Mistake(f"it returned {len(result)} of {len(expected)} results", show(case))
-            right_so_far = f"\nit was right on {_shapes(case)}" if _shapes(case) else ""
-            continue
-        example = f"{show(case)}\n{_difference(result, expected)}"
-        for mistake, wrong in mistakes.items():
-            if all(map(_would_give, [wrong] * len(cases), cases, results)):
-                raise Mistake(mistake, example)
-        raise Mistake(otherwise or _plain(result, expected), f"{example}{right_so_far}")
+def _raised(error: Exception, example: str, trying: str = "") -> Exception:
+    """What an error in the answer means: not attempted yet, or a mistake with its line."""
+    own = _own(error)
+    last = [*_steps(error)][-1]
+    if isinstance(error, NotImplementedError):
+        operation = dis.opname[last.tb_frame.f_code.co_code[last.tb_lasti]]
+        if last in own and operation == "RAISE_VARARGS":
+            return NotAttempted()
+        if last.tb_frame.f_code.co_name == "_forward_unimplemented":
+            kind = type(last.tb_frame.f_locals["self"])
+            methods = [name for name, x in vars(kind).items() if inspect.isfunction(x)]
+            return Mistake(
+                f"the class {kind.__name__} has no method `forward`; "
+                f"it has {', '.join(methods) or 'none at all'}",
+                example,
+            )
+    said = f"it raised {type(error).__name__}: {error}"
+    if isinstance(error, TypeError) and not own:
+        return Mistake(f"{said}: it cannot be called in this way", f"{where(error)}\n{example}")
+    if isinstance(error, AttributeError) and not own:
+        methods = [name for name in dir(type(error.obj)) if not name.startswith("_")][:12]
+        return Mistake(f"{said}; it has {', '.join(methods)}", example)
+    return Mistake(said + trying, f"{where(error)}\n{example}")
 
 
-NUMBERS = {np.floating: "floating numbers", np.integer: "integers", np.bool_: "True and False"}
+def where(error: Exception) -> str:
+    """The last line in the traceback that is the learner's own."""
+    if not (own := _own(error)):
+        return "in the call itself: do the arguments fit?"
+    [last] = traceback.extract_tb(own[-1], limit=1)
+    return f"in {last.name}, line {last.lineno}: {last.line}"
 
 
-def _result_or_mistake(answer, case: dict, kind: type, numbers: type) -> "tuple | Mistake":
-    try:
-        result = call(answer, **case)
-        result = tuple(result) if isinstance(result, tuple | list) else (result,)
-        if not result:
-            raise Mistake("it returned nothing but an empty tuple or list", show(case))
-        for x in result:
-            if not isinstance(x, kind):
-                expected = f"{kind.__module__}.{kind.__name__}".removeprefix("builtins.")
-                raise Mistake(
-                    f"it returned {type(x).__name__}, expected {expected}",
-                    show(case),
-                )
-            if not np.issubdtype(_numpy(x).dtype, numbers):
-                dtype = _numpy(x).dtype if kind is int else x.dtype
-                raise Mistake(f"it returned {dtype}, expected {NUMBERS[numbers]}", show(case))
-    except Mistake as mistake:
-        return mistake
-    return result
+LIBRARIES = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))
+LIBRARIES += (sysconfig.get_path("stdlib"), HERE)
 
 
-def _would_give(wrong: Callable, case: dict, result: "tuple | Mistake") -> bool:
-    """Whether a wrong answer gives this result; where the learner's raised, nobody can say no."""
-    if isinstance(result, Mistake):
-        return True
-    try:
-        with np.errstate(all="ignore"):
-            return _agree(result, wrong(*map(_copy, case.values())))
-    except (ValueError, RuntimeError, IndexError):  # it cannot take these shapes
-        return False
+def _own(error: Exception) -> list:
+    """The steps of the traceback that are in the learner's code."""
+    return [x for x in _steps(error) if not x.tb_frame.f_code.co_filename.startswith(LIBRARIES)]
 
 
-def _agree(result: tuple, expected: tuple) -> bool:
-    """Whether the arrays are the same, as far as the learner's go."""
-    return len(result) <= len(expected) and all(map(close, result, expected))
-
-
-def close(x, y) -> bool:
-    """Whether two arrays have the same shape and the same numbers: of floats, as far as float32."""
-    x, y = _numpy(x), _numpy(y)
-    if x.dtype.kind != "f":
-        return np.array_equal(x, y)
-    return x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True)
-
-
-def _plain(result: tuple, expected: tuple) -> str:
-    """The mistake where it has no name."""
-    if len(result) > len(expected):
-        most = "a single one" if len(expected) == 1 else f"at most {len(expected)}"
-        return f"it returned {len(result)} arrays, expected {most}"
-    for i, (x, y) in enumerate(zip(result, expected, strict=False), start=1):
-        x, y = _numpy(x), _numpy(y)
-        if x.shape != y.shape:
-            which = "" if len(result) == 1 else f" in array {i} of {len(result)}"
-            return f"it returned shape {tuple(x.shape)}{which}, expected {tuple(y.shape)}"
-        if not np.isfinite(x).all() and np.isfinite(y).all():
-            return "it returned NaN or infinity"
-    return "the numbers are wrong"
-
-
-def _difference(result: tuple, expected: tuple) -> str:
-    for i, (x, y) in enumerate(zip(result, expected, strict=False), start=1):
-        if close(x, y):
-            continue
-        which = "expected" if len(expected) == 1 else f"expected as result {i} of {len(expected)}"
-        both = {which: y, "yours": x}
-        if _numpy(x).shape == _numpy(y).shape and (_numpy(x).size > 16 or _text(x) == _text(y)):
-            x, y = (_numpy(z).astype(float) for z in (x, y))
-            apart = np.abs(x - y) if np.isfinite(x).all() else ~np.isfinite(x)
-            place = tuple(int(i) for i in np.unravel_index(apart.argmax(), x.shape))
-            both = {f"{which} at {list(place)}": f"{y[place]:.6g}", "yours": f"{x[place]:.6g}"}
-        return show(both)
-    return ""
-
-
-def _shapes(case: dict) -> str:
-    shapes = {name: tuple(x.shape) for name, x in case.items() if hasattr(x, "shape")}
-    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+def _steps(error: Exception):
+    step = error.__traceback__
+    while step:
+        yield step
+        step = step.tb_next
 
 
 def show(named: dict) -> str:
@@ -278,18 +363,113 @@ def longest_chain(result: torch.Tensor) -> int:
     return length[result.grad_fn]
 
 
-def where(error: Exception) -> str:
-    """The last line in the traceback that is the learner's own."""
-    libraries = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))
-    libraries += (sysconfig.get_path("stdlib"),)
-    own = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(libraries)
-    ]
-    if not own:
-        return "in the call itself: do the arguments fit?"
-    return f"in {own[-1].name}, line {own[-1].lineno}: {own[-1].line}"
+def compare(
+    answer: Callable,
+    cases: Sequence[dict],
+    right: Callable,
+    mistakes: Mapping[str, Callable],
+    *,
+    kind: type = torch.Tensor,
+    numbers: type = np.floating,
+    otherwise: str = "",
+    optional: int = 0,
+) -> None:
+    """Hold the answer against the right one on every case, smallest first.
+
+    Where it differs, the mistake is that of the first known wrong answer which gives the learner's
+    numbers on all cases.
+
+    Args:
+        answer: the learner's function.
+        cases: named inputs, in the order of the arguments.
+        right: the right answer; returns a tuple of arrays.
+        mistakes: what to say -> a wrong answer, in the form of `right`.
+        kind: the type of the arrays; int for one number.
+        numbers: what is in the arrays: np.floating, np.integer or np.bool_.
+        otherwise: what to say where no known wrong answer gives the learner's numbers.
+        optional: how many of the last arrays an answer may leave out.
+
+    Raises:
+        Mistake: the answer is wrong on a case.
+    """
+    several = kind is int or len(right(*map(_copy, cases[0].values()))) > 1
+    results = [_result_or_mistake(answer, case, kind, numbers, several) for case in cases]
+    right_so_far = ""
+    for case, result in zip(cases, results, strict=True):
+        if isinstance(result, Mistake):
+            raise Mistake(result.mistake, f"{result.example}{right_so_far}") from result
+        expected = right(*map(_copy, case.values()))
+        if _agree(result, expected):
+            if len(result) < len(expected) - optional:
+                raise Mistake(f"it returned {len(result)} of {len(expected)} results", show(case))
+            right_so_far = f"\nit was right on {_shapes(case)}" if _shapes(case) else ""
+            continue
+        example = f"{show(case)}\n{_difference(result, expected)}"
+        for mistake, wrong in mistakes.items():
+            if all(map(_would_give, [wrong] * len(cases), cases, results)):
+                raise Mistake(mistake, example)
+        otherwise = otherwise or _fact(result, expected, optional) or "the numbers are wrong"
+        raise Mistake(otherwise, f"{example}{right_so_far}")
+
+
+NUMBERS = {np.floating: "floating numbers", np.integer: "integers", np.bool_: "True and False"}
+
+
+def _result_or_mistake(
+    answer, case: dict, kind: type, numbers: type, several: bool
+) -> "tuple | Mistake":
+    try:
+        result = call(answer, **case)
+        alone = not isinstance(result, tuple | list) or (not several and _is_of_numbers(result))
+        if alone or (not several and isinstance(result, list) and len(result) > 1):
+            result = (result,)
+        if not result:
+            raise Mistake("it returned nothing but an empty tuple or list", show(case))
+        result = tuple(x if kind is int else _as_array(x, case) for x in result)
+        for x in result:
+            if kind is int and not isinstance(x, int):
+                raise Mistake(f"it returned {type(x).__name__}, expected int", show(case))
+            dtype = _numpy(x).dtype
+            if not np.issubdtype(dtype, numbers) and (numbers, dtype.kind) != (np.floating, "i"):
+                raise Mistake(f"it returned {dtype}, expected {NUMBERS[numbers]}", show(case))
+    except Mistake as mistake:
+        return mistake
+    return result
+
+
+def _is_of_numbers(result) -> bool:
+    """Whether it is a list, however deep, of plain numbers."""
+    while isinstance(result, tuple | list) and result:
+        result = result[0]
+    return isinstance(result, int | float | np.number)
+
+
+def _as_array(x, case: dict) -> np.ndarray:
+    try:
+        return _numbers(x)
+    except (TypeError, ValueError) as error:
+        raise Mistake(f"it returned {type(x).__name__}, expected numbers", show(case)) from error
+
+
+def _would_give(wrong: Callable, case: dict, result: "tuple | Mistake") -> bool:
+    """Whether a wrong answer gives this result; where the learner's raised, nobody can say no."""
+    if isinstance(result, Mistake):
+        return True
+    try:
+        with np.errstate(all="ignore"):
+            return _agree(result, wrong(*map(_copy, case.values())))
+    except (ValueError, RuntimeError, IndexError):  # it cannot take these shapes
+        return False
+
+
+def _agree(result: tuple, expected: tuple) -> bool:
+    """Whether the arrays are the same, as far as the learner's go."""
+    return len(result) <= len(expected) and all(map(close, result, expected))
+
+
+def _shapes(case: dict) -> str:
+    shapes = {name: tuple(x.shape) for name, x in case.items() if hasattr(x, "shape")}
+    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
 
 def _copy(x):

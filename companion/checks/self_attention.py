@@ -13,10 +13,10 @@ from companion.checks.exercise import (
     close,
     compare,
     exercise,
-    quietly,
     show,
     where,
 )
+from companion.checks.undisturbed import undisturbed
 from companion.nn import causal_mask, scaled_dot_product_attention
 
 
@@ -345,7 +345,7 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, str, str]:
         return output, weights
 
     try:
-        with quietly():
+        with undisturbed():
             accepted, reason = test(recorded) is not False, "it returned False"
     except NotImplementedError as error:
         raise NotAttempted from error

@@ -54,7 +54,7 @@ def divided(distances, kept):
     return torch.logit(kept / distances)
 
 
-@wrong(forget_bias, "expected torch.Tensor")
+@right(forget_bias)
 def list_of_biases(distances, kept):
     return by_logit(distances, kept).tolist()
 

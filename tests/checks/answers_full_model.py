@@ -111,7 +111,7 @@ def in_place(target_ids, bos_id, eos_id, pad_id):
     return result
 
 
-@wrong(shifted, "it returned torch.float32, expected integers")
+@wrong(shifted, "it returned float32, expected integers")
 def as_floats(target_ids, bos_id, eos_id, pad_id):
     return tuple(x.float() for x in by_counting(target_ids, bos_id, eos_id, pad_id))
 

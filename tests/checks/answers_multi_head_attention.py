@@ -79,7 +79,7 @@ def counts_from_zero(x, num_heads):
     return view_and_transpose(x, num_heads)
 
 
-@wrong(split_heads, "returned 2 arrays")
+@wrong(split_heads, "it returned")
 def list_of_heads(x, num_heads):
     return x.chunk(num_heads, dim=-1)
 
@@ -345,7 +345,7 @@ class AroundTorch(nn.Module):
         return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
 
 
-@wrong(my_multi_head, "in array 2 of 2")
+@wrong(my_multi_head, "result 2: it returned shape")
 class AveragedWeights(AroundTorch):
     def forward(self, x, mask=None):
         return self.layer(x, x, x, attn_mask=None if mask is None else ~mask)

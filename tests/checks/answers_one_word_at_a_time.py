@@ -104,7 +104,7 @@ def in_place(w, x):
     return result
 
 
-@wrong(slopes, "expected torch.Tensor")
+@right(slopes)
 def list_of_numbers(w, x):
     return by_autograd(w, x).tolist()
 
@@ -176,7 +176,7 @@ def from_the_right(cell, words):
     return a_loop(cell, words.flip(0)).flip(0)
 
 
-@wrong(states, "expected torch.Tensor")
+@right(states)
 def a_list(cell, words):
     return a_loop(cell, words).tolist()
 

@@ -183,7 +183,7 @@ def scales_in_place(query, key, value):
     return softmax(query @ key.T) @ value
 
 
-@wrong(attention, "returned Tensor, expected numpy.ndarray")
+@right(attention)
 def in_torch(query, key, value):
     return scaled_dot_product_attention(*map(torch.from_numpy, (query, key, value)))[0]
 
@@ -203,13 +203,13 @@ def temperature_of_100(query, key, value):
     return softmax(query @ key.T / 100) @ value
 
 
-@wrong(attention, "expected at most 2")
+@wrong(attention, "it returned 3 results")
 def everything_it_has(query, key, value):
     scores = query @ key.T / np.sqrt(query.shape[-1])
     return softmax(scores) @ value, softmax(scores), scores
 
 
-@wrong(attention, "returned int64, expected floating")
+@wrong(attention, "the numbers are wrong")
 def rounded(query, key, value):
     return (softmax(query @ key.T / np.sqrt(query.shape[-1])) @ value).astype(int)
 
@@ -396,7 +396,7 @@ def detached_weights(query, key, value, mask):
     return level_then_empty(query, key, value, mask)[1].detach() @ value
 
 
-@wrong(masked_attention, "expected torch.Tensor")
+@wrong(masked_attention, "it raised RuntimeError: Can't call numpy")
 def in_numpy(query, key, value, mask):
     scores = query.numpy() @ key.numpy().T / np.sqrt(key.shape[-1])
     weights = np.where(mask.any(-1, keepdim=True), softmax(np.where(mask, scores, -1e9)), 0)

@@ -106,7 +106,7 @@ def without_the_diagonal(source, target):
     return (position < source) | (position < position[:, None])
 
 
-@wrong(prefix_mask, "it returned torch.float32, expected True and False")
+@wrong(prefix_mask, "it returned float32, expected True and False")
 def ones_and_zeros(source, target):
     return corner_filled(source, target).float()
 

@@ -1,0 +1,260 @@
+"""Ladders, and what a check neither trusts nor leaves behind, on an exercise of its own: halve."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from companion.checks import Verdict
+from companion.checks.exercise import Mistake, Rung, exercise, ladder
+
+HALVES = [
+    Rung("half of 0 is 0", "halve(torch.zeros(1))"),
+    Rung(
+        "half of 4 is 2, of 1 it is 0.5",
+        "x = torch.tensor([4.0, 1.0])\nhalve(x)",
+        {"it doubles": lambda x: 2 * x},
+    ),
+    Rung("rows and columns stay", "halve(torch.rand(4, 5))"),
+]
+
+
+@exercise
+def halve(answer) -> str:
+    ladder(HALVES, lambda x: x / 2, halve=answer)
+    return "three tensors"
+
+
+@exercise
+def largest_and_sum(answer) -> str:
+    rungs = [Rung("both of three numbers", "both(torch.tensor([1.0, 5.0, 2.0]))")]
+    ladder(rungs, lambda x: (x.max(), x.sum()), optional=1, both=answer)
+    return "three numbers"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda x: x / 2,
+        lambda x: x.double() * 0.5,
+        lambda x: (x / 2).tolist(),
+        lambda x: tuple((x / 2).tolist()),
+        lambda x: [*(x / 2)],
+        lambda x: x.numpy() / 2,
+        lambda x: [x / 2],
+        lambda x: (x / 2).requires_grad_(),
+        lambda x: [0] if len(x) == 1 else x / 2,
+    ],
+)
+def test_numbers_are_numbers_in_whatever_form(answer):
+    assert halve(answer) == Verdict("passed", tried="three tensors")
+
+
+def test_the_last_results_may_be_left_out_where_the_check_says_so():
+    for answer in (lambda x: x.max(), lambda x: x.max().item(), lambda x: [5, 8]):
+        largest_and_sum(answer).require()
+    verdict = largest_and_sum(lambda x: (5, 9))
+    assert verdict.mistake == "both of three numbers"
+    assert verdict.example.endswith("expected as result 2 of 2 = 8.\nyours = 9")
+    verdict = largest_and_sum(lambda x: (5, 8, 2))
+    assert verdict.mistake == "it returned 3 results, expected 2: both of three numbers"
+
+
+def test_a_list_of_one_row_is_a_matrix_of_one_row():
+    rows = [Rung("a matrix of one row", "row(torch.rand(3))")]
+    for answer in (lambda x: x[None], lambda x: [x], lambda x: [x[None]], lambda x: [x.tolist()]):
+        ladder(rows, lambda x: x[None], row=answer)
+
+
+def test_the_first_rung_that_fails_names_its_idea_and_can_be_run_again():
+    verdict = halve(lambda x: x + 1)
+    assert verdict.mistake == "half of 0 is 0"
+    assert verdict.example == "halve(torch.zeros(1))\nexpected = [0.]\nyours = [1.]"
+
+
+def test_a_mistake_that_is_known_on_a_rung_is_told_instead_of_the_idea():
+    assert halve(lambda x: x + x).mistake == "it doubles"
+    assert halve(lambda x: x * x / 8).mistake == "half of 4 is 2, of 1 it is 0.5"
+    verdict = halve(lambda x: x / 2 if x.dim() == 1 else 2 * x)
+    assert verdict.mistake == "rows and columns stay"
+
+
+def test_the_example_draws_the_same_numbers_when_it_is_run_again():
+    verdict = halve(lambda x: x / 2 if x.dim() == 1 else x)
+    code = verdict.example.partition("\nexpected")[0]
+    names = {"torch": torch, "halve": lambda x: x}
+    *lines, last = code.splitlines()
+    exec("\n".join(lines), names)
+    place = eval(verdict.example.partition("expected at ")[2].partition(" = ")[0])
+    assert f"{eval(last, names)[tuple(place)]:.6g}" == verdict.example.rpartition("yours = ")[2]
+
+
+@pytest.mark.parametrize(
+    ("answer", "mistake"),
+    [
+        (lambda x: None, "it returned None; is the `return` missing?"),
+        (lambda x: (x / 2)[None], "it returned shape (1, 1), expected (1,): half of 0 is 0"),
+        (lambda x: x / x, "it returned NaN or infinity: half of 0 is 0"),
+        (lambda x: {}, "it returned dict, expected Tensor: half of 0 is 0"),
+        (lambda x: ["half"], "it returned list, expected Tensor: half of 0 is 0"),
+        (lambda x: [x, [x, x]], "it returned list, expected Tensor: half of 0 is 0"),
+        (lambda x: x.div_(2), "it changes its input x; work on a copy"),
+        (
+            lambda x: x / 2 if x.dim() == 1 else x @ x,
+            "it raised RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x5 and 4x5), "
+            "when this was tried: rows and columns stay",
+        ),
+    ],
+)
+def test_what_an_answer_did_is_said(answer, mistake):
+    assert halve(answer).mistake.startswith(mistake)
+
+
+def test_inputs_of_any_kind_must_stay():
+    def judged(code, answer):
+        with pytest.raises(Mistake) as found:
+            ladder([Rung("x", code)], lambda *x: 0, f=answer)
+        return found.value.mistake
+
+    assert "changes its input words" in judged('words = ["a", "b"]\nf(words)', lambda x: x.pop())
+    assert "changes its input table" in judged("table = {1: [2]}\nf(table)", lambda x: x[1].clear())
+
+    def reset(layer):
+        nn.init.zeros_(layer.weight)
+        return 0
+
+    code = "layer = torch.nn.Linear(2, 2)\nf(layer)"
+    assert "changes its input layer" in judged(code, reset)
+    made = Rung("what it makes itself may change", "x = f()\nx += f()\nf() + x.sum()")
+    ladder([made], lambda: torch.ones(2), f=lambda: torch.ones(2))
+
+
+def test_a_class_and_its_methods():
+    class Right(nn.Module):
+        def __init__(self, factor):
+            super().__init__()
+            self.factor = factor
+
+        def forward(self, x):
+            return self.factor * x
+
+    def verdict(answer):
+        @exercise
+        def times(answer):
+            ladder([Rung("twice 1 is 2", "Times(2)(torch.ones(1))")], Right, Times=answer)
+            return "1"
+
+        return times(answer)
+
+    verdict(Right).require()
+
+    class Stub(Right):
+        def forward(self, x):
+            raise NotImplementedError  # your code goes here
+
+    class NoArguments(nn.Module):
+        def forward(self, x):
+            return x
+
+    assert verdict(Stub) == Verdict("not attempted")
+    mistake = verdict(NoArguments).mistake
+    assert mistake.startswith("it raised TypeError") and "cannot be called" in mistake
+
+
+def test_a_misspelt_forward_is_called_that():
+    class Halve(nn.Module):
+        def foward(self, x):
+            return x / 2
+
+    assert halve(Halve()).mistake == "the class Halve has no method `forward`; it has foward"
+
+
+def test_a_missing_method_is_called_that():
+    class Box:
+        def opened(self):
+            return 1
+
+    with pytest.raises(Mistake, match="'Box' object has no attribute 'open'; it has opened"):
+        ladder([Rung("it opens", "Box().open()")], lambda: None, Box=Box)
+
+
+def test_only_the_exercises_own_error_is_not_attempted():
+    def elsewhere(x):
+        return torch.empty(1, device="meta").cpu()  # torch raises a NotImplementedError
+
+    assert halve(elsewhere).mistake.startswith("it raised NotImplementedError")
+    assert "torch.empty(1" in halve(elsewhere).example
+
+    def stub(x):
+        raise NotImplementedError
+
+    assert halve(stub) == Verdict("not attempted")
+
+
+def test_a_broken_reference_is_an_error_of_the_check():
+    def broken(x):
+        raise KeyError("a bug in the check")
+
+    with pytest.raises(KeyError, match="a bug in the check"):
+        ladder(HALVES, broken, halve=lambda x: x / 2)
+
+
+def settings() -> tuple:
+    return (
+        torch.get_default_dtype(),
+        torch.is_grad_enabled(),
+        torch.get_default_device(),
+        torch.get_num_threads(),
+        torch.is_anomaly_enabled(),
+        torch.get_rng_state().tolist(),
+        random.getstate(),
+        np.random.get_state()[1].tolist(),  # noqa: NPY002
+        torch.allclose,
+        np.allclose,
+        torch.nn.functional.softmax,
+        torch.Tensor.softmax,
+        nn.Linear.forward,
+    )
+
+
+def test_what_an_answer_sets_and_patches_is_undone():
+    before = settings()
+
+    def everything(x):
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        torch.set_default_device("meta")
+        torch.set_num_threads(torch.get_num_threads() + 1)
+        torch.autograd.set_detect_anomaly(True)
+        torch.manual_seed(17)
+        random.seed(17)
+        np.random.seed(17)  # noqa: NPY002
+        torch.allclose = np.allclose = lambda *_, **__: True
+        nn.functional.softmax = torch.Tensor.softmax = nn.Linear.forward = None
+        return x / 2
+
+    halve(everything).require()
+    assert settings() == before
+
+
+def test_patched_functions_are_not_trusted(monkeypatch):
+    monkeypatch.setattr(np, "allclose", lambda *_, **__: True)
+    monkeypatch.setattr(torch.Tensor, "numpy", lambda self: np.zeros(1), raising=False)
+    monkeypatch.setattr(torch, "rand", torch.zeros)
+    assert halve(lambda x: x + 1).mistake == "half of 0 is 0"
+    patched = np.allclose, torch.rand, torch.Tensor.numpy
+    assert halve(lambda x: x / 2 if x.dim() == 1 else x).mistake == "rows and columns stay"
+    assert (np.allclose, torch.rand, torch.Tensor.numpy) == patched, "they are the learner's"
+
+
+def test_what_a_notebook_has_set_does_not_change_the_verdict():
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            assert halve(lambda x: x / (2 if x.dtype == torch.float32 else 3)).status == "passed"
+            assert not torch.is_grad_enabled()
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
