@@ -11,6 +11,8 @@ function moment({ window: width, runs, good }, { step, start, name }) {
 }
 
 const NAMES = ["window", "predict", "feed back", "again", "ten", "its own", "lost", "on and on"];
+const LOST = 6,
+  LAST = 7;
 
 /** The error of the newest point that was said, or null. */
 function errorAt({ window: width, runs, said }, { start, name }, count) {
@@ -57,7 +59,7 @@ function build(root, width, data) {
   const box = drawing("rect", { class: "cl-unit" }),
     truth = drawing("path", { class: "cl-truth" }),
     gap = drawing("path", { class: "cl-gap" }),
-    back = drawing("path", { class: "cl-line cl-back" });
+    over = drawing("path", { class: "cl-line cl-back" });
   const seen = Array.from({ length: size }, () => drawing("circle", { class: "cl-seen", r: 3 }));
   const own = runs[0].slice(size).map(() => drawing("circle", { class: "cl-own-point", r: 3 }));
   let now = { start: 0, name: Object.keys(said)[0], last: 0 };
@@ -84,13 +86,13 @@ function build(root, width, data) {
     const x = at(size + shown - 1);
     const between = `M${x} ${y(run[size + shown - 1])}V${y(answers[shown - 1] ?? 0)}`;
     gap.setAttribute("d", shown ? between : "");
-    const end = left + (begins + size) * pitch;
-    const turn = `M${x} ${y(answers[shown - 1] ?? 0) - r - 2}C${x} ${-8} ${end - 1.5 * pitch} ${-8} `;
-    back.setAttribute("d", now.last === 2 ? `${turn}${end - 0.5 * pitch} 12` : "");
+    const top = left + (begins + size / 2) * pitch; // from the box over to what the model says
+    const says = `M${top} 10C${(top + x) / 2} 4 ${x} 4 ${x} ${y(answers[0]) - r - 3}`;
+    over.setAttribute("d", now.last === 1 ? says : "");
   };
   const picture = part(
     root,
-    drawing("g", {}, box, truth, gap, seen, own, back),
+    drawing("g", {}, box, truth, gap, seen, own, over),
     { count: 0, begins: 0, pitch: (width - 2 * left) / (size + 12) },
     draw,
   );
@@ -120,14 +122,16 @@ function render({ model, el }) {
     const { said: count, begins } = moment(data, value);
     write(rounds, count, 0);
     write(own, Math.min(begins, size), 0);
-    const off = errorAt(data, value, count);
-    if (off === null) {
+    const miss = errorAt(data, value, count);
+    if (miss === null) {
       error.textContent = "none yet";
       delete error.dataset.value;
-    } else write(error, off, 3);
+    } else write(error, miss, 3);
   });
   const time = ({ name, start }) => good[name][start] * dt * rate;
   const names = Object.keys(said);
+  const all = names.flatMap((name) => runs.map((_, start) => ({ name, start })));
+  const off = (value) => errorAt(data, value, runs[value.start].length - size);
   frame(
     el,
     "A forecast that reads its own answers",
@@ -152,13 +156,12 @@ function render({ model, el }) {
       {
         text: "Find the start from which this forecaster is good for longest, and go to where it is lost.",
         reached: (value) =>
-          value.step === 6 && runs.every((_, start) => time({ ...value, start }) <= time(value)),
+          value.step === LOST && runs.every((_, start) => time({ ...value, start }) <= time(value)),
       },
       {
-        text: "Find a start from which the last of the forecasters is good for longer than the first.",
+        text: "Of all forecasters and starts, find the forecast that ends furthest from the truth.",
         reached: (value) =>
-          value.step >= 6 &&
-          time({ ...value, name: names.at(-1) }) > time({ ...value, name: names[0] }),
+          value.step === LAST && off(value) === Math.max(...all.map((other) => off(other))),
       },
     ]),
   );

@@ -25,7 +25,8 @@ function captions(data) {
   ];
   const vector = (row) => `(${row.slice(0, 3).map(shown).join(", ")}, …)`;
   return [
-    (value) => `The last ${points} points of the series. The last of them is ${shown(of(value).points.at(-1))}.`,
+    (value) =>
+      `The last ${points} points of the series. The last of them is ${shown(of(value).points.at(-1))}.`,
     (value) =>
       `Below each point, how far it moved since the one before, in typical steps of ${shown(scale)}. ` +
       `The last moved ${shown(of(value).differences.at(-1) / scale)}.`,
@@ -70,16 +71,17 @@ function build(root, width, data, state) {
   const middle = (i) => 4 + (i + 0.5) * size * pitch,
     room = size * pitch - 8;
   const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);
+  const bands = vectors.map(() =>
+    group(root, { o: 0 }, drawing("rect", { class: "cl-unit", width: room, height: 206, rx: 5 })),
+  );
   const lane = (text, y) => group(root, { o: 0 }, label(text, 4, y, "cl-start cl-quiet cl-tiny"));
   const lanes = [
     [DIFFERENCES, MOVE, lane("differences", 150)],
     [VECTORS, ATTENTION, lane("vectors", 264)],
     [BLOCKS, MOVE, lane("after the blocks", 264)],
     [ATTENTION, ATTENTION, lane("weights", 372)],
+    [MOVE, MOVE, lane("move, in typical steps", 372)],
   ];
-  const bands = vectors.map(() =>
-    group(root, { o: 0 }, drawing("rect", { class: "cl-unit", width: room, height: 206, rx: 5 })),
-  );
   const line = drawing("path", { class: "cl-truth" });
   root.append(line);
   const dots = points.map(() => drawing("circle", { class: "cl-seen", r: 3 }));
@@ -87,7 +89,11 @@ function build(root, width, data, state) {
   const bars = points.map(() => {
     const bar = drawing("rect", { class: "cl-bar-of-answer", "data-name": "difference" });
     const draw = ({ d }) =>
-      fill(bar, { x: -0.3 * pitch, width: 0.6 * pitch, y: Math.min(0, -d), height: Math.abs(d) }, []);
+      fill(
+        bar,
+        { x: -0.3 * pitch, width: 0.6 * pitch, y: Math.min(0, -d), height: Math.abs(d) },
+        [],
+      );
     return { bar, ...part(root, drawing("g", {}, bar), { y: zero, d: 0, o: 0 }, draw) };
   });
   const strips = vectors.map((row, i) =>
