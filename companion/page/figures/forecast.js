@@ -299,12 +299,12 @@ function render({ model, el }) {
     say,
     goals(state, [
       {
-        text: "A start from which the Forecaster is good for more than 3 Lyapunov times.",
+        text: "Find a start from which the Forecaster is good for more than 3 Lyapunov times.",
         reached: (value) =>
           value.rival === "model" && result(value).good * data.dt * data.rate > 3,
       },
       {
-        text: "A start from which it is wrong within half a Lyapunov time.",
+        text: "Find a start from which it is wrong within half a Lyapunov time.",
         reached: (value) =>
           value.rival === "model" && result(value).good * data.dt * data.rate < 0.5,
       },
