@@ -76,10 +76,10 @@ def test_goals(show):
     page = show(loop_figure(FORECASTERS, RUNS, WINDOW), reduced_motion="reduce")
     reached, line = page.locator(".cl-reached"), page.get_by_role("slider", name="step")
     best = max(range(2), key=lambda start: by_hand(start, "swing")[2])
+    select(page, "start").select_option(str(1 - best))
     press(line, "ArrowRight", times=6)
-    for start in (1 - best, best):
-        expect(reached).to_have_count(0)
-        select(page, "start").select_option(str(start))
+    expect(reached).to_have_count(0)
+    select(page, "start").select_option(str(best))
     expect(reached).to_have_count(1)
     furthest = max(
         ((name, start) for name in NAMES for start in range(2)),
