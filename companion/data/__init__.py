@@ -4,6 +4,7 @@ from companion.data.batching import batches, padded, windows
 from companion.data.byte_pairs import apply_bpe, learn_bpe
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
 from companion.data.digits import digits, same_different, shifted
+from companion.data.english_pairs import ENGLISH_PAIRS
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -49,6 +50,7 @@ __all__ = [
     "ANIMALS",
     "BOS",
     "CLS",
+    "ENGLISH_PAIRS",
     "EOS",
     "FOODS",
     "GENDER_PAIRS",
