@@ -301,4 +301,29 @@ def test_the_site_has_the_encoder_and_no_page_loads_it(open_page, address, site)
     expect(page.get_by_role("button", name="from stream")).to_be_visible(timeout=60_000)
 
 
+def test_the_maps_follow_a_switch_of_the_pages_colours(show):
+    page = show(figure(), color_scheme="light")
+    lightest = """() => {
+        const canvas = document.querySelector('canvas'), copy = new OffscreenCanvas(300, 150);
+        const context = copy.getContext('2d', { willReadFrequently: true });
+        context.drawImage(canvas, 0, 0, 300, 150);
+        const { data } = context.getImageData(0, 0, 300, 150);
+        const painted = [...Array(data.length / 4).keys()].filter((i) => data[4 * i + 3] === 255);
+        const light = (i) => data[4 * i] + data[4 * i + 1] + data[4 * i + 2];
+        const most = Math.max(...painted.map(light));
+        return [painted.length, most];
+    }"""
+    canvas = page.locator("canvas")
+    inks = "c => ['--attention', '--ink'].map((n) => getComputedStyle(c).getPropertyValue(n))"
+    seen = {}
+    for scheme in ("light", "dark", "light"):
+        page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+        page.wait_for_timeout(100)
+        now = canvas.evaluate(inks), page.evaluate(lightest)
+        assert now[1][0] > 0
+        assert seen.setdefault(scheme, now) == now
+    assert seen["light"][0] != seen["dark"][0]
+    assert seen["light"][1] != seen["dark"][1]  # painted anew, in the other ink
+
+
 EXAMPLE = Example(figure, "[data-name=weight]", "tr td:last-child")

@@ -76,6 +76,21 @@ def test_bytes_and_header_are_those_of_the_file(show, folder):
         assert bytes.fromhex(text) == content[start + 4 * i : start + 4 * i + 4]
 
 
+def test_a_click_on_the_strip_chooses_the_tensor_that_lies_there(show, folder):
+    page = show(file_figure(folder))
+    content = (folder / "model.safetensors").read_bytes()
+    header = 8 + int.from_bytes(content[:8], "little")
+    entries = json.loads(content[8:header])
+    entries.pop("__metadata__", None)
+    box = page.locator("svg").bounding_box()
+    for name in ("transformer.wte.weight", "transformer.h.1.mlp.c_fc.weight"):
+        middle = header + sum(entries[name]["data_offsets"]) / 2
+        page.mouse.click(box["x"] + box["width"] * middle / len(content), box["y"] + 35)
+        expect(page.get_by_role("status")).to_contain_text(f"{name} has")
+    page.mouse.click(box["x"] + 2, box["y"] + 35)  # the header is no tensor
+    expect(page.get_by_role("status")).to_contain_text("transformer.h.1.mlp.c_fc.weight has")
+
+
 def test_a_file_that_is_cut_off_is_refused_here_and_there(show, folder, tmp_path):
     name = "transformer.wte.weight"
     page = show(file_figure(folder, name))

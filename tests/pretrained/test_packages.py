@@ -188,15 +188,18 @@ def test_a_killed_download_leaves_nothing_half(slow, small):
     wait_for_half(slow)
     process.kill()
     process.communicate(timeout=60)
-    assert not [name for name in kept() if not name.startswith(".unfinished-")]
+    left = kept()
+    assert left and all(name.startswith(".unfinished-") for name in left)
     slow.rest.set()
     torch.testing.assert_close(load("small")(x), theirs(x).logits)
+    assert kept() == [f"small-{PACKAGES['small'].weights_sha256[:8]}"]  # what was left is gone
 
 
 def test_two_processes_at_once(slow, small):
-    both = [started(), started()]
-    for _ in both:
-        assert slow.asked.acquire(timeout=60)
+    both = []
+    for _ in range(2):  # the second begins when the first is half way, and leaves it alone
+        both.append(started())
+        wait_for_half(slow)
     slow.rest.set()
     for process in both:
         said = process.communicate(timeout=60)[1]

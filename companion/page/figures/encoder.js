@@ -137,12 +137,15 @@ function overview(state, shown) {
       head: at((event.clientX - box.left) / box.width, heads),
     });
   });
-  let drawn = "";
-  state.drawWide(canvas, ({ layer, head, ...value }, width) => {
-    const { weights, text } = shown(value).first;
-    const key = JSON.stringify([layer, head, text, width]);
+  let drawn = "",
+    wide = 0;
+  const draw = ({ layer, head, ...value }, width) => {
+    const { weights, text } = shown(value).first,
+      style = getComputedStyle(canvas);
+    const colours = ["--attention", "--ink", "--line"].map((name) => style.getPropertyValue(name));
+    const key = JSON.stringify([layer, head, text, width, colours]);
     if (key === drawn || width === 0) return;
-    drawn = key;
+    [drawn, wide] = [key, width];
     const [layers, heads] = size(),
       sharp = window.devicePixelRatio || 1;
     const side = (width / heads) * sharp,
@@ -153,15 +156,14 @@ function overview(state, shown) {
       "aria-label",
       `The weights of all ${layers * heads} heads as small maps; layer ${layer}, head ${head} is framed`,
     );
-    const paint = canvas.getContext("2d"),
-      style = getComputedStyle(canvas);
+    const paint = canvas.getContext("2d");
     const map = side - 2 * gap;
     weights.forEach((maps, row) =>
       maps.forEach((matrix, column) => {
         const x = column * side + gap,
           y = row * side + gap,
           cell = map / matrix.length;
-        paint.fillStyle = style.getPropertyValue("--attention");
+        paint.fillStyle = colours[0];
         matrix.forEach((line, i) =>
           line.forEach((weight, j) => {
             paint.globalAlpha = weight;
@@ -170,11 +172,24 @@ function overview(state, shown) {
         );
         paint.globalAlpha = 1;
         const chosen = row === layer - 1 && column === head - 1;
-        paint.strokeStyle = style.getPropertyValue(chosen ? "--ink" : "--line");
+        paint.strokeStyle = colours[chosen ? 1 : 2];
         paint.lineWidth = (chosen ? 2.5 : 1) * sharp;
         paint.strokeRect(x, y, map, map);
       }),
     );
+  };
+  state.drawWide(canvas, draw);
+  // what is painted does not follow a switch of the page's colours by itself
+  const again = () => draw(state.value, wide);
+  const page = new MutationObserver(again),
+    dark = matchMedia("(prefers-color-scheme: dark)");
+  for (const node of [document.documentElement, document.body]) {
+    page.observe(node, { attributes: true });
+  }
+  dark.addEventListener("change", again);
+  state.atEnd(() => {
+    page.disconnect();
+    dark.removeEventListener("change", again);
   });
   return canvas;
 }

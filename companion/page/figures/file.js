@@ -107,6 +107,17 @@ function render({ model, el }) {
     );
   });
 
+  svg.style.cursor = "pointer"; // the list does it for the keyboard
+  svg.addEventListener("click", ({ clientX }) => {
+    const { left, width } = svg.getBoundingClientRect();
+    const byte = ((clientX - left) / width) * file.size;
+    const tensor = names.find((name) => {
+      const [from, to] = range({ tensor: name });
+      return from <= byte && byte < to;
+    });
+    if (tensor) state.set({ tensor });
+  });
+
   const code = element("code", {
     style: "overflow-wrap: anywhere; color: var(--ink); background: none",
   });
