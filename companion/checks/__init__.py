@@ -7,6 +7,7 @@ checks.self_attention.attention(attention)
 from companion.checks import (
     beyond_recurrence,
     contextual_embeddings,
+    debugging,
     decoding,
     efficient_attention,
     embeddings,
@@ -29,6 +30,7 @@ __all__ = [
     "Verdict",
     "beyond_recurrence",
     "contextual_embeddings",
+    "debugging",
     "decoding",
     "efficient_attention",
     "embeddings",

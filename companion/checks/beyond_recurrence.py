@@ -2,9 +2,9 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
-from companion.checks.exercise import Mistake, call, compare, exercise, longest_chain
+from companion.checks.exercise import Mistake, call, exercise, ladder, longest_chain
+from companion.checks.rungs import rungs
 
 
 @exercise
@@ -14,100 +14,131 @@ def forget_bias(answer) -> str:
     The gate sigmoid(b) multiplies the memory at every step; after that many steps the share `kept`,
     a number between 0 and 1, is to be left.
     """
-    cases = [
-        {"distances": torch.tensor(distances), "kept": kept}
-        for distances, kept in (
-            ([1.0], 0.25),
-            ([2.0], 0.25),
-            ([1.0, 10.0, 100.0], 0.5),
-            ([5.0, 31.0, 127.0], 0.9),
-        )
-    ]
-    compare(answer, cases, _forget_bias, FORGET_BIAS_MISTAKES)
+    ladder(FORGET_BIAS, _forget_bias, forget_bias=answer)
     return "distances of 1 to 127 words, shares of 0.25, 0.5 and 0.9"
 
 
-def _gate(distances, kept):
-    return kept ** (1 / distances)
-
-
 def _forget_bias(distances, kept):
-    return (torch.logit(_gate(distances, kept)),)
+    gate = kept ** (1 / distances)
+    return (gate / (1 - gate)).log()
 
 
-FORGET_BIAS_MISTAKES = {
-    "this is the gate, not its bias: solve sigmoid(b) = gate for b": (
-        lambda distances, kept: (_gate(distances, kept),)
-    ),
-    "the distance is left out: this bias keeps the share for a single word": (
-        lambda distances, kept: (torch.logit(torch.full_like(distances, kept)),)
-    ),
-    "the share is raised to the power of the distance; the gate is its root": (
-        lambda distances, kept: (torch.logit(torch.tensor(kept) ** distances),)
-    ),
-    "the sign is wrong: such a gate closes": (
-        lambda distances, kept: (-_forget_bias(distances, kept)[0],)
-    ),
-    "the logarithm of the gate is not its bias: the sigmoid has to be undone": (
-        lambda distances, kept: (_gate(distances, kept).log(),)
-    ),
-    "the share is divided by the distance, as if each word took the same amount off": (
-        lambda distances, kept: (torch.logit(kept / distances),)
-    ),
-}
+FORGET_BIAS = rungs(
+    _forget_bias,
+    """
+one word: the gate is the share itself, and the bias is what the sigmoid turns into it
+    forget_bias(torch.tensor([1.0]), 0.2)
+  - this is the gate, not its bias: solve sigmoid(b) = gate for b
+    (gate / (1 - gate)).log() => gate
+  - the logarithm of the gate is not its bias: the sigmoid has to be undone
+    (gate / (1 - gate)).log() => gate.log()
+  - the sign is wrong: such a gate closes, or `kept` was taken for the share that is forgotten
+    (gate / (1 - gate)).log() => (1 / gate - 1).log()
+  - these are the odds of the gate; the bias is their logarithm
+    (gate / (1 - gate)).log() => gate / (1 - gate)
+  - the sigmoid of the gate was taken; the bias needs the opposite way, from gate to bias
+    (gate / (1 - gate)).log() => gate.sigmoid()
+  - the tangent was undone, not the sigmoid: a gate is a sigmoid
+    (gate / (1 - gate)).log() => gate.atanh()
+  - the logarithm is that of base 10; the sigmoid is made of exp, so its inverse has the natural one
+    .log() => .log10()
+three words: the gate is multiplied three times, so it is the third root of the share
+    forget_bias(torch.tensor([3.0]), 0.125)
+  - the distance is left out: this bias keeps the share for a single word
+    kept ** (1 / distances) => kept ** (1 / distances.clamp(1, 1))
+  - the share is raised to the power of the distance; the gate is its root
+    (1 / distances) => distances
+  - the share is divided by the distance, as if each word took the same amount off
+    kept ** (1 / distances) => kept / distances
+  - one word too few is counted: the gate is multiplied `distances` times
+    1 / distances => 1 / (distances - 1).clamp(1)
+  - what each word takes off is the same amount here; a gate multiplies what is left
+    kept ** (1 / distances) => 1 - (1 - kept) / distances
+  - one word too many is counted: the gate is multiplied `distances` times
+    1 / distances => 1 / (distances + 1)
+  - the bias of one word is divided by the distance; it is the gate that is shared out, as a root
+    kept ** (1 / distances) => kept ** (1 / distances.clamp(1, 1))
+    .log() => .log() / distances
+several distances: each has its own bias, in their order and shape
+    forget_bias(torch.tensor([1.0, 100.0, 10.0]), 0.5)
+another share than a half, and distances up to 127
+    forget_bias(torch.tensor([5.0, 31.0, 127.0]), 0.9)
+  - the share is always a half; `kept` says how much is left
+    gate = kept => gate = 0.5
+""",
+)
 
 
 @exercise
 def convolve_centred(answer) -> str:
     """Check `convolve_centred(conv, x)`, (B, n, d) -> (B, n, d), for an nn.Conv1d of odd width."""
-    by_hand = nn.Conv1d(1, 1, 3, bias=False)
-    by_hand.weight.data = torch.tensor([[[1.0, 10.0, 100.0]]])
-    cases = [{"conv": by_hand, "x": torch.tensor([[[1.0], [2.0], [3.0], [4.0]]])}]
-    for width, n in ((3, 7), (5, 6), (1, 3)):
-        cases.append({"conv": nn.Conv1d(2, 2, width), "x": torch.randn(2, n, 2)})
-    with torch.no_grad():
-        compare(answer, cases, _convolve_centred, CENTRED_MISTAKES)
-    return "kernels of 1, 3 and 5, sentences of 3, 4, 6 and 7 words"
-
-
-def _convolve(conv, x, left, right):
-    return (conv(F.pad(x.mT, (left, right))).mT,)
+    ladder(CONVOLVE_CENTRED, _convolve_centred, convolve_centred=answer)
+    return "kernels of 1, 3 and 5, sentences of 2 to 7 words, a bias, and gradients"
 
 
 def _convolve_centred(conv, x):
     side = (conv.kernel_size[0] - 1) // 2
-    return _convolve(conv, x, side, side)
+    sides = (side, side)
+    return conv(F.pad(x.mT, sides)).mT
 
 
-CENTRED_MISTAKES = {
-    "it still looks left only: pad both sides with (k - 1) / 2": (
-        lambda conv, x: _convolve(conv, x, conv.kernel_size[0] - 1, 0)
-    ),
-    "it looks right only: pad both sides with (k - 1) / 2": (
-        lambda conv, x: _convolve(conv, x, 0, conv.kernel_size[0] - 1)
-    ),
-    "nothing is padded, and words are lost at both ends: pad both sides with (k - 1) / 2": (
-        lambda conv, x: _convolve(conv, x, 0, 0)
-    ),
-    "each side is padded with k - 1, and the result is longer than the sentence: "
-    "(k - 1) / 2 on each side": (
-        lambda conv, x: _convolve(conv, x, conv.kernel_size[0] - 1, conv.kernel_size[0] - 1)
-    ),
-    "the result is still (B, d, n): turn it back": (
-        lambda conv, x: (_convolve_centred(conv, x)[0].mT,)
-    ),
-    "the ends are filled with their nearest word; fill with zeros, as `convolve` does": (
-        lambda conv, x: (
-            conv(F.pad(x.mT, ((conv.kernel_size[0] - 1) // 2,) * 2, mode="replicate")).mT,
-        )
-    ),
-    "the sentence is closed to a ring: what falls off one end comes in at the other": (
-        lambda conv, x: (
-            conv(F.pad(x.mT, ((conv.kernel_size[0] - 1) // 2,) * 2, mode="circular")).mT,
-        )
-    ),
-    "the padding is always 1; it is (k - 1) / 2": lambda conv, x: _convolve(conv, x, 1, 1),
-}
+CONVOLVE_CENTRED = rungs(
+    _convolve_centred,
+    """
+a kernel of one word: `conv` wants (B, d, n), and the result is (B, n, d) again
+    conv, x = torch.nn.Conv1d(2, 2, 1), torch.randn(1, 3, 2)
+    convolve_centred(conv, x)
+  - the result is still (B, d, n): turn it back
+    )).mT => ))
+  - the axes are reshaped, not exchanged: x.mT
+    x.mT => x.reshape(len(x), x.shape[2], x.shape[1])
+  - the axes are reshaped on the way back, not exchanged
+    conv(F.pad(x.mT, sides)).mT => conv(F.pad(x.mT, sides)).reshape(x.shape)
+  - the padding is always 1; it is (k - 1) / 2
+    conv.kernel_size[0] => 3
+a kernel of three words: the word, one to its left and one to its right; zeros beyond the ends
+    conv = torch.nn.Conv1d(1, 1, 3, bias=False)
+    conv.weight.data = torch.tensor([[[1.0, 10.0, 100.0]]])
+    convolve_centred(conv, torch.tensor([[[1.0], [2.0], [3.0], [4.0]]]))
+  - it still looks left only: pad both sides with (k - 1) / 2
+    sides = (side, side) => sides = (2 * side, 0)
+  - it looks right only: pad both sides with (k - 1) / 2
+    sides = (side, side) => sides = (0, 2 * side)
+  - nothing is padded, and words are lost at both ends: pad both sides with (k - 1) / 2
+    sides = (side, side) => sides = (0, 0)
+  - each side is padded with k - 1, and the result is longer than the sentence: (k - 1) / 2 on
+  each side
+    sides = (side, side) => sides = (2 * side, 2 * side)
+  - the kernel is turned round: its first weight belongs to the word on the left
+    conv(F.pad(x.mT, sides)).mT => F.conv1d(F.pad(x.mT, sides), conv.weight.flip(-1), conv.bias).mT
+  - the ends are filled with their nearest word; fill with zeros, as `convolve` does
+    F.pad(x.mT, sides) => F.pad(x.mT, sides, mode="replicate")
+  - the ends are mirrored; fill with zeros, as `convolve` does
+    F.pad(x.mT, sides) => F.pad(x.mT, sides, mode="reflect")
+  - the sentence is closed to a ring: what falls off one end comes in at the other
+    F.pad(x.mT, sides) => F.pad(x.mT, sides, mode="circular")
+a layer has a bias
+    conv = torch.nn.Conv1d(1, 1, 3)
+    convolve_centred(conv, torch.tensor([[[1.0], [2.0], [3.0], [4.0]]]))
+  - the bias of the layer is left out
+    conv(F.pad(x.mT, sides)).mT => F.conv1d(F.pad(x.mT, sides), conv.weight).mT
+a kernel of five words sees two to either side
+    conv, x = torch.nn.Conv1d(1, 1, 5), torch.randn(1, 7, 1)
+    convolve_centred(conv, x)
+a sentence that is shorter than the kernel
+    conv, x = torch.nn.Conv1d(1, 1, 5), torch.randn(1, 2, 1)
+    convolve_centred(conv, x)
+several sentences, and vectors with as many entries as there are words
+    conv, x = torch.nn.Conv1d(4, 4, 3), torch.randn(2, 4, 4)
+    convolve_centred(conv, x)
+the layer stays as it is: its own padding is 0 before and after
+    conv, x = torch.nn.Conv1d(2, 2, 3), torch.randn(1, 4, 2)
+    convolve_centred(conv, x).shape, conv.padding, conv(x.mT).shape
+a layer can be trained: gradients reach its weights and its input
+    conv, x = torch.nn.Conv1d(2, 2, 3), torch.randn(1, 4, 2, requires_grad=True)
+    torch.autograd.grad(convolve_centred(conv, x).square().sum(), (conv.weight, conv.bias, x))
+""",
+)
 
 
 @exercise
@@ -116,22 +147,7 @@ def scan(answer) -> str:
 
     The state starts at 0.
     """
-    cases = [
-        {"w": torch.tensor(w), "x": torch.tensor(x)}
-        for w, x in (
-            ([0.5], [3.0]),
-            ([2.0, 0.5], [1.0, 4.0]),
-            ([2.0, 0.5, 3.0, 1.0], [1.0, 4.0, -2.0, 1.0]),
-            ([2.0, 0.5, 3.0, 1.0, -1.0, 0.25], [1.0, 4.0, -2.0, 1.0, 0.0, 5.0]),
-        )
-    ]
-    compare(answer, cases, _loop, SCAN_MISTAKES)
-    for w, x in (
-        (torch.tensor([0.5, 0.0, 0.5]), torch.tensor([1.0, 2.0, 4.0])),
-        (torch.full((100,), 0.1), torch.ones(100)),
-        (2 * torch.rand(100) - 1, torch.randn(100)),
-    ):
-        compare(answer, [{"w": w, "x": x}], _loop, {DIVIDES: _by_division})
+    ladder(SCAN, _scan, scan=answer)
     short, long = (longest_chain(call(answer, **_leaves(n))) for n in (32, 256))
     if long > 2 * short:  # 8 rounds against 5; a loop has 256 against 32
         raise Mistake(
@@ -146,60 +162,64 @@ def _leaves(n: int) -> dict[str, torch.Tensor]:
     return {name: torch.rand(n, requires_grad=True) for name in ("w", "x")}
 
 
-def _loop(w, x, *, step=lambda w, h, x: w * h + x):
-    h, states = torch.zeros(()), []
-    for factor, word in zip(w, x, strict=True):
-        h = step(factor, h, word)
-        states.append(h)
-    return (torch.stack(states),)
+def _scan(w, x):
+    distance, n = 1, len(x)
+    while distance < n:
+        w_before = F.pad(w, (distance, 0), value=1.0)[:n]
+        x_before = F.pad(x, (distance, 0))[:n]
+        w, x = w * w_before, w * x_before + x
+        distance *= 2
+    return x
 
 
-def _rounds(w, x, *, offsets=None, keep_w=False, w_first=False):
-    """The doubling rounds, with one of them missing or something in them done in another way."""
-    n = len(x)
-    for k in [2**i for i in range(n.bit_length())] if offsets is None else offsets(n):
-        before_w = torch.cat([torch.ones(k), w])[:n]
-        before_x = torch.cat([torch.zeros(k), x])[:n]
-        new_w = w if keep_w else w * before_w
-        x = x + (new_w if w_first else w) * before_x
-        w = new_w
-    return (x,)
-
-
-def _by_division(w, x):
-    product = w.cumprod(0)
-    return (product * (x / product).cumsum(0),)
-
-
-DIVIDES = (
-    "it divides by the running product of the weights, which is 0 once a weight is 0, "
-    "or too small to divide by"
+SCAN = rungs(
+    _scan,
+    """
+one number: the state starts at 0, so the first state is the first number
+    scan(torch.tensor([0.5]), torch.tensor([3.0]))
+  - w multiplies the new word as well as the state
+    distance, n => x = w * x; distance, n
+  - the state starts at 1; it should start at 0
+    distance, n => x = x + w * (torch.arange(len(x)) == 0); distance, n
+two numbers: the second state is w_2 times the first, plus x_2
+    scan(torch.tensor([3.0, 0.5]), torch.tensor([1.0, 4.0]))
+  - the weights are left out: this is the running sum
+    distance, n => w = torch.ones_like(w); distance, n
+  - the weights are one place off: the state before word t is multiplied by w_t
+    distance, n => w = w.roll(1); distance, n
+  - it runs from the end to the beginning
+    distance, n => w, x = w.flip(0), x.flip(0); distance, n
+    return x => return x.flip(0)
+  - no word hears of the one before
+    while distance => while distance + 99
+four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and w_4 in turn
+    scan(torch.tensor([7.0, 2.0, 3.0, 5.0]), torch.tensor([1.0, 0.0, 0.0, 0.0]))
+  - there is only one round: go on with the one 2, 4, 8, ... places before
+    distance *= 2 => distance = n
+  - every round combines with the neighbour; the distance should double
+    (distance, 0) => (1, 0)
+  - the distance grows by 1 in each round; it should double
+    distance *= 2 => distance += 1
+  - the weights stay the same in all rounds: two steps in a row have the weight w_2 w_1
+    w, x = w * w_before, w * x_before + x => x = w * x_before + x
+  - w is renewed before x has used the old one
+    w, x = w * w_before, w * x_before + x => w = w * w_before; x = w * x_before + x
+  - beyond the beginning the last numbers come in again; there stands w = 1 and x = 0
+    F.pad(w, (distance, 0), value=1.0)[:n] => w.roll(distance)
+    F.pad(x, (distance, 0))[:n] => x.roll(distance)
+four numbers, all with a weight of 1: the running sum
+    scan(torch.ones(4), torch.tensor([1.0, 4.0, -2.0, 3.0]))
+six numbers, which is no power of two
+    scan(torch.tensor([2.0, 0.5, 3.0, 1.0, -1.0, 0.25]), torch.tensor([1.0, 4.0, -2.0, 1.0, 0, 5]))
+  - the rounds stop too early where n is no power of two: go on until the distance reaches n
+    while distance < n => while 2 * distance <= n
+negative weights have no logarithm
+    scan(torch.tensor([1.0, -2.0, -0.5]), torch.tensor([1.0, 2.0, 3.0]))
+a weight of 0 forgets all that was before; nothing can be divided by it
+    scan(torch.tensor([0.5, 0.0, 0.5]), torch.tensor([1.0, 2.0, 4.0]))
+a hundred small weights: their product is too small to be divided by, even if none of them is 0
+    scan(torch.full((100,), 0.1), torch.ones(100))
+a hundred random numbers
+    scan(2 * torch.rand(100) - 1, torch.randn(100))
+""",
 )
-SCAN_MISTAKES = {
-    "the weights are left out: this is the running sum": lambda w, x: (x.cumsum(0),),
-    "the weights are one place late: the state before word t is multiplied by w_t": (
-        lambda w, x: _loop(w.roll(1), x)
-    ),
-    "the weights are one place early: the state before word t is multiplied by w_t": (
-        lambda w, x: _loop(w.roll(-1), x)
-    ),
-    "w multiplies the new word as well as the state": (
-        lambda w, x: _loop(w, x, step=lambda w, h, x: w * (h + x))
-    ),
-    "it runs from the end to the beginning": (
-        lambda w, x: (_loop(w.flip(0), x.flip(0))[0].flip(0),)
-    ),
-    "there is only one round: go on with the one 2, 4, 8, ... places before": (
-        lambda w, x: _rounds(w, x, offsets=lambda n: [1])
-    ),
-    "the rounds stop too early where n is no power of two: go on until the distance reaches n": (
-        lambda w, x: _rounds(w, x, offsets=lambda n: [2**i for i in range(n.bit_length() - 1)])
-    ),
-    "the distance grows by 1 in each round; it should double": (
-        lambda w, x: _rounds(w, x, offsets=lambda n: range(1, n))
-    ),
-    "the weights stay the same in all rounds: two steps in a row have the weight w_2 w_1": (
-        lambda w, x: _rounds(w, x, keep_w=True)
-    ),
-    "w is renewed before x has used the old one": lambda w, x: _rounds(w, x, w_first=True),
-}

@@ -1,12 +1,10 @@
 """Checks for the exercises of book/contextual_embeddings.ipynb."""
 
-from functools import partial
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-from companion.checks.exercise import compare, exercise
+from companion.checks.exercise import exercise, ladder
+from companion.checks.rungs import rungs
 
 
 @exercise
@@ -15,33 +13,50 @@ def vectors_at(answer) -> str:
 
     hidden (B, T, d) holds a vector for every word, positions (B,) one place in each sentence.
     """
-    by_hand = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
-    cases = [
-        {"hidden": by_hand, "positions": torch.tensor([1, 0])},
-        {"hidden": torch.randn(3, 7, 5), "positions": torch.tensor([4, 1, 4])},
-        {"hidden": torch.randn(5, 5, 2), "positions": torch.tensor([3, 1, 4, 2, 1])},
-    ]
-    compare(answer, cases, _vectors_at, POSITION_MISTAKES)
-    return "2, 3 and 5 sentences of 2, 7 and 5 words"
+    ladder(VECTORS_AT, _vectors_at, vectors_at=answer)
+    return "one sentence, two, as many as words, and seven; the first place and the last"
 
 
 def _vectors_at(hidden, positions):
-    return (hidden[torch.arange(len(hidden)), positions],)
+    sentences = torch.arange(len(hidden))
+    return hidden[sentences, positions]
 
 
-POSITION_MISTAKES = {
-    "every sentence gives a vector for every position: (B, B, d); pair the positions with the "
-    "sentences": lambda hidden, positions: (hidden[:, positions],),
-    "all sentences are read at the position of the first one": (
-        lambda hidden, positions: (hidden[:, positions[0]],)
-    ),
-    "positions are counted from 0; here they are counted from 1": (
-        lambda hidden, positions: _vectors_at(hidden, positions - 1)
-    ),
-    "the words of a sentence are averaged; only one of them was asked for": (
-        lambda hidden, positions: (hidden.mean(1),)
-    ),
-}
+VECTORS_AT = rungs(
+    _vectors_at,
+    """
+two sentences, read at the same place: one vector of each
+    hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
+    vectors_at(hidden, torch.tensor([1, 1]))
+  - positions are counted from 0; here they are counted from 1
+    positions] => positions - 1]
+  - the words of a sentence are averaged; only one of them was asked for
+    hidden[sentences, positions] => hidden.mean(1)
+  - every sentence gives a vector for every position: (B, B, d); pair the positions with the
+  sentences
+    hidden[sentences => hidden[:
+  - a position picks a sentence, not a word: the first axis of hidden counts the sentences
+    hidden[sentences, positions] => hidden[positions]
+  - an axis of length 1 is left: (B, d) is asked for
+    positions] => positions][:, None]
+  - all vectors come from the first sentence
+    [sentences => [0 * sentences
+  - sentences and places have changed roles: hidden[sentence, place]
+    hidden[sentences, positions] => hidden[positions, sentences]
+one sentence: a matrix of one row
+    hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]])
+    vectors_at(hidden, torch.tensor([1]))
+  - the axis of the sentences is lost: the result is (B, d), for one sentence, too
+    positions] => positions][0]
+two sentences, read at different places
+    hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
+    vectors_at(hidden, torch.tensor([1, 0]))
+  - all sentences are read at the position of the first one
+    hidden[sentences, positions] => hidden[:, positions[0]]
+seven sentences of four words with five numbers each, the first place and the last among them
+    vectors_at(torch.randn(7, 4, 5), torch.tensor([3, 0, 1, 2, 0, 3, 1]))
+""",
+)
 
 
 @exercise
@@ -50,65 +65,68 @@ def nearer_mean(answer) -> str:
 
     known (n, d) are vectors whose senses (n,), 0 or 1, are given; new (m, d) are the others.
     """
-    by_hand = {
-        "known": torch.tensor([[1.0, 0.0], [3.0, 0.0], [11.0, 1.0]]),
-        "senses": torch.tensor([0, 0, 1]),
-        "new": torch.tensor([[4.0, 0.0], [9.0, 9.0]]),
-    }
-    cases = [by_hand]
-    for known, new, width in ((13, 29, 3), (17, 41, 2)):
-        senses = (torch.arange(known) % 3 == 0).long()  # not equally many
-        rows = torch.randn(known, width) + 2 + senses[:, None] * 0.7
-        others = torch.randn(new, width) + 2.3
-        cases.append({"known": rows, "senses": senses, "new": others})
-    compare(answer, cases, _nearer_mean, PROBE_MISTAKES, numbers=np.integer)
-    return "2, 29 and 41 new vectors; senses that are not equally frequent"
+    ladder(NEARER_MEAN, _nearer_mean, nearer_mean=answer)
+    return "one and many new vectors; senses in any order that are not equally frequent"
 
 
-def _distance(new, means):
-    return (new[:, None] - means).norm(dim=-1)
+def _nearer_mean(known, senses, new):
+    means = torch.stack([known[senses == sense].mean(0) for sense in (0, 1)])
+    distance = (new[:, None] - means).norm(dim=-1)
+    return distance.argmin(dim=1)
 
 
-def _nearer_mean(
-    known,
-    senses,
-    new,
-    *,
-    distance=_distance,
-    summary=lambda rows: rows.mean(0),
-    best=torch.argmin,
-    fitted=lambda known, new: known,
-):
-    """The senses of the nearer means, or what they would be with one step done in another way."""
-    known = fitted(known, new)
-    means = torch.stack([summary(known[senses == sense]) for sense in (0, 1)])  # (2, d)
-    return (best(distance(new, means), dim=1),)
-
-
-PROBE_MISTAKES = {
-    "the farther mean was taken, not the nearer": partial(_nearer_mean, best=torch.argmax),
-    "the means are compared by dot product, so that a long mean wins; use the distance": partial(
-        _nearer_mean, distance=lambda new, means: -(new @ means.T)
-    ),
-    "the means are compared by cosine, which forgets how far away they are; use the distance": (
-        partial(
-            _nearer_mean,
-            distance=lambda new, means: -F.normalize(new, dim=1) @ F.normalize(means, dim=1).T,
-        )
-    ),
-    "the vectors of a sense are added up; their mean was asked for": partial(
-        _nearer_mean, summary=lambda rows: rows.sum(0)
-    ),
-    "the median was taken in each place; the mean was asked for": partial(
-        _nearer_mean, summary=lambda rows: rows.median(0).values
-    ),
-    "the sense of the nearest single vector was taken; the means are to be compared": (
-        lambda known, senses, new: (senses[_distance(new, known).argmin(1)],)
-    ),
-    "every new vector got the same sense, the more frequent one": (
-        lambda known, senses, new: (senses.mode().values.repeat(len(new)),)
-    ),
-}
+NEARER_MEAN = rungs(
+    _nearer_mean,
+    """
+known vectors at 2 and at 6: a new one has the sense of the nearer
+    known, senses = torch.tensor([[2.0], [6.0], [6.0]]), torch.tensor([0, 1, 1])
+    nearer_mean(known, senses, torch.tensor([[1.0], [7.5], [3.0], [-5.0], [40.0]]))
+  - the farther mean was taken, not the nearer
+    argmin => argmax
+  - the means are compared by dot product, so that a long mean wins; use the distance
+    (new[:, None] - means).norm(dim=-1) => -(new @ means.T)
+  - these are the distances; the sense is asked for, 0 or 1
+    distance.argmin(dim=1) => distance
+  - the smallest distance is sought over the new vectors; each of them has its own nearest mean
+    argmin(dim=1) => argmin(dim=0)
+  - every new vector got the same sense, the more frequent one
+    distance.argmin(dim=1) => senses.mode().values.repeat(len(new))
+a single new vector: the result has one entry, (1,)
+    known, senses = torch.tensor([[2.0], [6.0]]), torch.tensor([0, 1])
+    nearer_mean(known, senses, torch.tensor([[5.0]]))
+the distance is Euclidean: the root of the sum of squares
+    known, senses = torch.tensor([[0.0, 0.0], [4.0, 1.0]]), torch.tensor([0, 1])
+    nearer_mean(known, senses, 8 * torch.rand(50, 2) - 2)
+  - the means are compared by cosine, which forgets how far away they are; use the distance
+    (new[:, None] - means).norm(dim=-1) => -F.normalize(new) @ F.normalize(means).T
+  - the absolute differences are added up; the Euclidean distance adds their squares
+    .norm(dim=-1) => .abs().sum(-1)
+  - the largest difference of an entry was taken; the Euclidean distance takes all of them
+    .norm(dim=-1) => .abs().amax(-1)
+of several known vectors of a sense it is the mean that counts
+    known, senses = torch.tensor([[0.0], [1.0], [8.0], [10.0]]), torch.tensor([0, 0, 0, 1])
+    nearer_mean(known, senses, torch.linspace(-3, 13, 33)[:, None] + 0.1)
+  - the vectors of a sense are added up; their mean was asked for
+    .mean(0) => .sum(0)
+  - the sum of each sense is divided by the number of all vectors, not by its own
+    .mean(0) => .sum(0) / len(known)
+  - the median was taken in each place; the mean was asked for
+    .mean(0) => .median(0).values
+  - the sense of the nearest single vector was taken; the means are to be compared
+    distance.argmin(dim=1) => senses[(new[:, None] - known).norm(dim=-1).argmin(1)]
+  - the mean of all vectors is the border; the border lies between the two means
+    distance = => distance = (new - known.mean(0)) @ (means[0] - means[1])
+    (new[:, None] - means).norm(dim=-1) =>
+    distance.argmin(dim=1) => (distance < 0).long()
+the senses come in any order
+    known, senses = torch.tensor([[6.0], [2.0], [8.0], [1.0]]), torch.tensor([1, 0, 1, 0])
+    nearer_mean(known, senses, torch.tensor([[1.0], [7.0]]))
+many vectors with five entries, of which one third has sense 1
+    senses = (torch.arange(30) % 3 == 0).long()
+    known = torch.randn(30, 5) + 2 + 0.7 * senses[:, None]
+    nearer_mean(known, senses, torch.randn(40, 5) + 2.3)
+""",
+)
 
 
 @exercise
@@ -117,46 +135,64 @@ def self_similarity(answer) -> str:
 
     vectors (n, d) are those of its occurrences.
     """
-    cases = [
-        {"vectors": torch.tensor([[2.0, 0.0], [0.0, 1.0]])},
-        {"vectors": torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]])},
-        {"vectors": torch.randn(7, 5) + 1},
-    ]
-    compare(answer, cases, _self_similarity, SIMILARITY_MISTAKES)
-    return "2, 3 and 7 occurrences"
-
-
-def _pairs(vectors, *, prepare=lambda vectors: F.normalize(vectors, dim=1)):
-    rows = prepare(vectors)
-    cosine = rows @ rows.T
-    return cosine[~torch.eye(len(rows), dtype=torch.bool)]
+    ladder(SELF_SIMILARITY, _self_similarity, self_similarity=answer)
+    return "two, three, four and seven occurrences, parallel, perpendicular and opposite ones"
 
 
 def _self_similarity(vectors):
-    return (_pairs(vectors).mean(),)
+    unit = F.normalize(vectors, dim=1)
+    cosines = unit @ unit.T
+    n = len(unit)
+    return (cosines.sum() - n) / (n * (n - 1))
 
 
-def _with_itself(vectors):
-    rows = F.normalize(vectors, dim=1)
-    return ((rows @ rows.T).mean(),)
-
-
-SIMILARITY_MISTAKES = {
-    "the cosine of every vector with itself, which is 1, is counted as well": _with_itself,
-    "these are dot products: the vectors are not scaled to length 1": (
-        lambda vectors: (_pairs(vectors, prepare=lambda rows: rows).mean(),)
-    ),
-    "the columns are scaled to length 1; an occurrence is a row, dim=1": (
-        lambda vectors: (_pairs(vectors, prepare=lambda rows: F.normalize(rows, dim=0)).mean(),)
-    ),
-    "the cosines are added up; their mean was asked for": lambda vectors: (_pairs(vectors).sum(),),
-    "the zeros that stand for a vector with itself are counted in the mean: divide by n(n - 1)": (
-        lambda vectors: (_pairs(vectors).sum() / len(vectors) ** 2,)
-    ),
-    "only occurrences that follow each other are compared": (
-        lambda vectors: (F.cosine_similarity(vectors[1:], vectors[:-1], dim=1).mean(),)
-    ),
-    "each occurrence is compared with their mean, not with each of the others": (
-        lambda vectors: (F.cosine_similarity(vectors, vectors.mean(0)[None], dim=1).mean(),)
-    ),
-}
+SELF_SIMILARITY = rungs(
+    _self_similarity,
+    """
+three vectors in one direction: their cosines are 1, however long they are
+    self_similarity(torch.tensor([[3.0, 4.0], [6.0, 8.0], [1.5, 2.0]]))
+  - these are dot products: the vectors are not scaled to length 1
+    F.normalize(vectors, dim=1) => vectors
+    (cosines.sum() - n) => (cosines.sum() - cosines.trace())
+  - these are dot products, and those of every vector with itself are counted as well
+    F.normalize(vectors, dim=1) => vectors
+    (cosines.sum() - n) / (n * (n - 1)) => cosines.mean()
+  - the cosines are added up; their mean was asked for
+    / (n * (n - 1)) =>
+  - the columns are scaled to length 1; an occurrence is a row, dim=1
+    dim=1 => dim=0
+    (cosines.sum() - n) => (cosines.sum() - cosines.trace())
+  - each pair is counted once but divided by n(n - 1), the number of ordered pairs
+    / (n * (n - 1)) => / 2 / (n * (n - 1))
+  - the zeros that stand for a vector with itself are counted in the mean: divide by n(n - 1)
+    / (n * (n - 1)) => / n**2
+  - it is the distance that is averaged; 1 stands for the same direction
+    (cosines.sum() - n) / (n * (n - 1)) => 1 - (cosines.sum() - n) / (n * (n - 1))
+two perpendicular vectors: their cosine is 0, and no vector is compared with itself
+    self_similarity(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
+  - the cosine of every vector with itself, which is 1, is counted as well
+    (cosines.sum() - n) / (n * (n - 1)) => cosines.mean()
+  - the diagonal is counted as well: the pairs of different vectors lie above it
+    (cosines.sum() - n) / (n * (n - 1)) => cosines[tuple(torch.triu_indices(n, n))].mean()
+  - each occurrence is compared with their mean, not with each of the others
+    (cosines.sum() - n) / (n * (n - 1)) => (unit @ F.normalize(vectors.mean(0), dim=0)).mean()
+two opposite vectors: a cosine may be negative
+    self_similarity(torch.tensor([[1.0, 2.0], [-2.0, -4.0]]))
+  - the sign of the cosines is lost
+    unit @ unit.T => (unit @ unit.T).abs()
+three occurrences are three pairs: all of them count, and equally
+    self_similarity(torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]]))
+  - only occurrences that follow each other are compared
+    (cosines.sum() - n) / (n * (n - 1)) => cosines.diagonal(1).mean()
+  - all are compared with the first one only
+    (cosines.sum() - n) / (n * (n - 1)) => cosines[0, 1:].mean()
+one number, a tensor without axes
+    self_similarity(torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]])).shape
+the cosine is that of the vectors as they are: nothing is taken off them first
+    self_similarity(torch.tensor([[5.0, 1.0], [5.0, -1.0], [6.0, 0.5], [4.0, 0.0]]))
+  - the mean is taken off the vectors first; their own cosines were asked for
+    F.normalize(vectors, dim=1) => F.normalize(vectors - vectors.mean(0), dim=1)
+seven occurrences with five entries
+    self_similarity(torch.randn(7, 5) + 1)
+""",
+)

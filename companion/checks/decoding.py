@@ -1,13 +1,13 @@
 """Checks for the exercises of book/decoding.ipynb."""
 
-from functools import partial
+from collections.abc import Callable
+from copy import deepcopy
 from itertools import count
 
-import numpy as np
 import torch
-import torch.nn.functional as F
 
-from companion.checks.exercise import compare, exercise
+from companion.checks.exercise import exercise, ladder
+from companion.checks.rungs import rungs
 from companion.generation import greedy_decode
 from companion.models import Transformer, TransformerConfig
 
@@ -17,39 +17,32 @@ def greedy(answer) -> str:
     """Check `greedy(model, source_ids, max_len)` -> target ids (B, max_len).
 
     model is a `Transformer` in eval mode, of which only `encode`, `decode` and `config` are needed;
-    source_ids (B, S). A target starts with bos_id; after its eos_id there is only pad_id, and
-    columns of which nothing is left but padding may be missing.
+    source_ids (B, S). A target starts with bos_id; after its eos_id there is only pad_id.
     """
-    model, source_ids = _a_model_that_ends()
-
-    def filled(source_ids, max_len):
-        result = answer(model, source_ids, max_len)
-        match result:
-            case torch.Tensor(shape=(_, width)) if 0 < width < max_len:
-                return F.pad(result, (0, max_len - width), value=model.config.pad_id)
-        return result
-
-    cases = [{"source_ids": source_ids[:1], "max_len": 4}, {"source_ids": source_ids, "max_len": 9}]
-    with torch.no_grad():
-        compare(
-            filled,
-            cases,
-            lambda source_ids, max_len: (greedy_decode(model, source_ids, max_len),),
-            {text: partial(variant, model) for text, variant in GREEDY_MISTAKES.items()},
-            numbers=np.integer,
-        )
-    return "one sentence, and several that end at different places, one of them not at all"
+    ladder(GREEDY, _greedy, greedy=answer)
+    return "one sentence, several that end at different places or not at all, padding, other ids"
 
 
-def _a_model_that_ends() -> tuple[Transformer, torch.Tensor]:
-    """A random model, and sources whose translations end at five different places or more."""
+def a_translator(**ids: int) -> tuple[Transformer, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """A random model, and sources: two without an end, some that end early, two with padding."""
+    key = tuple(ids.items())
+    if key not in TRANSLATORS:
+        TRANSLATORS[key] = _translator(**ids)
+    return deepcopy(TRANSLATORS[key])
+
+
+TRANSLATORS: dict[tuple, tuple] = {}  # it takes a second to find one
+
+
+def _translator(**ids: int):
     config = TransformerConfig(
-        vocab_size=11, d_model=8, num_layers=1, num_heads=2, d_ff=16, max_len=16, dropout=0.0
+        vocab_size=11, d_model=8, num_layers=1, num_heads=2, d_ff=16, max_len=16, dropout=0.0, **ids
     )
+    marks = {config.pad_id, config.bos_id, config.eos_id}
     generator = torch.Generator().manual_seed(0)
-    sources = torch.randint(3, 11, (200, 5), generator=generator)
-    lengths = torch.randint(1, 6, (200, 1), generator=generator)
-    sources[torch.arange(5) >= lengths] = config.pad_id
+    words = torch.tensor(sorted({*range(11)} - marks))
+    sources = words[torch.randint(8, (120, 5), generator=generator)]
+    sources[80:, 3:] = config.pad_id
     for seed in count():
         model = Transformer(config).double().eval()
         generator.manual_seed(seed)
@@ -59,67 +52,85 @@ def _a_model_that_ends() -> tuple[Transformer, torch.Tensor]:
                     parameter.normal_(std=0.7, generator=generator)
         targets = greedy_decode(model, sources, 9)
         ends = (targets == config.eos_id).any(1) * (targets == config.eos_id).int().argmax(1)
-        of_each = [(ends == end).nonzero()[0, 0] for end in ends.unique()]  # 0: it does not end
-        if len(of_each) >= 5 and not ends[of_each[0]]:
-            return model, sources[torch.stack(of_each)]
+        filled = (targets == config.pad_id).sum(1)
+        plain = filled == torch.where(ends > 0, 8 - ends, 0)  # no word is a mark
+        plain &= (targets == config.bos_id).sum(1) == 1
+        whole = torch.arange(len(sources)) < 80
+        varied = torch.tensor([len(row.unique()) > 4 for row in targets])
+        long = sources[plain & whole & varied & (ends == 0)].unique(dim=0)
+        early = [sources[plain & whole & (ends == end)][:1] for end in range(2, 8)]
+        short, padded = torch.cat(early), sources[plain & ~whole & (ends != 1)][:2]
+        if len(long) >= 2 and len(short) >= 3 and len(padded) == 2:
+            return model, long[:2], short, padded
 
 
-def _greedy(
-    model,
-    source_ids,
-    max_len,
-    *,
-    read=lambda logits: logits[:, -1],
-    choose=lambda logits: logits.argmax(-1),
-    stop=torch.all,
-    after="pad_id",
-    window=slice(None),
-):
-    """Greedy decoding, or what it would be with one step done in another way."""
+def _greedy(model, source_ids, max_len):
     config, memory = model.config, model.encode(source_ids)
-    target = source_ids.new_full((len(source_ids), 1), config.bos_id)
+    target = source_ids.new_full((len(source_ids), max_len), config.pad_id)
+    target[:, 0] = config.bos_id
     ended = torch.zeros(len(target), dtype=torch.bool)
-    while target.shape[1] < max_len and not stop(ended):
-        written = choose(read(model.decode(target[:, window], memory, source_ids)))
-        if after is not None:
-            written = written.masked_fill(ended, getattr(config, after))
-        target = torch.cat([target, written[:, None]], dim=1)
-        ended |= written == config.eos_id
-    return (F.pad(target, (0, max_len - target.shape[1]), value=config.pad_id),)
+    for n in range(1, max_len):
+        word = model.decode(target[:, :n], memory, source_ids)[:, -1].argmax(-1)
+        target[:, n] = torch.where(ended, config.pad_id, word)
+        ended |= target[:, n] == config.eos_id
+    return target
 
 
-def _without_bos(model, source_ids, max_len):
-    return (F.pad(_greedy(model, source_ids, max_len)[0][:, 1:], (0, 1)),)
-
-
-GREEDY_MISTAKES = {
-    "a row goes on after its [EOS]; it should stay finished while the others go on": partial(
-        _greedy, after=None
-    ),
-    "finished rows are filled with [EOS]; fill with pad_id": partial(_greedy, after="eos_id"),
-    "it stops as soon as one row has ended; the others have to go on": partial(
-        _greedy, stop=torch.any
-    ),
-    "the first place is read, whose answer never changes; the next word is said at the last": (
-        partial(_greedy, read=lambda logits: logits[:, 0])
-    ),
-    "only the last word is given to the decoder: without a cache it needs all that is written": (
-        partial(_greedy, window=slice(-1, None))
-    ),
-    "the least probable word is chosen": partial(_greedy, choose=lambda logits: logits.argmin(-1)),
-    "max_len counts [BOS]: the result is one column too long": (
-        lambda model, source_ids, max_len: _greedy(model, source_ids, max_len + 1)
-    ),
-    "[BOS] is missing at the start of the result": _without_bos,
-    "[EOS] is missing from the result": lambda model, source_ids, max_len: (
-        (result := _greedy(model, source_ids, max_len)[0]).masked_fill(
-            result == model.config.eos_id, model.config.pad_id
-        ),
-    ),
-    "every row gets the translation of the first source": lambda model, source_ids, max_len: (
-        _greedy(model, source_ids[:1], max_len)[0].expand(len(source_ids), -1),
-    ),
-}
+GREEDY = rungs(
+    _greedy,
+    """
+the first word after [BOS] is the most probable one
+    greedy(model, long[:1], 2)
+  - the least probable word is chosen
+    argmax => argmin
+  - [BOS] is missing at the start of the result
+    return target => return target[:, 1:]
+  - instead of [BOS] there is one word more; [BOS] is the first of the max_len ids
+    (len(source_ids), max_len) => (len(source_ids), max_len + 1)
+    range(1, max_len) => range(1, max_len + 1)
+    return target => return target[:, 1:]
+  - max_len counts [BOS]: the result is one column too long
+    (len(source_ids), max_len) => (len(source_ids), max_len + 1)
+    range(1, max_len) => range(1, max_len + 1)
+  - one word is missing: there is room for max_len - 1 words after [BOS]
+    range(1, max_len) => range(1, max_len - 1)
+  - a row that has not ended by max_len has no [EOS]; here its last word is replaced by one
+    return target => target[~ended, -1] = config.eos_id; return target
+max_len counts [BOS]: with max_len = 1 nothing is left to write
+    greedy(model, long[:1], 1)
+a later word depends on all that is written: decode the whole beginning, and read its last place
+    greedy(model, long[:1], 9)
+  - the first place is read, whose answer never changes; the next word is said at the last
+    [:, -1] => [:, 0]
+  - only the last word is given to the decoder: without a cache it needs all that is written
+    target[:, :n] => target[:, n - 1 : n]
+a row ends with [EOS], and behind it stands pad_id only
+    greedy(model, short[:1], 9)
+  - a row goes on after its [EOS]; it should stay finished
+    torch.where(ended, config.pad_id, word) => word
+  - the target ends with its [EOS]; it should be filled with pad_id up to max_len
+    return target => return target[:, : 1 + (target != config.pad_id).sum(1).max() - 1]
+  - finished rows are filled with [EOS]; fill with pad_id
+    ended, config.pad_id => ended, config.eos_id
+  - [EOS] is missing from the result
+    return target => return target.masked_fill(target == config.eos_id, config.pad_id)
+several sources: each row is the translation of its own
+    greedy(model, long, 9)
+  - every row gets the translation of the first source
+    return target => return target[:1].expand(len(target), -1)
+rows that end at different places: one stays finished while the others go on
+    greedy(model, torch.cat([short, long[:1]]), 9)
+  - it stops as soon as one row has ended; the others have to go on
+    target[:, n] == config.eos_id => (target[:, n] == config.eos_id).any()
+padding in a source is no word: `decode` needs the source ids to leave it out
+    greedy(model, padded, 9)
+the ids of beginning, end and padding are those of model.config, whatever they are
+    model, long, short, padded = a_translator(bos_id=7, eos_id=4, pad_id=3)
+    greedy(model, torch.cat([short, long[:1]]), 9)
+""",
+    before="from companion.checks.decoding import a_translator\n"
+    "model, long, short, padded = a_translator()\n",
+)
 
 
 @exercise
@@ -129,60 +140,75 @@ def beam_step(answer) -> str:
     scores (K,), log_probabilities (K, V). Of all continuations the most probable, best first: the
     row of the beginning, and the word that is added.
     """
-    cases = [
-        {
-            "scores": torch.tensor([0.6, 0.4]).log(),
-            "log_probabilities": torch.tensor([[0.48, 0.42, 0.1], [0.9, 0.04, 0.06]]).log(),
-            "beam_size": 2,
-        }
-    ]
-    for K, V, beam_size in ((2, 4, 3), (3, 5, 3), (1, 6, 4), (4, 7, 4)):
-        log_probabilities = (2 * torch.randn(K, V)).log_softmax(-1)
-        scores = torch.randn(K).log_softmax(-1)
-        cases.append(dict(zip(cases[0], (scores, log_probabilities, beam_size), strict=True)))
-    compare(answer, cases, _beam_step, BEAM_STEP_MISTAKES, numbers=np.integer)
-    return "beams of one to four beginnings, with as many continuations kept, or more"
+    ladder(BEAM_STEP, _beam_step, beam_step=answer)
+    return "beams of one to four beginnings, with fewer continuations kept, as many, and more"
 
 
-def _beam_step(
-    scores,
-    log_probabilities,
-    beam_size,
-    *,
-    add=lambda scores, log_p: scores[:, None] + log_p,
-    best=lambda candidates, beam_size: candidates.flatten().topk(beam_size).indices,
-):
-    """The step, or what it would be with a part of it done in another way."""
-    best_ones = best(add(scores, log_probabilities), beam_size)
-    V = log_probabilities.shape[1]
-    return best_ones // V, best_ones % V
+def _beam_step(scores, log_probabilities, beam_size):
+    K, V = log_probabilities.shape  # noqa: RUF059 (K is for what learners do with it)
+    candidates = scores[:, None] + log_probabilities
+    best = candidates.flatten().argsort(descending=True)[:beam_size]
+    return best // V, best % V
 
 
-BEAM_STEP_MISTAKES = {
-    "rows and words have changed places": lambda *given: _beam_step(*given)[::-1],
-    "the scores of the beginnings are left out: a likely word of an unlikely beginning wins": (
-        partial(_beam_step, add=lambda scores, log_p: log_p)
-    ),
-    "log-probabilities are multiplied; of a sentence they add up": partial(
-        _beam_step, add=lambda scores, log_p: scores[:, None] * log_p
-    ),
-    "the least probable continuations are kept": partial(
-        _beam_step,
-        best=lambda candidates, beam_size: (-candidates).flatten().topk(beam_size).indices,
-    ),
-    "best first: these are in the opposite order": lambda *given: tuple(
-        part.flip(0) for part in _beam_step(*given)
-    ),
-    "every beginning keeps its own best word; all continuations compete with each other": (
-        lambda scores, log_p, beam_size: (torch.arange(len(scores)), log_p.argmax(-1))
-    ),
-    "all are continuations of the best beginning; those of the others compete, too": (
-        lambda scores, log_p, beam_size: (
-            scores.argmax().repeat(beam_size),
-            log_p[scores.argmax()].topk(beam_size).indices,
-        )
-    ),
-}
+BEAM_STEP = rungs(
+    _beam_step,
+    """
+two beginnings that are equally probable, and one place: the row and the id of the best word
+    scores = torch.tensor([0.5, 0.5]).log()
+    words = torch.tensor([[0.42, 0.03, 0.55], [0.3, 0.37, 0.33]]).log()
+    beam_step(scores, words, 1)
+  - rows and words have changed places
+    best // V, best % V => best % V, best // V
+  - the least probable continuations are kept: the sign is turned round, or log-probabilities are
+  multiplied; of a sentence they add up
+    descending=True => descending=False
+  - a flat index is taken apart by the number of beginnings; a row has V entries
+    best // V, best % V => best // K, best % K
+  - every beginning keeps its own best word; all continuations compete with each other
+    best // V, best % V => torch.arange(K), log_probabilities.argmax(-1)
+  - as many are kept as there were beginnings; beam_size says how many
+    [:beam_size] => [:K]
+one beginning: its best words, best first, as many as the beam has room for
+    scores, words = torch.tensor([1.0]).log(), torch.tensor([[0.2, 0.1, 0.4, 0.3]]).log()
+    beam_step(scores, words, 3)
+  - best first: these are in the opposite order
+    [:beam_size] => [:beam_size].flip(0)
+  - best first: these are in the order of the table
+    [:beam_size] => [:beam_size].sort().values
+two equally probable beginnings: all their continuations compete with each other
+    scores = torch.tensor([0.5, 0.5]).log()
+    words = torch.tensor([[0.5, 0.4, 0.1], [0.2, 0.45, 0.35]]).log()
+    beam_step(scores, words, 3)
+  - all are continuations of the best beginning; those of the others compete, too
+    candidates.flatten() => candidates[scores.argmax()]
+    best // V => scores.argmax().repeat(len(best))
+several continuations may come from one beginning, and none from another
+    scores = torch.tensor([0.5, 0.5]).log()
+    words = torch.tensor([[0.5, 0.45, 0.05], [0.4, 0.35, 0.25]]).log()
+    beam_step(scores, words, 2)
+beginnings with different scores: a continuation has the score of its beginning plus the
+log-probability of its word
+    scores = torch.tensor([0.35, 0.65]).log()
+    words = torch.tensor([[0.2, 0.1, 0.45, 0.25], [0.05, 0.65, 0.1, 0.2]]).log()
+    beam_step(scores, words, 3)
+  - the scores of the beginnings are left out: a likely word of an unlikely beginning wins
+    scores[:, None] + =>
+  - probabilities are added; those of a sentence multiply, and their logarithms add up
+    scores[:, None] + log_probabilities => scores.exp()[:, None] + log_probabilities.exp()
+as many beginnings as words: a score belongs to a row, not to a column
+    scores = torch.tensor([0.6, 0.3, 0.1]).log()
+    words = torch.tensor([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8], [0.75, 0.05, 0.2]]).log()
+    beam_step(scores, words, 3)
+the beam's size is beam_size, whatever the number of beginnings
+    scores = torch.tensor([0.7, 0.3]).log()
+    words = torch.tensor([[0.5, 0.4, 0.1], [0.2, 0.45, 0.35]]).log()
+    beam_step(scores, words, 1), beam_step(scores, words, 5)
+random scores: the sum decides, over the whole table
+    scores, words = torch.randn(4).log_softmax(-1), 2 * torch.randn(4, 7)
+    beam_step(scores, words.log_softmax(-1), 6)
+""",
+)
 
 
 @exercise
@@ -191,45 +217,51 @@ def rescored(answer) -> str:
 
     log_probabilities (N,), lengths (N,) integers; each is divided by ((5 + length) / 6) ** alpha.
     """
-    cases = [
-        {
-            "log_probabilities": torch.tensor([-2.0]),
-            "lengths": torch.tensor([7]),
-            "alpha": 1.0,
-        }
-    ]
-    for alpha in (0.0, 0.6, 2.0):
-        numbers = -5 * torch.rand(6), torch.randint(1, 20, (6,)), alpha
-        cases.append(dict(zip(cases[0], numbers, strict=True)))
-    compare(answer, cases, _rescored, RESCORED_MISTAKES)
-    return "powers of 0, 0.6, 1 and 2, lengths of 1 to 19"
+    ladder(RESCORED, _rescored, rescored=answer)
+    return "powers of 0, 0.6, 1 and 2, lengths of 1 to 13"
 
 
-def _rescored(log_p, lengths, alpha, *, divisor=lambda n, alpha: ((5 + n) / 6) ** alpha):
-    return (log_p / divisor(lengths, alpha),)
+def _rescored(log_probabilities, lengths, alpha):
+    return log_probabilities / ((5 + lengths) / 6) ** alpha
 
 
-RESCORED_MISTAKES = {
-    "it multiplies; log-probabilities are negative, so that makes long sentences worse": partial(
-        _rescored, divisor=lambda n, alpha: ((5 + n) / 6) ** -alpha
-    ),
-    "it divides by the length to the power alpha; the paper's divisor is ((5 + n) / 6) ** alpha": (
-        partial(_rescored, divisor=lambda n, alpha: n.float() ** alpha)
-    ),
-    "only the sum is raised to the power; the 6 belongs inside": partial(
-        _rescored, divisor=lambda n, alpha: (5.0 + n) ** alpha / 6
-    ),
-    "5 + n / 6 is not (5 + n) / 6": partial(
-        _rescored, divisor=lambda n, alpha: (5 + n / 6) ** alpha
-    ),
-    "alpha is a power, not a factor": partial(
-        _rescored, divisor=lambda n, alpha: (5 + n) / 6 * alpha
-    ),
-    "alpha is not used": partial(_rescored, divisor=lambda n, alpha: (5 + n) / 6),
-    "the penalty is subtracted; it divides": (
-        lambda log_p, lengths, alpha: (log_p - ((5 + lengths) / 6) ** alpha,)
-    ),
-}
+RESCORED = rungs(
+    _rescored,
+    """
+seven words and alpha = 1: the divisor is (5 + 7) / 6 = 2
+    rescored(torch.tensor([-4.0]), torch.tensor([7]), 1.0)
+  - nothing is done to the scores
+     / ((5 + lengths) / 6) ** alpha =>
+  - it multiplies; log-probabilities are negative, so that makes long sentences worse
+    log_probabilities / => log_probabilities *
+  - the penalty is subtracted; it divides
+    log_probabilities / => log_probabilities -
+  - it divides by the length to the power alpha; the paper's divisor is ((5 + n) / 6) ** alpha
+    ((5 + lengths) / 6) => lengths.float()
+  - the 6 is missing: with it, the divisor of a single word is 1
+    (5 + lengths) / 6 => 5.0 + lengths
+  - 5 + n / 6 is not (5 + n) / 6
+    (5 + lengths) / 6 => 5 + lengths / 6
+alpha = 0: the divisor is 1, whatever the length
+    rescored(torch.tensor([-2.0]), torch.tensor([7]), 0.0)
+  - only the sum is raised to the power; the 6 belongs inside
+    ((5 + lengths) / 6) ** alpha => ((5.0 + lengths) ** alpha / 6)
+  - alpha is a power, not a factor
+    / 6) ** alpha => / 6 * alpha)
+  - alpha is not used
+     ** alpha =>
+one word: the divisor is 1, whatever alpha is
+    rescored(torch.tensor([-2.0]), torch.tensor([1]), 3.0)
+13 words and alpha = 2: the divisor is 3 to the power 2
+    rescored(torch.tensor([-9.0]), torch.tensor([13]), 2.0)
+four words and alpha = 1: the divisor is 1.5, no whole number
+    rescored(torch.tensor([-3.0]), torch.tensor([4]), 1.0)
+  - the divisor is rounded to a whole number: // is not /
+    / 6 => // 6
+sentences of different lengths: each has a divisor of its own, and they keep their order
+    rescored(torch.tensor([-4.0, -1.0, -9.0, -6.0]), torch.tensor([7, 1, 13, 4]), 0.6)
+""",
+)
 
 
 @exercise
@@ -239,84 +271,84 @@ def draw(answer) -> str:
     logits (V,); number from 0 to 1. Words are lined up from the most probable on, each as long as
     its probability after temperature and top-p: the word in whose stretch the number lies.
     """
-    cases = [
-        _drawing([0.5, 0.3, 0.2], 1.0, 1.0, 0.6),
-        _drawing([0.2, 0.5, 0.3], 1.0, 1.0, 0.1),
-        _drawing([0.2, 0.5, 0.3], 1.0, 1.0, 0.9),
-        _drawing([0.6, 0.3, 0.1], 0.5, 1.0, 0.7),
-        _drawing([0.6, 0.3, 0.1], 2.0, 1.0, 0.55),
-        _drawing([0.1, 0.3, 0.6], 1.0, 0.8, 0.95),
-        _drawing([0.5, 0.3, 0.2], 1.0, 0.6, 0.6),
-    ]
-    for temperature in (0.5, 1.0, 2.0):
-        for top_p in (0.4, 0.8, 1.0):
-            for number in torch.rand(4).tolist():
-                p = torch.randn(7).softmax(-1).tolist()
-                cases.append(_drawing(p, temperature, top_p, number))
-    compare(answer, cases, _draw, DRAW_MISTAKES, kind=int, numbers=np.integer)
+    ladder(DRAW, _draw, draw=answer)
     return "three words by hand, and seven at three temperatures and three values of top-p"
 
 
-def _drawing(probabilities, temperature, top_p, number) -> dict:
-    logits = torch.tensor(probabilities).log()
-    return {"logits": logits, "temperature": temperature, "top_p": top_p, "number": number}
+def _draw(logits, temperature, top_p, number):
+    heated = logits.double() / temperature
+    p, words = heated.softmax(-1).sort(descending=True)
+    p = p * (p.cumsum(0) - p < top_p)
+    p = p / p.sum()
+    place = min(int((p.cumsum(0) <= number).sum()), len(p) - 1)
+    return int(words[place])
 
 
-def _draw(
-    logits,
-    temperature,
-    top_p,
-    number,
-    *,
-    heat=lambda logits, temperature: logits / temperature,
-    keep=lambda p, top_p: p.cumsum(0) - p < top_p,
-    rescale=True,
-    descending=True,
-    place=False,
-):
-    """The drawn word, or what it would be with a part of it done in another way."""
-    p, words = heat(logits.double(), temperature).softmax(-1).sort(descending=True)
-    p = p * keep(p, top_p)
-    if rescale:
-        p = p / p.sum()
-    if not descending:
-        p, words = p[words.argsort()], torch.arange(len(p))
-    index = min(int((p.cumsum(0) <= number).sum()), len(p) - 1)
-    return (index if place else int(words[index]),)
-
-
-def _cut_before_heating(logits, temperature, top_p, number):
-    p = logits.double().softmax(-1)
-    ordered, words = p.sort(descending=True)
-    cut = words[ordered.cumsum(0) - ordered >= top_p]
-    logits = logits.double().clone()
-    logits[cut] = -torch.inf
-    return _draw(logits, temperature, 1.0, number)
-
-
-DRAW_MISTAKES = {
-    "the number is not used: it is always the most probable word": (
-        lambda logits, temperature, top_p, number: (int(logits.argmax()),)
-    ),
-    "it gives the place in the sorted row; the word is what stood there": partial(
-        _draw, place=True
-    ),
-    "the words are lined up by their ids; the most probable one comes first": partial(
-        _draw, descending=False
-    ),
-    "the temperature multiplies the logits; it divides them": partial(
-        _draw, heat=lambda logits, temperature: logits * temperature
-    ),
-    "the temperature is not used": partial(_draw, heat=lambda logits, temperature: logits),
-    "top-p is not used": partial(_draw, keep=lambda p, top_p: torch.ones_like(p)),
-    "the word that reaches top_p is cut; it is the last one that is kept": partial(
-        _draw, keep=lambda p, top_p: (p.cumsum(0) <= top_p) | (torch.arange(len(p)) == 0)
-    ),
-    "what is kept does not sum to 1: rescale it before the number is used": partial(
-        _draw, rescale=False
-    ),
-    "top-p cuts before the temperature is used; the temperature comes first": _cut_before_heating,
-}
+DRAW = rungs(
+    _draw,
+    """
+number = 0 picks the most probable word
+    logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    draw(logits, 1.0, 1.0, 0.0)
+  - the words are lined up from the least probable on; the most probable one comes first
+    p = p / p.sum() => p, words = (p / p.sum()).flip(0), words.flip(0)
+the id is an int; of a tensor, `.item()` makes one
+    logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    isinstance(draw(logits, 1.0, 1.0, 0.0), (int, np.integer))
+the number picks the word in whose stretch it lies: of 0.5, 0.3 and 0.2 the second goes from 0.5
+to 0.8
+    logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    [draw(logits, 1.0, 1.0, number) for number in (0.4, 0.6, 0.78, 0.83)]
+  - it is always the most probable word: the number is not used, or top_p = 1 leaves nothing else
+    number).sum() => 0).sum()
+the words are lined up from the most probable on, and it is the id that is returned
+    logits = torch.tensor([0.2, 0.5, 0.3]).log()
+    [draw(logits, 1.0, 1.0, number) for number in (0.1, 0.3, 0.6, 0.9)]
+  - it gives the place in the sorted row; the word is what stood there
+    words[place] => place
+  - the words are lined up by their ids; the most probable one comes first
+    p / p.sum() => (p / p.sum())[words.argsort()]
+    words[place] => place
+the temperature divides the logits: below 1 it sharpens, above 1 it flattens
+    logits = torch.tensor([0.6, 0.3, 0.1]).log()
+    [draw(logits, t, 1.0, number) for t in (2.0, 0.5) for number in (0.55, 0.7, 0.82)]
+  - the temperature multiplies the logits; it divides them
+    / temperature => * temperature
+  - the temperature is not used
+     / temperature =>
+top_p keeps the fewest words that reach it together, rescaled to sum to 1
+    logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
+    [draw(logits, 1.0, 0.8, number) for number in (0.1, 0.42, 0.5, 0.73, 0.76, 0.95)]
+  - top_p is not used
+    < top_p => < 2
+  - the word that reaches top_p is cut; it is the last one that is kept
+    p.cumsum(0) - p < top_p => (p.cumsum(0) < top_p - 1e-6) | (p == p.max())
+  - what is kept does not sum to 1: rescale it before the number is used
+    p = p / p.sum() =>
+  - what is kept is divided by top_p; its sum is more than that
+    / p.sum() => / top_p
+top_p below the largest probability: one word is always kept
+    logits = torch.tensor([0.1, 0.6, 0.3]).log()
+    draw(logits, 1.0, 0.2, 0.9)
+top_p where the words do not come in order: the cut belongs to the sorted row
+    logits = torch.tensor([0.1, 0.2, 0.3, 0.4]).log()
+    [draw(logits, 1.0, 0.65, number) for number in (0.3, 0.6, 0.95)]
+temperature and top_p together: the temperature comes first
+    logits = torch.tensor([0.6, 0.3, 0.1]).log()
+    [draw(logits, t, top_p, number) for t, top_p in ((2.0, 0.7), (0.5, 0.7), (3.0, 0.85))
+     for number in (0.02, 0.18, 0.34, 0.46, 0.57, 0.68, 0.76, 0.83, 0.9, 0.97)]
+  - top_p cuts before the temperature is used; the temperature comes first
+    logits.double() / temperature => logits.double()
+    p = p / p.sum() => p = p ** (1 / temperature) / (p ** (1 / temperature)).sum()
+a low temperature: exp of large logits overflows unless the largest is taken off
+    logits = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    [draw(logits, 0.01, 1.0, number) for number in (0.2, 0.9)]
+seven words: temperature, cut, scale, line and number in this order
+    logits = torch.randn(7)
+    [draw(logits, t, top_p, number) for t in (0.5, 1.0, 2.0) for top_p in (0.4, 0.8, 1.0)
+     for number in (0.03, 0.21, 0.47, 0.66, 0.88)]
+""",
+)
 
 
 @exercise
@@ -327,98 +359,127 @@ def search(answer) -> str:
     all continuations of the beam's beginnings the beam_size best are kept; those that end with eos
     are complete and leave the beam. The most probable complete one of at most max_len ids.
     """
-    cases = [
-        {"next_log_probabilities": _bikes, "bos": 0, "eos": 1, "beam_size": 2, "max_len": 4},
-        {"next_log_probabilities": _early_end, "bos": 0, "eos": 1, "beam_size": 2, "max_len": 5},
-    ]
-    for seed in range(24):
-        size, longest = 1 + seed % 4, 5 + seed % 3
-        case = (partial(_random_language, seed), 0, 1, size, longest)
-        if _search(*case)[0][-1] == 1:  # something has ended
-            cases.append(dict(zip(cases[0], case, strict=True)))
-    compare(answer, cases, _search, SEARCH_MISTAKES, numbers=np.integer)
-    return "the bikes of the chapter, an early end, and random languages with beams of one to four"
+    ladder(SEARCH, _search, search=answer)
+    return "languages by hand, each with one trap, and random ones, beams of one to four and of 30"
 
 
-def _bikes(beginning: list[int]) -> torch.Tensor:
-    """Words: bos, eos, le, la, vélo, bicyclette, bécane."""
-    follows = {0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}}
-    return _log_row(follows.get(beginning[-1], {1: 1.0}), 7)
+def language(follows: dict[int, dict[int, float]], V: int = 8, eos: int = 1) -> Callable:
+    """Log-probabilities (V,) of what follows a beginning: `follows` its last id, or else eos."""
+
+    def next_log_probabilities(ids):
+        row = 1e-9 * torch.arange(1.0, V + 1)  # the others: hardly anything, and no two alike
+        for word, p in follows.get(int(ids[-1]), {eos: 1.0}).items():
+            row[word] = p
+        return row.log()
+
+    return next_log_probabilities
 
 
-def _early_end(beginning: list[int]) -> torch.Tensor:
-    """A short sentence ends first, and a longer one is more probable."""
-    follows = {0: {2: 0.4, 3: 0.6}, 2: {1: 1.0}, 3: {4: 0.95, 2: 0.05}, 4: {1: 1.0}}
-    return _log_row(follows[beginning[-1]], 5)
+def random_language(seed: int) -> Callable:
+    """Six words; every beginning goes on with probabilities of its own."""
+
+    def next_log_probabilities(ids):
+        number = sum(int(word) * 31**place for place, word in enumerate(ids))
+        generator = torch.Generator().manual_seed(1000 * seed + number % 99991)
+        logits = 1.5 * torch.randn(6, generator=generator)
+        logits[0] = -20.0  # no sentence begins twice
+        return logits.log_softmax(-1)
+
+    return next_log_probabilities
 
 
-def _log_row(probabilities: dict[int, float], V: int) -> torch.Tensor:
-    row = 1e-9 * torch.arange(1.0, V + 1)  # the others: hardly anything, and no two alike
-    for word, p in probabilities.items():
-        row[word] = p
-    return row.log()
-
-
-def _random_language(seed: int, beginning: list[int]) -> torch.Tensor:
-    number = sum(word * 31**place for place, word in enumerate(beginning))
-    generator = torch.Generator().manual_seed(1000 * seed + number % 99991)
-    logits = 1.5 * torch.randn(6, generator=generator)
-    logits[0] = -20.0  # no sentence begins twice
-    return logits.log_softmax(-1)
-
-
-def _search(
-    next_log_probabilities,
-    bos,
-    eos,
-    beam_size,
-    max_len,
-    *,
-    score=lambda before, log_p: before + log_p,
-    own=False,
-    first=False,
-    rate=lambda score, ids: score,
-    result=lambda ids: ids,
-):
-    """Beam search, or what it would be with a part of it done in another way."""
+def _search(next_log_probabilities, bos, eos, beam_size, max_len):
     beam, complete = [(0.0, [bos])], []
     for _ in range(max_len - 1):
         grown = []
-        for before, ids in beam:
-            row = next_log_probabilities(list(ids)).tolist()
-            children = [(score(before, p), [*ids, word]) for word, p in enumerate(row)]
-            grown += [max(children)] if own and len(ids) > 1 else children
-        kept = sorted(grown, key=lambda item: -item[0])[:beam_size]
-        complete += [item for item in kept if item[1][-1] == eos]
-        beam = [item for item in kept if item[1][-1] != eos]
-        if (first and complete) or not beam:
-            break
-    best = max(complete or beam, key=lambda item: rate(*item))
-    return (torch.tensor(result(best[1])),)
+        for score, ids in beam:
+            row = next_log_probabilities(ids).tolist()
+            children = [(score + p, [*ids, word]) for word, p in enumerate(row)]
+            grown += children
+        kept = sorted(grown, reverse=True)[:beam_size]
+        complete += [node for node in kept if node[1][-1] == eos]
+        beam = [node for node in kept if node[1][-1] != eos]
+    best = max(complete or beam or [(0.0, [bos])])
+    return torch.tensor(best[1])
 
 
-SEARCH_MISTAKES = {
-    "it is greedy: only one beginning is kept": lambda following, bos, eos, beam_size, max_len: (
-        _search(following, bos, eos, 1, max_len)
-    ),
-    "it stops with the first complete sentence; a longer one can still be more probable": partial(
-        _search, first=True
-    ),
-    "only the last word's probability counts; the log-probabilities of all words add up": partial(
-        _search, score=lambda before, log_p: log_p
-    ),
-    "every beginning keeps its own best word; all continuations compete with each other": partial(
-        _search, own=True
-    ),
-    "the best mean per word wins; the exercise asks for the most probable sentence": partial(
-        _search, rate=lambda score, ids: score / (len(ids) - 1)
-    ),
-    "the least probable complete sentence is given": partial(
-        _search, rate=lambda score, ids: -score
-    ),
-    "bos is missing at the start of the result": partial(_search, result=lambda ids: ids[1:]),
-    "eos is missing from the result": partial(_search, result=lambda ids: ids[:-1]),
-}
+SEARCH = rungs(
+    _search,
+    """
+a language with a single sentence: it comes back whole, from bos to eos
+    follows = language({0: {2: 1.0}, 2: {3: 1.0}})
+    search(follows, 0, 1, 1, 5)
+  - bos is missing at the start of the result
+    best[1] => best[1][1:]
+  - eos is missing from the result
+    best[1] => best[1][:-1]
+the probability of a sentence is that of all its words: their log-probabilities add up
+    ends = {4: {1: 0.97, 7: 0.03}, 5: {1: 0.95, 7: 0.05}, 6: {1: 0.9, 7: 0.1}}
+    follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.9, 6: 0.1}} | ends)
+    search(follows, 0, 1, 3, 6)
+  - only the last word's probability counts; the log-probabilities of all words add up
+    score + p => p
+  - the least probable complete sentence is given
+    max(complete => min(complete
+the best first word does not begin the best sentence: a beam of two keeps both
+    follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
+    search(follows, 0, 1, 2, 6)
+  - it is greedy: only one beginning is kept
+    [:beam_size] => [:1]
+a beam of one is greedy: what was dropped cannot come back
+    follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
+    search(follows, 0, 1, 1, 6)
+  - nothing is dropped: only the beam_size best continuations are kept
+    [:beam_size] =>
+all continuations compete with each other: two may come from one beginning, none from another
+    then = {3: {6: 0.6, 4: 0.4}, 4: {6: 0.5, 7: 0.5}, 5: {7: 1.0}}
+    follows = language({0: {2: 0.6, 3: 0.4}, 2: {4: 0.52, 5: 0.48}} | then)
+    search(follows, 0, 1, 2, 6)
+  - every beginning keeps its own best word; all continuations compete with each other
+    grown += children => grown += [max(children)] if len(ids) > 1 else children
+the best sentence ends later than another one: the first complete one is not yet the result
+    follows = language({0: {2: 0.4, 3: 0.6}, 2: {1: 1.0}, 3: {4: 0.95, 2: 0.05}})
+    search(follows, 0, 1, 2, 5)
+  - it stops with the first complete sentence; a longer one can still be more probable
+    if node[1][-1] != eos => if not complete
+a sentence can be overtaken by a longer one even where beam_size of them are complete
+    follows = language({0: {2: 0.6, 3: 0.4}, 2: {4: 1.0}, 4: {5: 0.9, 1: 0.1}})
+    search(follows, 0, 1, 2, 6)
+  - it stops when beam_size sentences are complete; a longer one can still be more probable
+    != eos => != eos and len(complete) < beam_size
+the best sentence ends sooner than the others: keep it, and compare sums, not means
+    follows = language({0: {2: 0.55, 3: 0.45}, 2: {1: 1.0}, 3: {4: 1.0}, 4: {5: 1.0}})
+    search(follows, 0, 1, 2, 6)
+  - only sentences that end at the last step count, or the best mean per word wins; all complete
+  ones are kept, and the most probable one was asked for
+    max(complete or beam or [(0.0, [bos])]) => max(complete, key=lambda x: x[0] / len(x[1]))
+what is not among the beam_size best is dropped, even if it ends: eos has 0.15 here, no place
+in a beam of two, and in the end no rival
+    then = {2: {4: 0.25, 5: 0.2, 6: 0.2, 7: 0.18, 3: 0.17}, 3: {4: 0.3, 5: 0.25, 6: 0.25, 7: 0.2}}
+    search(language({0: {2: 0.5, 3: 0.35, 1: 0.15}} | then), 0, 1, 2, 6)
+  - sentences that end count although they are not among the beam_size best
+    node for node in kept if node[1][-1] == eos => node for node in grown if node[1][-1] == eos
+max_len counts all ids, bos and eos among them
+    follows = language({0: {2: 0.4, 3: 0.6}, 3: {4: 1.0}, 4: {5: 1.0}})
+    search(follows, 0, 1, 2, 5), search(follows, 0, 1, 2, 4)
+  - a beginning without eos wins at the end; only complete sentences count
+    max(complete or beam or => max(complete + beam or
+  - one step too many: max_len counts bos, too
+    range(max_len - 1) => range(max_len)
+  - one step is missing: from bos to max_len ids there are max_len - 1
+    range(max_len - 1) => range(max_len - 2)
+a beam that is larger than the number of words
+    follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
+    search(follows, 0, 1, 30, 4)
+bos and eos are arguments: here they are 2 and 0
+    follows = language({2: {3: 0.45, 4: 0.55}, 4: {0: 0.6, 5: 0.4}}, eos=0)
+    search(follows, 2, 0, 2, 6)
+random languages, in which a beginning decides what follows
+    tuple(search(random_language(seed), 0, 1, 1 + seed % 4, 5 + seed % 3)
+          for seed in (2, 3, 5, 7, 9, 14, 19, 27, 35, 43, 55, 59))
+""",
+    before="from companion.checks.decoding import language, random_language\n",
+)
 
 
 @exercise
@@ -428,63 +489,69 @@ def cached(answer) -> str:
     x (d,); W_q and W_k (d, d_k), W_v (d, d_v); keys (n, d_k) and values (n, d_v) of the tokens
     before, of which there may be none. The output (d_v,) attends to those and to the token itself.
     """
-    cases = []
-    for n, d, d_k, d_v in ((1, 2, 2, 2), (0, 3, 2, 4), (4, 3, 2, 5), (7, 5, 3, 2)):
-        shapes = (d,), (d, d_k), (d, d_k), (d, d_v), (n, d_k), (n, d_v)
-        names = "x", "W_q", "W_k", "W_v", "keys", "values"
-        cases.append({name: torch.randn(s) for name, s in zip(names, shapes, strict=True)})
-    compare(answer, cases, _cached, CACHED_MISTAKES)
-    return "an empty cache, and caches of one, four and seven tokens"
+    ladder(CACHED, _cached, cached=answer)
+    return "an empty cache, and caches of one, two, three and seven tokens"
 
 
-def _cached(
-    x,
-    W_q,
-    W_k,
-    W_v,
-    keys,
-    values,
-    *,
-    attend_to_itself=True,
-    scale=lambda query, keys: query.shape[-1] ** -0.5,
-    join=lambda old, new: torch.cat([old, new[None]]),
-    key=lambda x, W_q, W_k: x @ W_k,
-):
-    """The step, or what it would be with a part of it done in another way."""
-    query, old = x @ W_q, (keys, values)
-    keys, values = join(keys, key(x, W_q, W_k)), join(values, x @ W_v)
-    seen = (keys, values) if attend_to_itself else old
-    weights = (seen[0] @ query * scale(query, seen[0])).softmax(-1)
-    return weights @ seen[1], keys, values
+def _cached(x, W_q, W_k, W_v, keys, values):
+    query, key, value = x @ W_q, x @ W_k, x @ W_v
+    keys, values = torch.cat([keys, key[None]]), torch.cat([values, value[None]])
+    scores = keys @ query / W_k.shape[1] ** 0.5
+    return scores.softmax(-1) @ values, keys, values
 
 
-def _before(old, new):
-    return torch.cat([new[None], old])
-
-
-CACHED_MISTAKES = {
-    "the token does not attend to itself; its own key and value come into the cache first": partial(
-        _cached, attend_to_itself=False
-    ),
-    "the scores are not divided by the square root of d_k": partial(
-        _cached, scale=lambda query, keys: 1.0
-    ),
-    "the scores are divided by d_k; it is its square root": partial(
-        _cached, scale=lambda query, keys: 1 / query.shape[-1]
-    ),
-    "the scores are divided by the square root of the number of keys; d_k is their width": partial(
-        _cached, scale=lambda query, keys: len(keys) ** -0.5
-    ),
-    "the new key and value stand in front; a later token comes behind": partial(
-        _cached, join=_before
-    ),
-    "the cache is replaced by the new token; the old ones stay in it": partial(
-        _cached, join=lambda old, new: new[None]
-    ),
-    "the query is put into the cache; later tokens ask for this token's key": partial(
-        _cached, key=lambda x, W_q, W_k: x @ W_q
-    ),
-    "all values count alike; the weights are a softmax of the scores": partial(
-        _cached, scale=lambda query, keys: 0.0
-    ),
-}
+CACHED = rungs(
+    _cached,
+    """
+an empty cache: the token attends to itself alone, so the output is its own value; its key and its
+value are all there is
+    x, W_q, W_k, W_v = (torch.randn(size) for size in ((3,), (3, 2), (3, 2), (3, 4)))
+    cached(x, W_q, W_k, W_v, torch.zeros(0, 2), torch.zeros(0, 4))
+  - the query is put into the cache; later tokens ask for this token's key
+    key[None] => query[None]
+  - the caches come back without the new token
+    @ values, keys, values => @ values, keys[:-1], values[:-1]
+  - the token does not attend to itself; its own key and value come into the cache first
+    scores = keys => scores = keys[:-1]
+    @ values, => @ values[:-1],
+the caches come back with the new key and value at their end
+    x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
+    keys, values = torch.tensor([[7.0], [8.0]]), torch.tensor([[1.0], [0.0]])
+    cached(x, W, 3 * W, 5 * W, keys, values)[1:]
+  - the cache is replaced by the new token; the old ones stay in it
+    [keys, key[None]] => [key[None]]
+    [values, value[None]] => [value[None]]
+  - the new key and value stand in front; a later token comes behind
+    [keys, key[None]] => [key[None], keys]
+    [values, value[None]] => [value[None], values]
+a query of zeros: all keys get the same weight, the token's own among them
+    x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
+    keys, values = torch.tensor([[7.0], [8.0]]), torch.tensor([[1.0], [0.0]])
+    cached(x, 0 * W, W, 5 * W, keys, values)[0]
+  - the token attends to itself alone; the cache is what it should look at
+    scores = keys => scores = keys[-1:]
+    @ values, => @ values[-1:],
+  - the token asks with its key; it asks with its query, x @ W_q
+    keys @ query => keys @ key
+the weights are a softmax of query times key; with d_k = 1 there is nothing to scale
+    x, W = torch.tensor([1.0]), torch.tensor([[1.0]])
+    keys, values = torch.tensor([[2.0], [3.0]]), torch.tensor([[1.0], [0.0]])
+    cached(x, 0.5 * W, W, 5 * W, keys, values)[0]
+  - all values count alike; the weights are a softmax of the scores
+    / W_k => * 0 / W_k
+  - the scores are divided by the square root of the number of keys; d_k is their width
+    W_k.shape[1] => len(keys)
+the scores are divided by the square root of d_k
+    x, W, W_v = torch.ones(3), torch.full((3, 4), 0.25), torch.ones(3, 2)
+    cached(x, W, W, W_v, torch.zeros(1, 4), torch.zeros(1, 2))
+  - the scores are not divided by the square root of d_k
+     / W_k.shape[1] ** 0.5 =>
+  - the scores are divided by d_k; it is its square root
+     ** 0.5 =>
+  - the scores are divided by the square root of the width of x; a key is d_k wide
+    W_k.shape[1] => len(x)
+d, d_k and d_v all differ, and there are seven tokens in the cache
+    x, W_q, W_k, W_v = (torch.randn(size) for size in ((5,), (5, 3), (5, 3), (5, 2)))
+    cached(x, W_q, W_k, W_v, torch.randn(7, 3), torch.randn(7, 2))
+""",
+)

@@ -1,15 +1,13 @@
 """Checks for the exercises of book/efficient_attention.ipynb."""
 
-import math
 from collections.abc import Callable
 
-import numpy as np
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from companion.checks.exercise import Mistake, call, compare, exercise, show
-from companion.nn import scaled_dot_product_attention
+from companion.checks.exercise import Mistake, call, exercise, ladder
+from companion.checks.rungs import rungs
 
 
 @exercise
@@ -18,90 +16,74 @@ def merge(answer) -> str:
 
     largest and total are (T, 1), blend is (T, d_v).
     """
-    by_hand = _parts([[4.0]], [[1.25]], [[22.5]], [[8.0]], [[1.25]], [[47.5]])
-    back = _parts([[8.0]], [[1.25]], [[47.5]], [[4.0]], [[1.25]], [[22.5]])
-    sizes = [(3, 1), (3, 1), (3, 2)] * 2
-    random = dict(
-        zip(PARTS, (torch.rand(size, dtype=torch.float64) for size in sizes), strict=True)
-    )
-    cases = [by_hand, back, random]
-    compare(answer, cases, _merged, MERGE_MISTAKES)
-    high = {name: x + 1000 if "largest" in name else x for name, x in by_hand.items()}
-    low = {name: x - 1000 if "largest" in name else x for name, x in by_hand.items()}
-    compare(answer, [high, low], _merged, LARGE_MERGE_MISTAKES)
-    return "either part with the larger maximum, three queries at once, maxima near 1000 and -1000"
+    ladder(MERGE, _merge, merge=answer)
+    return "equal maxima, either one the larger, several queries, maxima near 1000 and -1000"
 
 
-PARTS = ("largest_1", "total_1", "blend_1", "largest_2", "total_2", "blend_2")
-
-
-def _parts(*numbers) -> dict:
-    """Named tensors; the maxima are given as their exponentials."""
-    tensors = (torch.tensor(x, dtype=torch.float64) for x in numbers)
-    named = dict(zip(PARTS, tensors, strict=True))
-    return {name: x.log() if "largest" in name else x for name, x in named.items()}
-
-
-def _merging(factors: Callable, blend_factors: Callable | None = None) -> Callable:
-    """A merge whose two parts are multiplied by factors(own maximum, common maximum)."""
-    blend_factors = blend_factors or factors
-
-    def merged(m1, l1, b1, m2, l2, b2):
-        m = torch.maximum(m1, m2)
-        total = l1 * factors(m1, m) + l2 * factors(m2, m)
-        return m, total, b1 * blend_factors(m1, m) + b2 * blend_factors(m2, m)
-
-    return merged
-
-
-def _relative(own, common):
-    return (own - common).exp()
-
-
-def _one(own, common):
-    return torch.ones_like(own)
-
-
-_merged = _merging(_relative)
-
-
-def _first_only(m1, l1, b1, m2, l2, b2):
+def _merge(m1, total_1, blend_1, m2, total_2, blend_2):
     m = torch.maximum(m1, m2)
-    return m, l1 * _relative(m1, m) + l2, b1 * _relative(m1, m) + b2
+    a1, a2 = (m1 - m).exp(), (m2 - m).exp()
+    b1, b2 = a1, a2
+    total = total_1 * a1 + total_2 * a2
+    blend = blend_1 * b1 + blend_2 * b2
+    return m, total, blend
 
 
-def _divided(*parts):
-    largest, total, blend = _merged(*parts)
-    return largest, total, blend / total
-
-
-def _absolute(m1, l1, b1, m2, l2, b2):
-    m = torch.maximum(m1, m2)
-    total, blend = l1 * m1.exp() + l2 * m2.exp(), b1 * m1.exp() + b2 * m2.exp()
-    return m, total / m.exp(), blend / m.exp()
-
-
-MERGE_MISTAKES = {
-    "nothing is rescaled: each part is relative to its own maximum; bring both to the common one": (
-        _merging(_one)
-    ),
-    "only the first part is rescaled; where its maximum is the larger one, the second has to be": (
-        _first_only
-    ),
-    "the factor is turned round: it is exp(own maximum - common maximum), at most 1": _merging(
-        lambda own, common: (common - own).exp()
-    ),
-    "the sums are rescaled, the blends are not": _merging(_relative, _one),
-    "the blends are rescaled, the sums are not": _merging(_one, _relative),
-    "the blend is divided by the sum already; parts that may be merged again stay undivided": (
-        _divided
-    ),
-}
-LARGE_MERGE_MISTAKES = {
-    "exp of a maximum itself overflows or vanishes: take exp of differences of maxima only": (
-        _absolute
-    ),
-}
+MERGE = rungs(
+    _merge,
+    """
+equal maxima: nothing has to be rescaled, and sums and blends add up
+    m = torch.tensor([[2.0]])
+    merge(m, m / 2, 3 * m, m, 2 * m, 5 * m)
+  - the blend is divided by the sum already; parts that may be merged again stay undivided
+    return m, total, blend => return m, total, blend / total
+  - sum and blend are divided by the number of parts; they add up
+    return m, total, blend => return m, total / 2, blend / 2
+  - the maxima are added; it is the larger one that is common to both
+    torch.maximum(m1, m2) => m1 + m2
+    return m => a1 = a2 = 1; return m
+  - blend and sum have changed places: largest, sum, blend
+    return m, total, blend => return m, blend, total
+  - where the maxima are equal, both parts are lost: "larger" and "smaller" leave a case out
+    (m1 - m).exp(), (m2 - m).exp() => (m1 > m2).float(), (m2 > m1).float()
+  - where the maxima are equal, one part is lost
+    (m2 - m).exp() => (m2 > m1).float()
+the second maximum is larger by log 2: what belongs to the first part counts half
+    one = torch.tensor([[1.0]])
+    merge(0 * one, 6 * one, 10 * one, (2 * one).log(), one, 3 * one)
+  - nothing is rescaled: each part is relative to its own maximum; bring both to the common one
+    (m1 - m).exp(), (m2 - m).exp() => 1, 1
+  - the factor is turned round: it is exp(own maximum - common maximum), at most 1
+    (m1 - m).exp(), (m2 - m).exp() => (m - m1).exp(), (m - m2).exp()
+  - the sums are rescaled, the blends are not
+    b1, b2 = a1, a2 => b1, b2 = 1, 1
+  - the blends are rescaled, the sums are not
+    a1 + total_2 * a2 => 1 + total_2
+  - the smaller maximum is the common one; take the larger, so that no factor exceeds 1
+    torch.maximum => torch.minimum
+  - the factors have changed places: each part has exp of its own maximum less the common one
+    (m1 - m).exp(), (m2 - m).exp() => (m2 - m).exp(), (m1 - m).exp()
+the first maximum is larger by log 2: now it is the second part that counts half
+    one = torch.tensor([[1.0]])
+    merge((2 * one).log(), 6 * one, 10 * one, 0 * one, one, 3 * one)
+  - only the first part is rescaled; where its maximum is the larger one, the second has to be
+    (m2 - m).exp() => 1
+several queries: each has a maximum of its own, and once the first part has the larger, once the
+second
+    m, totals, blends = 2 * torch.randn(2, 4, 1), 1 + torch.rand(2, 4, 1), torch.randn(2, 4, 2)
+    merge(m[0], totals[0], blends[0], m[1], totals[1], blends[1])
+  - one maximum is taken for all queries; each has its own
+    torch.maximum(m1, m2) => torch.maximum(m1, m2).max().expand_as(m1)
+  - one query decides for all which part is rescaled
+    (m1 - m).exp(), (m2 - m).exp() => (m1 - m)[:1].exp(), (m2 - m)[:1].exp()
+maxima near 1000 and -1000: take exp of differences of maxima only, never of a maximum itself
+    one = torch.tensor([[1.0]])
+    tuple(merge(m * one, 6 * one, 10 * one, (m + 1) * one, one, 3 * one) for m in (1000, -1000))
+a part that has seen no keys: its maximum is minus infinity, its sum and its blend are 0
+    one = torch.tensor([[1.0]])
+    merge(-torch.inf * one, 0 * one, 0 * one, 3 * one, one, 3 * one)
+""",
+)
 
 
 @exercise
@@ -111,41 +93,42 @@ def backward_row(answer) -> str:
     It returns the gradients of query (d_k,), key (S, d_k) and value (S, d_v); output and
     grad_output are (d_v,), log_sum_exp is one number.
     """
-    query, key = torch.tensor([2.0, 0.0]), torch.tensor([[1.0, 1], [0, 2], [2, 0], [-1, 1]])
-    value = torch.tensor([[10.0], [20], [30], [40]])
-    random = [torch.randn(size, dtype=torch.float64) for size in ((3,), (7, 3), (7, 2))]
-    upstream = torch.randn(2, dtype=torch.float64)
-    cases = [
-        _row(query, key, value, torch.ones(1), 4),
-        _row(query, key, value, torch.ones(1), 2),
-        _row(*random, upstream, 3),  # the last block is shorter
-    ]
-    compare(answer, cases, _row_by_autograd, ROW_MISTAKES)
-    compare(answer, [_row(query, key[:1], value[:1], torch.ones(1), 2)], _row_by_autograd, {})
-    large = [x.double() for x in (1000 * query, key, value, torch.ones(1))]
-    compare(answer, [_row(*large, 2)], _row_by_autograd, HIGH_SCORES_MISTAKES)
-    _check_tiles(answer)
-    return "one block and several, a shorter last one, one key, large scores, what is in memory"
+    ladder(BACKWARD_ROW, _backward_row, backward_row=answer)
+    case = read_row(31, 3, 2)
+    with _Sizes() as sizes:
+        call(answer, **dict(zip("qkvolg", case, strict=True)), block=4)
+    if 31 in sizes.seen:
+        raise Mistake(
+            "the weights of all keys are in memory at once, or as many numbers; make those of one "
+            "block, use them, and let the next block's take their place",
+            "from companion.checks.efficient_attention import read_row\n"
+            "backward_row(*read_row(31, 3, 2), 4)  # some tensor inside has 31 numbers",
+        )
+    return "one key, one block and several, a shorter last one, large scores, what is in memory"
 
 
-def _row(query, key, value, grad_output, block: int) -> dict:
-    """The inputs of a backward pass: what the forward pass was given and has kept."""
-    scores = key @ query / math.sqrt(len(query))
-    return {
-        "query": query,
-        "key": key,
-        "value": value,
-        "output": scores.softmax(0) @ value,
-        "log_sum_exp": scores.logsumexp(0),
-        "grad_output": grad_output,
-        "block": block,
-    }
+def read_row(S: int, d_k: int, d_v: int, *, factor: float = 1.0) -> list[torch.Tensor]:
+    """What the forward pass of a random row was given and has kept, and a gradient."""
+    query, key, value = factor * torch.randn(d_k), torch.randn(S, d_k), torch.randn(S, d_v)
+    scores = key @ query / d_k**0.5
+    output = scores.softmax(0) @ value
+    return [query, key, value, output, scores.logsumexp(0), torch.randn(d_v)]
 
 
-def _row_by_autograd(query, key, value, output, log_sum_exp, grad_output, block):
-    inputs = [x.detach().requires_grad_() for x in (query, key, value)]
-    found, _ = scaled_dot_product_attention(inputs[0][None], *inputs[1:])
-    return torch.autograd.grad(found[0], inputs, grad_output)
+def _backward_row(query, key, value, output, log_sum_exp, grad_output, block):
+    root, average = len(query) ** 0.5, output @ grad_output
+    grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
+    S = len(key)
+    for start in range(0, S, block):
+        rows = slice(start, min(start + block, S))
+        scores = key[rows] @ query / root
+        weights = (scores - log_sum_exp).exp()
+        grad_weights = value[rows] @ grad_output
+        grad_scores = weights * (grad_weights - average) / root
+        grad_value[rows] = weights[:, None] * grad_output
+        grad_key[rows] = grad_scores[:, None] * query
+        grad_query += grad_scores @ key[rows]
+    return grad_query, grad_key, grad_value
 
 
 class _Sizes(TorchDispatchMode):
@@ -161,139 +144,130 @@ class _Sizes(TorchDispatchMode):
         return result
 
 
-def _check_tiles(answer) -> None:
-    case = _row(torch.randn(3), torch.randn(31, 3), torch.randn(31, 2), torch.randn(2), 4)
-    with _Sizes() as sizes:
-        call(answer, **case)
-    if 31 in sizes.seen:
-        raise Mistake(
-            "the weights of all keys are in memory at once; make those of one block, use them, "
-            "and let the next block's take their place",
-            show(case),
-        )
-
-
-def _row_variant(
-    *,
-    scaled_scores=True,
-    scaled_gradients=True,
-    subtract_log=True,
-    average="row",
-    weigh=True,
-    of_value="upstream",
-    whole_blocks=False,
-    last_only=False,
-) -> Callable:
-    """The backward pass of one query, block by block, with one thing wrong."""
-
-    def variant(query, key, value, output, log_sum_exp, grad_output, block):
-        root = math.sqrt(len(query))
-        grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
-        stop = len(key) // block * block if whole_blocks else len(key)
-        for start in range(0, stop, block):
-            rows = slice(start, min(start + block, stop))
-            scores = key[rows] @ query / (root if scaled_scores else 1.0)
-            weights = (scores - log_sum_exp).exp() if subtract_log else scores.softmax(0)
-            grad_weights = value[rows] @ grad_output
-            mean = {"row": output @ grad_output, "block": weights @ grad_weights, "no": 0.0}
-            grad_scores = (weights if weigh else 1.0) * (grad_weights - mean[average])
-            grad_scores = grad_scores / (root if scaled_gradients else 1.0)
-            collected = {"upstream": grad_output, "output": output}[of_value]
-            grad_value[rows] = weights[:, None] * collected
-            grad_key[rows] = grad_scores[:, None] * query
-            grad_query = (0 if last_only else grad_query) + grad_scores @ key[rows]
-        return grad_query, grad_key, grad_value
-
-    return variant
-
-
-ROW_MISTAKES = {
-    "the weights are not those of the forward pass: scale the scores before log_sum_exp is "
-    "subtracted": _row_variant(scaled_scores=False),
-    "the gradients of query and key lack a factor: scores are divided by the square root of d_k, "
-    "so their gradients are, too": _row_variant(scaled_gradients=False),
-    "the weights are a softmax over one block; over the row they are exp(score - log_sum_exp)": (
-        _row_variant(subtract_log=False)
-    ),
-    "nothing is subtracted from the gradients of the weights: all weights of a row share 1, so "
-    "the row's average counts as 0": _row_variant(average="no"),
-    "the average is taken over one block; over the row it is grad_output · output": _row_variant(
-        average="block"
-    ),
-    "the gradients of the scores lack the weights: a key that got no weight moves nothing": (
-        _row_variant(weigh=False)
-    ),
-    "a value collects the output; it should collect grad_output": _row_variant(of_value="output"),
-    "the last, shorter block is left out": _row_variant(whole_blocks=True),
-    "the gradient of the query is that of the last block only: add up all blocks": _row_variant(
-        last_only=True
-    ),
-}
-
-
-def _exponentials(query, key, value, output, log_sum_exp, grad_output, block):
-    weights = (key @ query / math.sqrt(len(query))).exp() / log_sum_exp.exp()
-    grad_scores = weights * (value @ grad_output - output @ grad_output) / math.sqrt(len(query))
-    return grad_scores @ key, grad_scores[:, None] * query, weights[:, None] * grad_output
-
-
-HIGH_SCORES_MISTAKES = {
-    "exp overflows where scores are large: subtract log_sum_exp before exp is taken": _exponentials,
-}
+BACKWARD_ROW = rungs(
+    _backward_row,
+    """
+one key: its weight is 1 whatever the score, so nothing can move it; its value gets grad_output
+    query, key, value, output, log_sum_exp, grad_output = read_row(1, 1, 3)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 1)
+  - nothing is subtracted from the gradients of the weights: all weights of a row share 1, so the
+  row's average counts as 0
+    (grad_weights - average) => grad_weights
+  - a value collects the output; it should collect grad_output
+    weights[:, None] * grad_output => weights[:, None] * output
+  - the gradients come in another order: query, key, value
+    return grad_query, grad_key, grad_value => return grad_value, grad_key, grad_query
+one block with d_k = 1, where no scale is needed: a value gets grad_output times its weight
+    query, key, value, output, log_sum_exp, grad_output = read_row(3, 1, 2)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 3)[2]
+  - the weights are exp(score - log_sum_exp); here nothing is subtracted
+    (scores - log_sum_exp).exp() => scores.exp()
+  - the weights are exp(score - log_sum_exp); here exp of the score is divided by log_sum_exp
+    (scores - log_sum_exp).exp() => scores.exp() / log_sum_exp
+one block with d_k = 1: the gradient of a score is its weight times what its value is better than
+the average
+    query, key, value, output, log_sum_exp, grad_output = read_row(3, 1, 2)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 3)
+  - the gradients of the scores lack the weights: a key that got no weight moves nothing
+    weights * (grad => (grad
+  - the average of the gradients is not weighted: it is grad_output · output
+    grad_weights - average => grad_weights - grad_weights.mean()
+  - the average is not weighted by the gradient: it is grad_output · output, one number
+    output @ grad_output => output.sum()
+  - the sign of the gradients of query and key is turned round
+    (grad_weights - average) => (average - grad_weights)
+d_k = 4: scores are divided by the square root of d_k, on the way there and on the way back
+    query, key, value, output, log_sum_exp, grad_output = read_row(3, 4, 2)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 3)
+  - the weights are not those of the forward pass: scale the scores before log_sum_exp is subtracted
+    query / root => query
+  - the gradients of query and key lack a factor: scores are divided by the square root of d_k,
+  so their gradients are, too
+    average) / root => average)
+  - the gradient of the key lacks the factor 1 / sqrt(d_k)
+    grad_scores[:, None] * query => grad_scores[:, None] * query * root
+  - the gradient of the query lacks the factor 1 / sqrt(d_k)
+    grad_query += grad_scores @ key[rows] => grad_query += grad_scores @ key[rows] * root
+  - the gradients are divided by d_k; once on the way back is enough
+    average) / root => average) / root**2
+several blocks: what one block knows is not the whole row
+    query, key, value, output, log_sum_exp, grad_output = read_row(6, 4, 2)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 2)
+  - the weights are a softmax over one block; over the row they are exp(score - log_sum_exp)
+    (scores - log_sum_exp).exp() => scores.softmax(0)
+  - the average is taken over one block; over the row it is grad_output · output
+    - average => - weights @ grad_weights
+  - the gradient of the query is that of the last block only: add up all blocks
+    grad_query += => grad_query =
+  - only the first block is read
+    range(0, S, block) => [0]
+seven keys in blocks of three: the last block is shorter
+    query, key, value, output, log_sum_exp, grad_output = read_row(7, 4, 2)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 3)
+  - the last, shorter block is left out
+    S = len(key) => S = len(key) // block * block
+a block that is larger than the row
+    query, key, value, output, log_sum_exp, grad_output = read_row(3, 2, 5)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 8)
+large scores: exp overflows unless log_sum_exp is subtracted first
+    query, key, value, output, log_sum_exp, grad_output = read_row(4, 2, 2, factor=1000.0)
+    backward_row(query, key, value, output, log_sum_exp, grad_output, 2)
+""",
+    before="from companion.checks.efficient_attention import read_row\n",
+)
 
 
 @exercise
 def window_mask(answer) -> str:
     """Check `window_mask(T, S, window)`: boolean (T, S), True where a query may attend."""
-    cases = [
-        {"T": 4, "S": 4, "window": 2},
-        {"T": 5, "S": 5, "window": 3},
-        {"T": 5, "S": 5, "window": 1},
-        {"T": 4, "S": 4, "window": 9},
-    ]
-    compare(answer, cases, _window(), WINDOW_MISTAKES, numbers=np.bool_)
-    cached = [{"T": 1, "S": 5, "window": 2}, {"T": 2, "S": 6, "window": 3}]
-    compare(answer, cached, _window(), CACHED_WINDOW_MISTAKES, numbers=np.bool_)
+    ladder(WINDOW_MASK, _window_mask, window_mask=answer)
     return "windows of 1, 2, 3 and more than the text, and new queries behind cached keys"
 
 
-def _window(*, past=0, future=0, own=True, ahead=True, inverted=False) -> Callable:
-    """The mask of a window, with a limit moved or a part of it wrong."""
-
-    def mask(T, S, window):
-        back = torch.arange(T)[:, None] + (S - T if ahead else 0) - torch.arange(S)
-        seen = (back < window + past) & (back >= (-window + 1 if future else 0))
-        seen = seen if own else seen & (back != 0)
-        return (~seen if inverted else seen,)
-
-    return mask
+def _window_mask(T, S, window):
+    query, key = torch.arange(S - T, S)[:, None], torch.arange(S)
+    back = query - key
+    return (back >= 0) & (back < window)
 
 
-def _only_old(T, S, window):
-    return (~_window()(T, S, window)[0] & _causal(T, S),)
-
-
-def _causal(T, S):
-    return torch.arange(S) <= torch.arange(T)[:, None] + S - T
-
-
-WINDOW_MISTAKES = {
-    "it is turned round: True means that a query may attend": _window(inverted=True),
-    "the future can be seen: this window looks back only": _window(future=1),
-    "a query sees one key too many: the window counts the query's own": _window(past=1),
-    "a query sees one key too few: the window counts the query's own, and window - 1 before it": (
-        _window(past=-1)
-    ),
-    "a query does not see its own key": _window(own=False),
-    "everything up to the query can be seen: the window has no end": lambda T, S, window: (
-        _causal(T, S),
-    ),
-    "what should be forgotten is seen, and the window is not": _only_old,
-}
-CACHED_WINDOW_MISTAKES = {
-    "the first query is aligned with the first key; with a cache, the last query belongs to the "
-    "last key": _window(ahead=False),
-}
+WINDOW_MASK = rungs(
+    _window_mask,
+    """
+a window larger than the text: the causal mask
+    window_mask(4, 4, 9)
+  - it is turned round: True means that a query may attend
+    return (back >= 0) & (back < window) => return ~((back >= 0) & (back < window))
+  - the future can be seen: this window looks back only
+    (back >= 0) => (back > -window)
+  - a query does not see its own key
+    back >= 0 => back > 0
+  - queries and keys have changed places: a row is a query, a column a key
+    back = query - key => back = (query - key).T
+a window of 1: every query sees its own key and no other
+    window_mask(4, 4, 1)
+  - everything up to the query can be seen: the window has no end
+    (back < window) => (back < S)
+  - a query sees one key too many: the window counts the query's own
+    back < window => back <= window
+  - a query sees one key too few: the window counts the query's own, and window - 1 before it
+    back < window => back < window - 1
+  - what should be forgotten is seen, and the window is not
+    back < window => back >= window
+windows of 2 and 3
+    window_mask(4, 4, 2), window_mask(5, 5, 3)
+it is made of True and False
+    np.asarray(window_mask(3, 3, 2)).dtype
+  - it is made of numbers; a mask is boolean
+    return (back >= 0) & (back < window) => return ((back >= 0) & (back < window)).float()
+one new query behind four cached keys: it belongs to the last key
+    window_mask(1, 5, 2)
+  - the first query is aligned with the first key; with a cache, the last query belongs to the last
+  key
+    torch.arange(S - T, S) => torch.arange(T)
+two new queries behind four cached keys
+    window_mask(2, 6, 3)
+""",
+)
 
 
 @exercise
@@ -302,118 +276,89 @@ def window_cache(answer) -> str:
 
     key is (d_k,), value (d_v,); what comes back are the last `window` of each, in any order.
     """
-    stream = _stream(8)
-    for held in call(_filled(answer), window=3, keys=stream["key"], values=stream["value"]):
-        _require_pair(held)
-    _check_apart(answer)
-    for window in (3, 1, 20):
-        case = {"window": window, **_stream(8)}
-        compare(_read_with(answer), [case], _windowed, CACHE_MISTAKES)
+    ladder(WINDOW_CACHE, _WindowCache, WindowCache=answer)
     _check_bounded(answer)
     return "windows of 1, 3 and more than the text, two caches at once, what stays in memory"
 
 
-def _stream(n: int) -> dict:
-    sizes = {"query": (n, 3), "key": (n, 3), "value": (n, 2)}
-    return {name: torch.randn(size, dtype=torch.float64) for name, size in sizes.items()}
+class _WindowCache:
+    def __init__(self, window):
+        self.window, self.keys, self.values = window, [], []
+
+    def append(self, key, value):
+        self.keys.append(key)
+        self.values.append(value)
+        while len(self.keys) > self.window:
+            del self.keys[0], self.values[0]
+        keys, values = torch.stack(self.keys), torch.stack(self.values)
+        return keys, values
 
 
-def _attended(query, keys, values) -> torch.Tensor:
-    return scaled_dot_product_attention(query[None], keys, values)[0][0]
-
-
-def _read_with(make: Callable) -> Callable:
-    """The outputs of attention for a text that is read token by token through a cache."""
-
-    def read(window, query, key, value):
-        cache, outputs = make(window), []
-        for q, k, v in zip(query, key, value, strict=True):
-            outputs.append(_attended(q, *cache.append(k.clone(), v.clone())))
-        return torch.stack(outputs)
-
-    return read
-
-
-def _filled(make: Callable) -> Callable:
-    """What a cache returns at every token."""
-
-    def fill(window, keys, values):
-        cache = make(window)
-        return [cache.append(k.clone(), v.clone()) for k, v in zip(keys, values, strict=True)]
-
-    return fill
-
-
-def _require_pair(held) -> None:
-    """Require keys (m, d_k) and as many values (m, d_v)."""
-    if held is None:
-        raise Mistake("append returned None; is the `return` missing?", "after the first token")
-    pair = isinstance(held, tuple | list) and len(held) == 2
-    if not pair or not all(isinstance(x, torch.Tensor) and x.dim() == 2 for x in held):
-        raise Mistake(
-            "append should return two tensors, keys (m, d_k) and values (m, d_v)",
-            f"it returned {type(held).__name__}",
-        )
+def in_order(held) -> tuple[torch.Tensor, torch.Tensor]:
+    """Keys (m, d_k) and values (m, d_v), sorted by the keys' first entries: any order is right."""
     keys, values = held
-    if len(keys) != len(values):
-        raise Mistake(
-            "keys and values no longer belong together: forget both, or neither",
-            show({"keys": keys, "values": values}),
-        )
+    rows = min(len(keys), len(values))
+    order = keys[:rows, 0].sort(stable=True).indices
+    return torch.cat([keys[:rows][order], keys[rows:]]), torch.cat(
+        [values[:rows][order], values[rows:]]
+    )
 
 
-def _windowed(window, query, key, value, *, first=None) -> tuple[torch.Tensor]:
-    """Attention to the last `window` keys, for every query."""
-    outputs = []
-    for t in range(len(query)):
-        seen = slice(max(0, t + 1 - window), t + 1) if first is None else first(t, window)
-        outputs.append(_attended(query[t], key[seen], value[seen]))
-    return (torch.stack(outputs),)
-
-
-def _forgetting(seen: Callable) -> Callable:
-    def read(window, query, key, value):
-        return _windowed(window, query, key, value, first=seen)
-
-    return read
-
-
-CACHE_MISTAKES = {
-    "nothing is ever forgotten: with window keys held, the oldest makes room for the newest": (
-        _forgetting(lambda t, window: slice(0, t + 1))
-    ),
-    "the new token cannot see itself: append first, then return what is held": _forgetting(
-        lambda t, window: slice(max(0, t - window), t)
-    ),
-    "one token too many is held": _forgetting(lambda t, window: slice(max(0, t - window), t + 1)),
-    "one token too few is held: the new one counts": _forgetting(
-        lambda t, window: slice(max(0, t + 2 - window), t + 1)
-    ),
-    "once full, it takes nothing in: it is the oldest that has to go": _forgetting(
-        lambda t, window: slice(0, min(t + 1, window))
-    ),
-    "once full, everything is thrown away; only the oldest has to go": _forgetting(
-        lambda t, window: slice(t // window * window, t + 1)
-    ),
-}
-
-
-def _check_apart(answer: Callable) -> None:
-    """Two caches filled in turn: neither may hold what the other was given."""
-
-    def fill(window, first, second):
-        caches = answer(window), answer(window)
-        for rows in zip(first, second, strict=True):
-            held = [c.append(row.clone(), row.clone()) for c, row in zip(caches, rows, strict=True)]
-        return [keys for keys, _ in held]
-
-    given = {"first": _stream(4)["key"], "second": _stream(4)["key"]}
-    for keys, own in zip(call(fill, window=2, **given), given.values(), strict=True):
-        if not all((row == own).all(-1).any() for row in keys):
-            raise Mistake(
-                "two caches share what they hold: make the store in __init__, for each its own",
-                show({"given": own, "held": keys}),
-            )
+WINDOW_CACHE = rungs(
+    _WindowCache,
+    """
+the first token of a new cache: its key and its value come back, (1, d_k) and (1, d_v), and nothing
+that another cache was given
+    one, other = WindowCache(2), WindowCache(2)
+    _ = one.append(torch.tensor([7.0, 8.0]), torch.tensor([9.0]))
+    other.append(torch.tensor([1.0, 2.0]), torch.tensor([3.0]))
+  - the new token cannot see itself: append first, then return what is held
+    return keys, values => return keys[:-1], values[:-1]
+  - values come first; keys, then values
+    return keys, values => return values, keys
+  - rows that nobody has filled come back: before the window is full, only those held count
+    return keys => rows = self.window - len(keys); return keys
+    return keys, values => return keys, torch.cat([values, value.new_zeros(rows, len(value))])
+    return keys, => return torch.cat([keys, key.new_zeros(rows, len(key))]),
+  - only the newest key and value come back; those held before are asked for, too
+    return keys, values => return key[None], value[None]
+as many tokens as the window has room for: all of them come back
+    cache = WindowCache(3)
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0, 3.0)]
+    in_order(held[-1])
+  - one token too few is held: the new one counts
+    > self.window => > max(1, self.window - 1)
+two tokens more: the oldest make room for them
+    cache = WindowCache(3)
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 6.0)]
+    in_order(held[-1])
+  - nothing is ever forgotten: with window keys held, the oldest makes room for the newest
+    > self.window => > 1000
+  - one token too many is held
+    > self.window => > self.window + 1
+  - once full, it takes nothing in: it is the oldest that has to go
+    del self.keys[0], self.values[0] => del self.keys[-1], self.values[-1]
+  - once full, everything is thrown away; only the oldest has to go
+    del self.keys[0], self.values[0] => del self.keys[:-1], self.values[:-1]
+  - the token before the newest is thrown away; it is the oldest that has to go
+    del self.keys[0], self.values[0] => del self.keys[-2], self.values[-2]
+  - keys and values no longer belong together: forget both, or neither
+    del self.keys[0], self.values[0] => del self.keys[0]
+many tokens: after ten of them, the last three are held
+    cache = WindowCache(3)
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(10.0)]
+    in_order(held[-1])
+a window of 1 holds the newest token alone
+    cache = WindowCache(1)
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0, 3.0)]
+    in_order(held[-1])
+keys and values of several entries, in float64: the cache keeps what it is given
+    cache, keys, values = WindowCache(3), torch.randn(5, 4).double(), torch.randn(5, 2).double()
+    held = [in_order(cache.append(key, value)) for key, value in zip(keys, values)]
+    held[1], held[-1], held[-1][0].dtype
+""",
+    before="from companion.checks.efficient_attention import in_order\n",
+)
 
 
 def _check_bounded(answer: Callable) -> None:
@@ -424,8 +369,12 @@ def _check_bounded(answer: Callable) -> None:
         for n in (16, 256):
             for row in torch.randn(n, 3):
                 cache.append(row.clone(), row.clone())
-            stores = {x.untyped_storage() for x in tree_leaves(vars(cache)) if torch.is_tensor(x)}
-            kept.append(sum({store.data_ptr(): store.nbytes() for store in stores}.values()))
+            leaves = tree_leaves(vars(cache))
+            stores = {x.untyped_storage() for x in leaves if torch.is_tensor(x)}
+            numbers = sum(8 for x in leaves if isinstance(x, int | float))
+            kept.append(
+                numbers + sum({store.data_ptr(): store.nbytes() for store in stores}.values())
+            )
         return kept
 
     early, late = call(fill, window=4)
@@ -443,68 +392,73 @@ def grouped_attention(answer) -> str:
 
     query is (B, H, T, d_k), key (B, G, S, d_k), value (B, G, S, d_v) with G a divisor of H.
     """
-    cases = [
-        _heads(B=1, H=4, G=2, T=1, S=2, d_k=1, d_v=1),
-        _heads(B=2, H=6, G=2, T=3, S=5, d_k=7, d_v=4),
-        _heads(B=2, H=6, G=3, T=3, S=5, d_k=7, d_v=4),
-    ]
-    compare(answer, cases, _grouped(_consecutive), GROUP_MISTAKES)
-    for G in (1, 4):  # one head for all, and one for each
-        case = _heads(B=2, H=4, G=G, T=3, S=5, d_k=7, d_v=2)
-        compare(answer, [case], _grouped(_consecutive), {})
+    ladder(GROUPED_ATTENTION, _grouped_attention, grouped_attention=answer)
     return "two, three, one and as many groups as heads, T different from S, d_k from d_v"
 
 
-def _heads(*, B, H, G, T, S, d_k, d_v) -> dict:
-    shapes = {"query": (B, H, T, d_k), "key": (B, G, S, d_k), "value": (B, G, S, d_v)}
-    return {name: torch.randn(shape, dtype=torch.float64) for name, shape in shapes.items()}
+def _grouped_attention(query, key, value):
+    H, G = query.shape[1], key.shape[1]
+    heads = torch.arange(H) // (H // G)
+    key, value = key[:, heads], value[:, heads]
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    return scores.softmax(-1) @ value
 
 
-def _consecutive(x, H):
-    return x.repeat_interleave(H // x.shape[1], dim=1)
-
-
-def _grouped(share: Callable) -> Callable:
-    def attend(query, key, value):
-        key, value = (share(x, query.shape[1]) for x in (key, value))
-        return (scaled_dot_product_attention(query, key, value)[0],)
-
-    return attend
-
-
-def _scores_and_values(query, key, value):
-    key, value = (_consecutive(x, query.shape[1]) for x in (key, value))
-    return query @ key.transpose(-2, -1), value
-
-
-def _unscaled(query, key, value):
-    scores, value = _scores_and_values(query, key, value)
-    return (scores.softmax(-1) @ value,)
-
-
-def _softmax_over_queries(query, key, value):
-    scores, value = _scores_and_values(query, key, value)
-    return ((scores / query.shape[-1] ** 0.5).softmax(-2) @ value,)
-
-
-def _one_output_per_group(query, key, value):
-    query = query.unflatten(1, (key.shape[1], -1)).mean(2)
-    return (scaled_dot_product_attention(query, key, value)[0],)
-
-
-GROUP_MISTAKES = {
-    "query head h reads key head h mod G; consecutive heads share one, so it is h // (H / G)": (
-        _grouped(lambda x, H: x.repeat(1, H // x.shape[1], 1, 1))
-    ),
-    "all heads read the first key head": _grouped(lambda x, H: x[:, :1].expand(-1, H, -1, -1)),
-    "the key heads are averaged before the heads read them": _grouped(
-        lambda x, H: x.mean(1, keepdim=True).expand(-1, H, -1, -1)
-    ),
-    "the query heads of a group are averaged: they share keys and values, not the question": (
-        _one_output_per_group
-    ),
-    "the scores are not scaled: divide them by the square root of d_k": _unscaled,
-    "the softmax runs over the queries; a query's weights over the keys sum to 1: dim=-1": (
-        _softmax_over_queries
-    ),
-}
+GROUPED_ATTENTION = rungs(
+    _grouped_attention,
+    """
+one key: its weight is 1, so the output is its value
+    query, key, value = torch.randn(1, 1, 2, 3), torch.randn(1, 1, 1, 3), torch.randn(1, 1, 1, 2)
+    grouped_attention(query, key, value)
+  - the softmax runs over the queries; a query's weights over the keys sum to 1: dim=-1
+    softmax(-1) => softmax(-2)
+one head, queries of zeros: every key gets the same weight
+    key, value = torch.randn(1, 1, 4, 3), torch.randn(1, 1, 4, 2)
+    grouped_attention(torch.zeros(1, 1, 4, 3), key, value)
+  - later keys are hidden; nothing was said of a causal mask
+    scores.softmax(-1) => (scores + torch.full_like(scores, -1e9).triu(1)).softmax(-1)
+one head: scores are divided by the square root of d_k, then a softmax over the keys
+    query, key, value = torch.randn(1, 1, 2, 4), torch.randn(1, 1, 5, 4), torch.randn(1, 1, 5, 3)
+    grouped_attention(query, key, value)
+  - the scores are not scaled: divide them by the square root of d_k
+     / query.shape[-1] ** 0.5 =>
+  - the scores are divided by d_k; it is its square root
+    ** 0.5 =>
+  - the scores are divided by the square root of d_v; queries and keys are d_k wide
+    query.shape[-1] ** 0.5 => value.shape[-1] ** 0.5
+as many key heads as query heads: ordinary heads, each with its own
+    query, key, value = torch.randn(1, 3, 2, 4), torch.randn(1, 3, 5, 4), torch.randn(1, 3, 5, 2)
+    grouped_attention(query, key, value)
+  - all heads read the first key head: a group is H / G heads large, and not G
+    (H // G) => H
+  - the key heads are averaged before the heads read them
+    key[:, heads], value[:, heads] => key.mean(1, keepdim=True), value.mean(1, keepdim=True)
+  - the heads read the key heads in the opposite order
+    heads = => heads = G - 1 -
+  - the scores are divided by the square root of the width of all heads together
+    query.shape[-1] ** 0.5 => (H * query.shape[-1]) ** 0.5
+one key head for all query heads
+    query, key, value = torch.randn(1, 3, 2, 4), torch.randn(1, 1, 5, 4), torch.randn(1, 1, 5, 2)
+    grouped_attention(query, key, value)
+  - the query heads of a group are averaged: they share keys and values, not the question
+    torch.arange(H) // (H // G) => torch.arange(G)
+    scores = query => scores = query.unflatten(1, (G, -1)).mean(2)
+six query heads and two key heads: consecutive heads share one
+    query, key, value = torch.randn(1, 6, 2, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 3)
+    grouped_attention(query, key, value)
+  - query head h reads key head h mod G; consecutive heads share one, so it is h // (H / G)
+    torch.arange(H) // (H // G) => torch.arange(H) % G
+  - keys and values are shared in different ways: both by consecutive heads
+    value[:, heads] => value[:, torch.arange(H) % G]
+  - keys and values are shared in different ways; both by consecutive heads
+    key[:, heads], => key[:, torch.arange(H) % G],
+six query heads and three key heads, and two texts
+    query, key, value = torch.randn(2, 6, 3, 7), torch.randn(2, 3, 5, 7), torch.randn(2, 3, 5, 4)
+    grouped_attention(query, key, value)
+a layer can be trained: gradients reach query, key and value
+    sizes = (1, 4, 2, 3), (1, 2, 5, 3), (1, 2, 5, 2)
+    query, key, value = (torch.randn(size, requires_grad=True) for size in sizes)
+    output = grouped_attention(query, key, value)
+    torch.autograd.grad(output.square().sum(), (query, key, value))
+""",
+)

@@ -8,17 +8,18 @@ from IPython.display import Markdown
 
 
 def show_source(definition) -> Markdown:
-    """The source of a function or class as a code block, without its docstring.
+    """The source of a function, class or module as a code block, without its docstring.
 
     Args:
-        definition: a function, method or class whose source file can be found.
+        definition: a function, method, class or module whose source file can be found.
 
     Returns:
         A Markdown object, which Jupyter, Colab and the book show highlighted.
     """
     source = textwrap.dedent(inspect.getsource(definition))
     lines = source.splitlines()
-    body = ast.parse(source).body[0].body
-    if ast.get_docstring(ast.parse(source).body[0]) is not None:
-        del lines[body[0].lineno - 1 : body[0].end_lineno]
+    tree = ast.parse(source)
+    defined = tree if inspect.ismodule(definition) else tree.body[0]
+    if ast.get_docstring(defined) is not None:
+        del lines[defined.body[0].lineno - 1 : defined.body[0].end_lineno]
     return Markdown("```python\n" + "\n".join(lines) + "\n```")

@@ -26,6 +26,7 @@ ELSEWHERE = {
     "seaborn": "0.13.2",
     "ipywidgets": "7.7.1",
     "anywidget": "0.9.13",
+    "filelock": "3.16.1",
     "tqdm": "4.66.6",
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",

@@ -172,18 +172,18 @@ def sums(w, x):
     return torch.cumsum(x, dim=0)
 
 
-@wrong(scan, "it divides by the running product")
+@wrong(scan, "nothing can be divided by it")
 def divides(w, x):
     product = torch.cumprod(w, 0)
     return product * torch.cumsum(x / product, 0)
 
 
-@wrong(scan, "one place late")
+@wrong(scan, "one place off")
 def weights_late(w, x):
     return loop(torch.cat([w[-1:], w[:-1]]), x)
 
 
-@wrong(scan, "one place early")
+@wrong(scan, "one place off")
 def weights_early(w, x):
     return loop(torch.cat([w[1:], w[:1]]), x)
 

@@ -1,6 +1,7 @@
 """Answers to the exercises of book/decoding.ipynb."""
 
 import torch
+import torch.nn.functional as F
 
 from companion.checks.decoding import beam_step, cached, draw, greedy, rescored, search
 from companion.generation import beam_search
@@ -36,9 +37,8 @@ def sentence_by_sentence(model, source_ids, max_len):
     return result
 
 
-@right(greedy)
+@wrong(greedy, "filled with pad_id up to max_len")
 def until_all_have_ended(model, source_ids, max_len):
-    """It may be shorter than max_len."""
     target = recomputing_everything(model, source_ids, max_len)
     return target[:, : int((target != model.config.pad_id).sum(1).max())]
 
@@ -58,7 +58,7 @@ def loop(model, source_ids, max_len, *, at=-1, fill=None, stop=torch.all):
             word[ended] = fill
         ended |= word == model.config.eos_id
         target = torch.cat([target, word[:, None]], dim=1)
-    return target
+    return F.pad(target, (0, max_len - target.shape[1]), value=model.config.pad_id)
 
 
 @wrong(greedy, "a row goes on after its [EOS]")
@@ -317,7 +317,7 @@ def never_heated(logits, temperature, top_p, number):
     return from_the_best_on(logits, 1.0, top_p, number)
 
 
-@wrong(draw, "top-p is not used")
+@wrong(draw, "top_p is not used")
 def never_cut(logits, temperature, top_p, number):
     return from_the_best_on(logits, temperature, 1.0, number)
 

@@ -79,7 +79,7 @@ def finished(*parts):
     return m, total, blend / total
 
 
-@wrong(merge, "exp of a maximum itself")
+@wrong(merge, "never of a maximum itself")
 def absolute(m1, l1, b1, m2, l2, b2):
     m = m1.maximum(m2)
     e1, e2, e = m1.exp(), m2.exp(), m.exp()
@@ -300,7 +300,7 @@ def from_the_top_left(T, S, window):
     return (back >= 0) & (back < window)
 
 
-@wrong(window_mask, "expected True and False")
+@wrong(window_mask, "a mask is boolean")
 def a_float_mask(T, S, window):
     return by_distance(T, S, window).float()
 
@@ -428,7 +428,7 @@ class Sliced(Listed):
         return torch.stack(self.keys[-self.window :]), torch.stack(self.values[-self.window :])
 
 
-@wrong(window_cache, "two caches share")
+@wrong(window_cache, "nothing that another cache was given")
 class Shared(Listed):
     stores: ClassVar[dict] = {}
 
@@ -443,7 +443,7 @@ class Silent(Listed):
         super().append(key, value)
 
 
-@wrong(window_cache, "two tensors")
+@wrong(window_cache, "it returned 1 result, expected 2")
 class KeysAlone(Listed):
     def append(self, key, value):
         return super().append(key, value)[0]

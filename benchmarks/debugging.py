@@ -1,0 +1,70 @@
+"""What tells each fault of "Debug this run" from all others, measured over seeds.
+
+    python benchmarks/debugging.py the_model 60 > benchmarks/debugging_the_model.md
+    python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
+
+The number is that of the steps of each run: a symptom that is there after 60 steps need not wait.
+
+Every fault is put into the program of the page, and every symptom is measured in every run: with
+its own fault it must lie beyond its bound, with another fault or with none on the near side.
+"""
+
+import sys
+from importlib import import_module
+
+from measuring import print_table
+
+from companion.debugging.fault import SOUND
+
+SEEDS = (301, 302, 303, 304, 305)
+
+
+def measured(page, steps: int) -> dict[str, dict[str, list[float]]]:
+    """The fault that a symptom is of -> the fault that is there -> its value for each seed."""
+    found = {fault.name: {} for fault in page.FAULTS}
+    for present in (SOUND, *(fault.name for fault in page.FAULTS)):
+        for seed in SEEDS:
+            run = page.train_with(seed, present, steps)
+            for fault in page.FAULTS:
+                found[fault.name].setdefault(present, []).append(fault.symptom(run))
+        print(f"{page.__name__}: {present}", file=sys.stderr, flush=True)
+    return found
+
+
+def rows(page, found) -> tuple[list[list[str]], list[str]]:
+    """The table of a page; and the symptoms that do not tell."""
+    lines, wrong = [], []
+    for fault in page.FAULTS:
+        own = found[fault.name][fault.name]
+        others = {name: v for name, v in found[fault.name].items() if name != fault.name}
+        nearest = max if fault.above is not None else min
+        name = nearest(others, key=lambda other: nearest(others[other]))
+        least = min(own) if fault.above is not None else max(own)
+        lines.append(
+            [
+                *(fault.name, fault.measured, fault.bound),
+                *(f"{least:.3g}", f"{nearest(others[name]):.3g}", name),
+            ]
+        )
+        for present, values in found[fault.name].items():
+            if any(fault.shows_in(value) != (present == fault.name) for value in values):
+                wrong.append(f"{fault.name}, in runs with {present!r}: {values}")
+    return lines, wrong
+
+
+def main(name: str, steps: str) -> int:
+    page = import_module(f"companion.debugging.{name}")
+    lines, wrong = rows(page, measured(page, int(steps)))
+    print(f"# Debug this run, {name}: what tells each fault from all others\n")
+    print(
+        f"Runs of {steps} steps with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n"
+    )
+    columns = ["fault", "symptom", "bound", "with it, at worst"]
+    print_table([*columns, "without, at worst", "in runs with"], lines)
+    for line in wrong:
+        print(f"\nDoes not tell: {line}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
