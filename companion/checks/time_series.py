@@ -346,9 +346,6 @@ SIGNS = {
     "the sign of the error is kept: too low is as bad as too high": (
         partial(_good_for, error=lambda f, t: (f - t).mean(-1))
     ),
-    "the sign of the error is turned: too high is as bad as too low": (
-        partial(_good_for, error=lambda f, t: (t - f).mean(-1))
-    ),
 }
 TRUTHS = {
     "the truth is not looked at: the error is forecast - truth": (

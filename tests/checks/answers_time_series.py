@@ -142,6 +142,17 @@ def in_place(derivative, state, h):
     return state
 
 
+@wrong(runge_kutta_step, "backwards")
+def backwards(derivative, state, h):
+    return state - (written_out(derivative, state, h) - state)
+
+
+@wrong(runge_kutta_step, "a state without any axis")
+def room_for_rows(derivative, state, h):
+    total = torch.zeros(len(state), *state.shape[1:])
+    return total + written_out(derivative, state, h)
+
+
 # 2. An honest split
 
 
@@ -254,6 +265,27 @@ def least_and_largest(series, size, gap):
 @wrong(honest_split, "wrong order")
 def test_first(series, size, gap):
     return two_slices(series, size, gap)[::-1]
+
+
+@wrong(honest_split, "multiplied by the spread")
+def times_the_spread(series, size, gap):
+    mean, std = series[:size].mean(0), series[:size].std(0)
+    return (series[:size] - mean) * std, (series[size + gap :] - mean) * std
+
+
+@wrong(honest_split, "the mean is not subtracted")
+def divided_only(series, size, gap):
+    std = series[:size].std(0)
+    return series[:size] / std, series[size + gap :] / std
+
+
+@wrong(honest_split, "over its own features")
+def as_a_layer_norm(series, size, gap):
+    if series.shape[1] == 1:
+        return two_slices(series, size, gap)
+    mean, std = series.mean(1, keepdim=True), series.std(1, keepdim=True)
+    scaled = (series - mean) / std
+    return scaled[:size], scaled[size + gap :]
 
 
 # 3. Good for how long?
@@ -369,6 +401,17 @@ def relative(forecast, truth, threshold):
     return int(bad.int().argmax()) if bad.any() else len(truth)
 
 
+@wrong(good_for, "True or False for each point")
+def one_for_each(forecast, truth, threshold):
+    return (forecast - truth).square().mean(1).sqrt() <= threshold
+
+
+@wrong(good_for, "averaged over time")
+def mean_of_the_wrong_axis(forecast, truth, threshold):
+    bad = (forecast - truth).square().mean(0).sqrt() > threshold
+    return int(bad.int().argmax()) if bad.any() else len(truth)
+
+
 # 4. The rival, built
 
 
@@ -477,3 +520,8 @@ def the_next_point(windows, targets, ridge):
 def from_the_first_point(windows, targets, ridge):
     weights = solved(columns(windows), (targets - windows[:, :1])[:, 0], ridge * len(windows))
     return lambda window: window[:, :1] + (columns(window) @ weights)[:, None]
+
+
+@wrong(fit_rival, "the ridge is squared")
+def penalty_squared(windows, targets, ridge):
+    return normal_equations(windows, targets, ridge**2)
