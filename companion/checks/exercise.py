@@ -12,6 +12,7 @@ import inspect
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
@@ -91,13 +92,14 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
     """
     [(name, given)] = answer.items()
     for idea, code, instead in rungs:
-        shown = f"torch.manual_seed(0)\n{code}" if ".rand" in code else code
+        random = "torch.rand" in code or "torch.nn." in code
+        shown = f"torch.manual_seed(0)\n{code}" if random else code
         try:
-            result = _value(code, name, given)
+            result = _value(code, name, given, learners=True)
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
-            raise _raised(error, shown, f", when this was tried: {idea}") from error
+            raise mistake_of(error, shown, f", when this was tried: {idea}") from error
         if result is None:
             raise Mistake("it returned None; is the `return` missing?", shown)
         expected = _value(code, name, right)
@@ -114,8 +116,8 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
 HERE = "<the code of a rung>"
 
 
-def _value(code: str, name: str, answer: Callable):
-    """The value of the last line, where `name` is this answer.
+def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
+    """The value of the last line, where `name` is this answer: the learner's, or one of ours.
 
     Raises:
         Mistake: an input has changed.
@@ -124,8 +126,8 @@ def _value(code: str, name: str, answer: Callable):
     uses = [any(getattr(x, "id", "") == name for x in ast.walk(line)) for line in lines]
     first = [*uses, True].index(True)
     names = {"torch": torch, "np": np, name: answer}
-    given = set(names)
-    with undisturbed():
+    given = {*names, "__builtins__"}
+    with undisturbed() if learners else nullcontext():
         torch.manual_seed(0)
         exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
         inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
@@ -218,7 +220,7 @@ def _fact(result, expected, optional: int = 0) -> str:
             found = len(results)
             return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
         facts = map(_fact, results, expected)
-        return next((f"result {i}: {fact}" for i, fact in enumerate(facts, 1) if fact), "")
+        return next(filter(None, facts), "")
     try:
         x, y = _numbers(_alone(result)), _numbers(expected)
     except (TypeError, ValueError):
@@ -266,7 +268,7 @@ def call(answer: Callable, **inputs):
         with undisturbed():
             result = answer(*given.values())
     except Exception as error:
-        raise _raised(error, shown) from error
+        raise mistake_of(error, shown) from error
     for name, x in given.items():
         _check_unchanged(name, x, before[name], shown)
     if result is None:
@@ -274,7 +276,7 @@ def call(answer: Callable, **inputs):
     return result
 
 
-def _raised(error: Exception, example: str, trying: str = "") -> Exception:
+def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
     """What an error in the answer means: not attempted yet, or a mistake with its line."""
     own = _own(error)
     last = [*_steps(error)][-1]

@@ -2,11 +2,12 @@
 
 from functools import partial
 
-import numpy as np
 import torch
 import torch.nn.functional as F
+from torch import nn
 
-from companion.checks.exercise import compare, exercise
+from companion.checks.exercise import Rung, exercise, ladder
+from companion.nn import DecoderBlock
 
 
 @exercise
@@ -16,13 +17,6 @@ def shifted(answer) -> str:
     target_ids (B, T) are padded and without special tokens. At a place where nothing is asked, the
     inputs may hold [EOS] as well as padding.
     """
-    ids = {"bos_id": 1, "eos_id": 2, "pad_id": 0}
-    other = {"bos_id": 7, "eos_id": 0, "pad_id": 9}
-    cases = [
-        {"target_ids": torch.tensor([[5, 6, 8], [4, 0, 0]]), **ids},
-        {"target_ids": torch.tensor([[3, 4, 5, 6, 8], [3, 9, 9, 9, 9], [5, 3, 4, 9, 9]]), **other},
-        {"target_ids": torch.tensor([[4, 4]]), **ids},
-    ]
 
     def tidied(target_ids, bos_id, eos_id, pad_id):
         """The answer, with padding for an [EOS] that is read where nothing is asked."""
@@ -34,8 +28,8 @@ def shifted(answer) -> str:
                     return inputs.masked_fill(idle, pad_id), labels
         return result
 
-    compare(tidied, cases, _shifted, SHIFTED_MISTAKES, numbers=np.integer)
-    return "sentences of 1 to 5 words, in batches of one, two and three"
+    ladder(SHIFTED, _shifted, shifted=tidied)
+    return "one sentence, a shorter one beside it, other ids, three sentences of 1 to 5 words"
 
 
 def _shifted(target_ids, bos_id, eos_id, pad_id):
@@ -56,60 +50,77 @@ def _but(*, inputs=None, labels=None):
     return variant
 
 
-def _end_in_last_column(target_ids, bos_id, eos_id, pad_id):
-    return F.pad(target_ids, (0, 1), value=eos_id)
-
-
 def _end_everywhere(target_ids, bos_id, eos_id, pad_id):
     return F.pad(target_ids, (0, 1), value=pad_id).where(
         F.pad(target_ids != pad_id, (0, 1)), eos_id
     )
 
 
-SHIFTED_MISTAKES = {
-    "[EOS] stands in the last column of every row; it belongs behind the row's last word": _but(
-        labels=_end_in_last_column
-    ),
-    "the padding of the labels was filled with [EOS]: it would be asked for again and again": _but(
-        labels=_end_everywhere
-    ),
-    "there is no [EOS]: the model would never learn to stop": _but(
-        labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(target_ids, (0, 1), value=pad_id)
-    ),
-    "there is no [BOS]: the first word would be read before it is said": _but(
-        inputs=lambda target_ids, bos_id, eos_id, pad_id: F.pad(target_ids, (0, 1), value=pad_id)
-    ),
-    "inputs and labels have changed places: return what is read first": (
-        lambda *given: _shifted(*given)[::-1]
-    ),
-    "nothing is shifted: at each place the model is asked for the word that it reads there": _but(
-        labels=lambda *given: _shifted(*given)[0]
-    ),
-    "the labels are two places ahead: a word is never asked for": _but(
-        labels=lambda target_ids, bos_id, eos_id, pad_id: _shifted(
-            F.pad(target_ids[:, 1:], (0, 1), value=pad_id), bos_id, eos_id, pad_id
-        )[1]
-    ),
-    "it is the shift of T places: the last word, or its [EOS], is cut off": (
-        lambda target_ids, bos_id, eos_id, pad_id: (
-            F.pad(target_ids, (1, 0), value=bos_id)[:, :-1],
-            target_ids,
-        )
-    ),
-    "the labels start with [BOS], too": _but(
-        labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
-            _shifted(target_ids, bos_id, eos_id, pad_id)[1], (1, 0), value=bos_id
-        )
-    ),
-    "0 is taken for padding; it is pad_id": (
-        lambda target_ids, bos_id, eos_id, pad_id: (
-            F.pad(target_ids, (1, 0), value=bos_id),
-            F.pad(target_ids, (0, 1), value=pad_id).scatter(
-                1, (target_ids != 0).sum(1, keepdim=True), eos_id
+SHIFTED = [
+    Rung(
+        "the model reads [BOS], w1, w2 and is asked for w1, w2, [EOS]: here 1 5 6 and 5 6 2",
+        "target_ids = torch.tensor([[5, 6]])\n"
+        "shifted(target_ids, 1, 2, 0)  # bos_id, eos_id, pad_id",
+        {
+            "there is no [EOS]: the model would never learn to stop": _but(
+                labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                    target_ids, (0, 1), value=pad_id
+                )
             ),
-        )
+            "there is no [BOS]: the first word would be read before it is said": _but(
+                inputs=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                    target_ids, (0, 1), value=pad_id
+                )
+            ),
+            "inputs and labels have changed places: return what is read first": (
+                lambda *given: _shifted(*given)[::-1]
+            ),
+            "nothing is shifted: at each place the model is asked for the word that it reads "
+            "there": _but(labels=lambda *given: _shifted(*given)[0]),
+            "it is the shift of T places: the last word, or its [EOS], is cut off": (
+                lambda target_ids, bos_id, eos_id, pad_id: (
+                    F.pad(target_ids, (1, 0), value=bos_id)[:, :-1],
+                    target_ids,
+                )
+            ),
+            "the labels start with [BOS], too": _but(
+                labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                    _shifted(target_ids, bos_id, eos_id, pad_id)[1], (1, 0), value=bos_id
+                )
+            ),
+            "[EOS] is read as well as asked for": lambda *given: (
+                F.pad(_shifted(*given)[0], (0, 1), value=given[2]),
+                _shifted(*given)[1],
+            ),
+        },
     ),
-}
+    Rung(
+        "in a shorter sentence [EOS] stands right behind its last word, and behind that is padding",
+        "target_ids = torch.tensor([[5, 6, 8], [4, 0, 0]])\n"
+        "shifted(target_ids, 1, 2, 0)  # bos_id, eos_id, pad_id",
+        {
+            "[EOS] stands in the last column of every row; it belongs behind the row's last word": (
+                _but(
+                    labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                        target_ids, (0, 1), value=eos_id
+                    )
+                )
+            ),
+            "the padding of the labels was filled with [EOS]: it would be asked for again and "
+            "again": _but(labels=_end_everywhere),
+        },
+    ),
+    Rung(
+        "the ids are those that are given: padding need not be 0",
+        "target_ids = torch.tensor([[3, 4, 5, 6, 8], [3, 9, 9, 9, 9], [5, 3, 4, 9, 9]])\n"
+        "shifted(target_ids, 7, 0, 9)  # bos_id, eos_id, pad_id",
+    ),
+    Rung(
+        "ids are integers: an embedding looks them up",
+        "target_ids = torch.tensor([[5, 6]])\n"
+        "[torch.as_tensor(ids).is_floating_point() for ids in shifted(target_ids, 1, 2, 0)]",
+    ),
+]
 
 
 @exercise
@@ -119,17 +130,8 @@ def smoothed_loss(answer) -> str:
     logits (B, T, V), targets (B, T). A share `smoothing` of the target's probability is spread
     evenly over all V tokens, the target and the padding token included.
     """
-    by_hand = torch.tensor([[[3.0, 1.0, 1.0, 3.0], [1.0, 1.0, 1.0, 1.0]]]).log()
-    cases = [{"logits": by_hand, "targets": torch.tensor([[3, 0]]), "smoothing": 0.0, "pad_id": 0}]
-    cases += [cases[0] | {"smoothing": 0.5}]
-    for shape, pad_id in (((2, 5, 7), 0), ((3, 4, 5), 2)):
-        logits = 2 * torch.randn(shape)
-        targets = torch.randint(shape[-1], shape[:2])
-        targets[targets == pad_id] += 1
-        targets[0, -2:] = pad_id
-        cases.append({"logits": logits, "targets": targets, "smoothing": 0.1, "pad_id": pad_id})
-    compare(answer, cases, _smoothed, SMOOTHED_MISTAKES)
-    return "smoothing of 0, 0.1 and 0.5; batches of 1, 2 and 3 with padding"
+    ladder(SMOOTHED, _smoothed, smoothed_loss=answer)
+    return "one token, smoothing of 0, 0.1 and 0.5, padding with two ids, sentences of two lengths"
 
 
 def _smoothed(
@@ -149,7 +151,7 @@ def _smoothed(
     right = log_p.gather(-1, targets[..., None]).squeeze(-1)
     losses = -(keep(smoothing) * right + smooth(log_p, smoothing))
     asked = real(targets, pad_id)
-    return (per(losses.masked_fill(~asked, 0.0), asked),)
+    return per(losses.masked_fill(~asked, 0.0), asked)
 
 
 def _to_the_others(logits, targets, smoothing, pad_id):
@@ -158,42 +160,87 @@ def _to_the_others(logits, targets, smoothing, pad_id):
     return _smoothed(logits, targets, share, pad_id)
 
 
-SMOOTHED_MISTAKES = {
-    "padding is counted like a word": partial(
-        _smoothed, real=lambda targets, pad_id: torch.ones_like(targets, dtype=torch.bool)
+ONE_TOKEN = """\
+logits = torch.tensor([[[4.0, 1, 1, 2]]]).log()  # probabilities 1/2, 1/8, 1/8 and 1/4
+targets = torch.tensor([[3]])
+"""
+TWO_TOKENS = """\
+logits = torch.tensor([[[3.0, 1, 1, 3], [1, 4, 2, 1]]]).log()
+targets = torch.tensor([[3, {}]])
+"""
+SMOOTHED = [
+    Rung(
+        "without smoothing the loss of a token is minus the logarithm of the probability that the "
+        "softmax over the vocabulary gives it: here -log(1/4)",
+        f"{ONE_TOKEN}smoothed_loss(logits, targets, 0.0, 0)",
+        {
+            "softmax over the places; it runs over the vocabulary, the last axis": partial(
+                _smoothed, dim=1
+            ),
+            "the sign is turned: this is the log-likelihood, and a loss is its negative": (
+                lambda *given: -_smoothed(*given)
+            ),
+            "smoothing and the rest have changed places": partial(
+                _smoothed,
+                keep=lambda smoothing: smoothing,
+                smooth=lambda log_p, smoothing: (1 - smoothing) * log_p.mean(-1),
+            ),
+        },
     ),
-    "padding is left out of the sum, but the sum is divided by all places; divide by the number of "
-    "real tokens": partial(_smoothed, per=lambda losses, real: losses.mean()),
-    "the sum was not divided by the number of real tokens": partial(
-        _smoothed, per=lambda losses, real: losses.sum()
+    Rung(
+        "with a smoothing of 0.5 half of the target's probability is spread evenly over all four "
+        "tokens, an eighth for each, the target and padding too",
+        f"{ONE_TOKEN}smoothed_loss(logits, targets, 0.5, 0)",
+        {
+            "there is no smoothing": partial(
+                _smoothed, keep=lambda smoothing: 1, smooth=lambda log_p, smoothing: 0
+            ),
+            "the target keeps all of its probability, and the smoothing is added on top": partial(
+                _smoothed, keep=lambda smoothing: 1
+            ),
+            "the smoothing is shared by the other tokens only; here the target has its share of "
+            "it, too": lambda logits, targets, smoothing, pad_id: _smoothed(
+                logits, targets, smoothing * 4 / 3, pad_id
+            ),
+            "the smoothing is not divided by V: every token gets all of it": partial(
+                _smoothed, smooth=lambda log_p, smoothing: smoothing * log_p.sum(-1)
+            ),
+            "padding gets no share of the smoothing; here all V tokens do": partial(
+                _smoothed, smooth=lambda log_p, smoothing: smoothing * log_p[..., 1:].mean(-1)
+            ),
+        },
     ),
-    "the mean of each sentence was taken first, so that a word of a short sentence counts more": (
-        partial(_smoothed, per=lambda losses, real: (losses.sum(1) / real.sum(1)).mean())
+    Rung(
+        "padding is left out, of the sum and of the number that it is divided by",
+        f"{TWO_TOKENS.format(0)}smoothed_loss(logits, targets, 0.5, 0)",
+        {
+            "padding is counted like a word": partial(
+                _smoothed, real=lambda targets, pad_id: torch.ones_like(targets, dtype=torch.bool)
+            ),
+            "padding is left out of the sum, but the sum is divided by all places; divide by the "
+            "number of real tokens": partial(_smoothed, per=lambda losses, real: losses.mean()),
+        },
     ),
-    "there is no smoothing": partial(
-        _smoothed, keep=lambda smoothing: 1, smooth=lambda log_p, smoothing: 0
+    Rung(
+        "the loss is the mean over the real tokens, not their sum",
+        f"{TWO_TOKENS.format(1)}smoothed_loss(logits, targets, 0.1, 0)",
     ),
-    "the target keeps all of its probability, and the smoothing is added on top": partial(
-        _smoothed, keep=lambda smoothing: 1
+    Rung(
+        "padding is what pad_id says: with a pad_id of 3, token 0 is a word like any other",
+        f"{TWO_TOKENS.format(0)}smoothed_loss(logits, targets, 0.1, 3)",
     ),
-    "the smoothing is shared by the other tokens only; here the target has its share of it, too": (
-        _to_the_others
+    Rung(
+        "every real token of a batch counts alike, in long and in short sentences",
+        "logits, targets = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 4, 5], [6, 0, 0, 0, 0]])\n"
+        "smoothed_loss(logits, targets, 0.1, 0)",
+        {
+            "the mean of each sentence was taken first, so that a word of a short sentence counts "
+            "more": partial(
+                _smoothed, per=lambda losses, real: (losses.sum(1) / real.sum(1)).mean()
+            ),
+        },
     ),
-    "the smoothing is not divided by V: every token gets all of it": partial(
-        _smoothed, smooth=lambda log_p, smoothing: smoothing * log_p.sum(-1)
-    ),
-    "softmax over the places; it runs over the vocabulary, the last axis": partial(
-        _smoothed, dim=1
-    ),
-    "the sign is turned: this is the log-likelihood, and a loss is its negative": (
-        lambda *given: (-_smoothed(*given)[0],)
-    ),
-    "smoothing and the rest have changed places": partial(
-        _smoothed,
-        keep=lambda smoothing: smoothing,
-        smooth=lambda log_p, smoothing: (1 - smoothing) * log_p.mean(-1),
-    ),
-}
+]
 
 
 @exercise
@@ -203,19 +250,8 @@ def parameters(answer) -> str:
     The number of parameters of the Transformer of the paper: post-norm, every projection with a
     bias, sinusoids for positions, one matrix for both embeddings and the output.
     """
-    names = ("vocab_size", "d_model", "num_layers", "num_heads", "d_ff", "d_k", "d_v")
-    rows = [
-        (7, 4, 1, 1, 3, 4, 4),
-        (7, 4, 2, 2, 3, 1, 5),
-        (37000, 512, 6, 8, 2048, 64, 64),  # base
-        (37000, 512, 6, 8, 2048, 16, 64),  # (B)
-        (37000, 256, 6, 8, 2048, 32, 32),  # (C)
-        (37000, 512, 2, 8, 2048, 64, 64),  # (C)
-        (37000, 1024, 6, 16, 4096, 64, 64),  # big
-    ]
-    cases = [dict(zip(names, row, strict=True)) for row in rows]
-    compare(answer, cases, _counted, PARAMETERS_MISTAKES, kind=int, numbers=np.integer)
-    return "two small models, and five rows of Table 3, base and big among them"
+    ladder(PARAMETERS, _counted, parameters=answer)
+    return "one word, one unit, one layer more; wider heads; no layers; base, big and int"
 
 
 def _counted(
@@ -225,46 +261,318 @@ def _counted(
     attention = 2 * (d + bias) * h * d_k + (d + bias) * h * d_v + (h * d_v + bias) * d
     feed_forward = (d + bias) * ff + (ff + bias) * d
     blocks = attentions * attention + stacks * feed_forward + norms * (1 + shifts) * d
-    return (tables * V * d + N * blocks,)
+    return tables * V * d + N * blocks
 
 
-PARAMETERS_MISTAKES = {
-    "the biases of the projections are missing": partial(_counted, bias=0),
-    "all biases are missing, those of the projections and the shifts of the norms": partial(
-        _counted, bias=0, shifts=0
+NO_BIAS = "the biases of the projections are missing"
+NO_CROSS = "the cross-attention is missing: a decoder block has two attentions"
+ONE_STACK = "there is one stack only; num_layers is the number of blocks of each of the two"
+
+
+def _more(sizes: str, than: str = "10, 4, 1, 2, 3, 5, 6") -> str:
+    return f"parameters({sizes}) - parameters({than})  # V, d_model, N, h, d_ff, d_k, d_v"
+
+
+PARAMETERS = [
+    Rung(
+        "the number itself is asked for, as an int, not millions, and not a float or a tensor",
+        "isinstance(parameters(10, 4, 1, 2, 3, 5, 6), int)  # V, d_model, N, h, d_ff, d_k, d_v",
     ),
-    "the norms are missing: each has a factor and a shift for every entry": partial(
-        _counted, norms=0
+    Rung(
+        "one word more is one row of d_model numbers more: a single matrix is the embedding of "
+        "source and target and the output, without a bias",
+        _more("11, 4, 1, 2, 3, 5, 6"),
+        {
+            "the output matrix is counted apart; it is the embedding, used twice": partial(
+                _counted, tables=2
+            ),
+            "source, target and output have a matrix each; it is one, used three times": partial(
+                _counted, tables=3
+            ),
+            "the embedding is missing": partial(_counted, tables=0),
+            "the output has a bias for every token; here it has none": (
+                lambda V, *sizes: _counted(V, *sizes) + V
+            ),
+        },
     ),
-    "biases and norms are missing": partial(_counted, bias=0, norms=0),
-    "the norms have a shift for every entry as well as a factor": partial(_counted, shifts=0),
-    "the norm behind the cross-attention is missing: a decoder block has three": partial(
-        _counted, norms=4
+    Rung(
+        "one unit more in the feed-forward networks is d_model weights in, a bias, and d_model "
+        "weights out, in the encoder and in the decoder: 2 (4 + 1 + 4)",
+        _more("10, 4, 1, 2, 4, 5, 6"),
+        {NO_BIAS: partial(_counted, bias=0), ONE_STACK: partial(_counted, stacks=1)},
     ),
-    "the cross-attention is missing: a decoder block has two attentions": partial(
-        _counted, attentions=2
+    Rung(
+        "a d_v larger by one is a column and a bias more for the values of each of the h heads, "
+        "and a row more of the output matrix, in all three attentions: 3 * 2 (4 + 1 + 4)",
+        _more("10, 4, 1, 2, 3, 5, 7"),
+        {
+            NO_BIAS: partial(_counted, bias=0),
+            NO_CROSS: partial(_counted, attentions=2),
+            ONE_STACK: partial(_counted, attentions=1),
+            "d_v is not used: the values of a head are d_v wide, whatever d_k and d_model are": (
+                lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, h, ff, d_k, d_k)
+            ),
+            "the number of heads is not used: d_k and d_v are the widths of one head": (
+                lambda V, d, N, h, *sizes: _counted(V, d, N, 1, *sizes)
+            ),
+        },
     ),
-    "the cross-attention and its norm are missing": partial(_counted, attentions=2, norms=4),
-    "the output matrix is counted apart; it is the embedding, used twice": partial(
-        _counted, tables=2
+    Rung(
+        "a d_k larger by one is a column and a bias more for the queries and for the keys of each "
+        "head, in the three attentions: 3 * 2 * 2 (4 + 1)",
+        _more("10, 4, 1, 2, 3, 6, 6"),
     ),
-    "source, target and output have a matrix each; it is one, used three times": partial(
-        _counted, tables=3
+    Rung(
+        "one layer more is an encoder block, with one attention and two norms, and a decoder "
+        "block, with two attentions and three norms, each of them with a feed-forward network; a "
+        "norm has a factor and a shift, every projection a bias",
+        _more("10, 4, 2, 2, 3, 5, 6"),
+        {
+            "the norms are missing: each has a factor and a shift for every entry": partial(
+                _counted, norms=0
+            ),
+            "the norms have a shift for every entry as well as a factor": partial(
+                _counted, shifts=0
+            ),
+            "2 d_model are missing in every layer: the norm behind the cross-attention (a decoder "
+            "block has three), or the second bias of the feed-forward networks": partial(
+                _counted, norms=4
+            ),
+            "the biases behind the heads, of W^O, are missing": (
+                lambda V, d, N, *sizes: _counted(V, d, N, *sizes) - 3 * N * d
+            ),
+        },
     ),
-    "the embedding is missing": partial(_counted, tables=0),
-    "there is one stack only; num_layers is the number of blocks of each of the two": partial(
-        _counted, attentions=1, norms=2, stacks=1
+    Rung(
+        "without any layer only the embedding is left: sinusoids have no parameters, and no norm "
+        "stands behind the stacks",
+        "parameters(10, 4, 0, 2, 3, 5, 6)  # V, d_model, N, h, d_ff, d_k, d_v",
+        {
+            "there are norms behind the stacks as well, which only pre-norm models have": (
+                lambda V, d, N, *sizes: _counted(V, d, N, *sizes) + 4 * d
+            ),
+        },
     ),
-    "d_k and d_v are not used: they need not be d_model / num_heads": (
-        lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, h, ff, d // h, d // h)
+    Rung(
+        "the same holds for the sizes of the paper: base, its row (B) and big",
+        "[parameters(37000, 512, 6, 8, 2048, d_k, 64) for d_k in (64, 16)] + "
+        "[parameters(37000, 1024, 6, 16, 4096, 64, 64)]",
     ),
-    "the number of heads is not used: d_k and d_v are the widths of one head": (
-        lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, 1, ff, d_k, d_v)
+]
+
+
+@exercise
+def decoder_block(answer) -> str:
+    """Check the module `MyDecoderBlock(d_model, num_heads, d_ff)`: the outputs of companion's.
+
+    `.forward(x, memory, memory_mask=None)` takes x (B, T, d_model), memory (B, S, d_model) and a
+    boolean mask (B, 1, 1, S), True for "may attend", and returns (B, T, d_model), post-norm. Its
+    parts are self_attention, cross_attention, feed_forward, norm1, norm2 and norm3.
+    """
+    ladder(DECODER, _Decoder, MyDecoderBlock=answer)
+    return "one word, more source words, several words, hidden source words, a batch"
+
+
+class _Decoder(DecoderBlock):
+    """Companion's block in the form of the exercise, or with its forward done in another way."""
+
+    def __init__(self, d_model, num_heads, d_ff, forward=None):
+        super().__init__(d_model, num_heads, d_ff)
+        self.other = forward
+
+    def forward(self, x, memory, memory_mask=None):
+        if self.other:
+            return self.other(self, x, memory, memory_mask)
+        return super().forward(x, memory, memory_mask=memory_mask)
+
+
+def _decoding(self, x, memory, memory_mask, *, causal=True, source=True, add=1, last=1):
+    """The block, or what it would be with one step done in another way."""
+    x = self.norm1(add * x + self.self_attention(x, is_causal=causal)[0])
+    x = self.norm2(add * x + self.cross_attention(x, memory if source else x, mask=memory_mask)[0])
+    return self.norm3(add * x + last * self.feed_forward(x))
+
+
+def _decoding_pre_norm(self, x, memory, memory_mask):
+    x = x + self.self_attention(self.norm1(x), is_causal=True)[0]
+    x = x + self.cross_attention(self.norm2(x), memory, mask=memory_mask)[0]
+    return x + self.feed_forward(self.norm3(x))
+
+
+def _made(x: str, memory: str, mask: str = "None") -> str:
+    return (
+        f"x, memory = {x}, {memory}\nmask = {mask}\nblock = MyDecoderBlock(4, 2, 8)\n"
+        "torch.manual_seed(1)\nfor name, p in sorted(block.named_parameters()):\n"
+        "    torch.nn.init.normal_(p)\n"
+        "block(x, memory, mask)"
+    )
+
+
+def _source_first(self, x, memory, memory_mask):
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    x = self.norm1(x + self.self_attention(x, is_causal=True)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+DECODER = [
+    Rung(
+        "with one word and one source word: x plus its self-attention, normed; plus what the "
+        "cross-attention finds in memory, normed; plus the feed-forward network, normed",
+        _made("torch.randn(1, 1, 4)", "torch.randn(1, 1, 4)"),
+        {
+            "this is pre-norm; the exercise asks for the order of 2017, each norm after its sum": (
+                partial(_Decoder, forward=_decoding_pre_norm)
+            ),
+            "nothing is added: each sub-layer's result is added to what it has read": partial(
+                _Decoder, forward=partial(_decoding, add=0)
+            ),
+            "the cross-attention looks at x again; its keys and values come from memory": partial(
+                _Decoder, forward=partial(_decoding, source=False)
+            ),
+            "the feed-forward network is missing": partial(
+                _Decoder, forward=partial(_decoding, last=0)
+            ),
+            "the cross-attention comes first; the self-attention does": partial(
+                _Decoder, forward=_source_first
+            ),
+        },
     ),
-    "there are norms behind the stacks as well, which only pre-norm models have": (
-        lambda V, d, N, *sizes: (_counted(V, d, N, *sizes)[0] + 4 * d,)
+    Rung(
+        "each word may look at itself and the words before it: change the last word, and the first "
+        "must not move",
+        _made("torch.randn(1, 3, 4)", "torch.randn(1, 1, 4)"),
+        {
+            "the self-attention sees later words; its mask is causal": partial(
+                _Decoder, forward=partial(_decoding, causal=False)
+            ),
+        },
     ),
-    "the output has a bias for every token; here it has none": (
-        lambda V, *sizes: (_counted(V, *sizes)[0] + V,)
+    Rung(
+        "each word of the target, with what the self-attention has made of it, may look at any "
+        "word of the source, before or after it",
+        _made("torch.randn(1, 3, 4)", "torch.randn(1, 5, 4)"),
     ),
-}
+    Rung(
+        "memory_mask says which words of the source may be looked at, and of the source only",
+        _made(
+            "torch.randn(1, 2, 4)",
+            "torch.randn(1, 3, 4)",
+            "torch.tensor([[[[True, False, True]]]])",
+        ),
+        {
+            "memory_mask has no effect: padding of the source is looked at": partial(
+                _Decoder,
+                forward=lambda self, x, memory, memory_mask: _decoding(self, x, memory, None),
+            ),
+        },
+    ),
+]
+
+
+@exercise
+def train(answer) -> str:
+    """Check `train(model, batches, optimizer)`: the losses, after training the model on batches.
+
+    A batch is (x, y); model(x) gives logits (B, V), and y is (B,). The gradient is clipped to a
+    norm of 1 before each step of the optimizer. The result has one number for each batch.
+    """
+    ladder(TRAIN, _train, train=answer)
+    return "one step, a short and a long gradient, two steps, plain numbers, another optimizer"
+
+
+def _train(
+    model,
+    batches,
+    optimizer,
+    loss_of=F.cross_entropy,
+    clip=nn.utils.clip_grad_norm_,
+    after=False,
+    zero=True,
+):
+    losses = []
+    for x, y in batches:
+        loss = loss_of(model(x), y)
+        if zero:
+            optimizer.zero_grad()
+        loss.backward()
+        clip(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss_of(model(x), y).item() if after else loss.item())
+    return losses
+
+
+def _to_length_1(parameters, length):
+    parameters = [*parameters]
+    norm = torch.stack([p.grad.square().sum() for p in parameters]).sum().sqrt()
+    for p in parameters:
+        p.grad *= length / norm
+
+
+def _training(batches: str, result: str, optimizer: str = "SGD(model.parameters(), lr=1.0)") -> str:
+    return (
+        f"batches = [{batches}]\ndef after_training():\n"
+        "    model = torch.nn.Linear(2, 2, bias=False)\n    torch.nn.init.zeros_(model.weight)\n"
+        f"    optimizer = torch.optim.{optimizer}\n"
+        f"    losses = train(model, batches, optimizer)\n    return {result}\nafter_training()"
+    )
+
+
+SHORT = "(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1]))"
+LONG = "(torch.tensor([[10.0, 2.0]]), torch.tensor([1]))"
+TRAIN = [
+    Rung(
+        "there is one loss for each batch, the mean cross-entropy of the logits: log 2 as long as "
+        "all logits are 0",
+        _training(SHORT, "losses"),
+        {
+            "the sum over the examples of a batch was taken; take their mean": partial(
+                _train, loss_of=partial(F.cross_entropy, reduction="sum")
+            ),
+            "the losses are those before each step, not after it": partial(_train, after=True),
+        },
+    ),
+    Rung(
+        "losses are plain numbers: a tensor with a history would keep every step in memory",
+        _training(SHORT, "[torch.as_tensor(loss).requires_grad for loss in losses]"),
+    ),
+    Rung(
+        "a step follows the gradient of the batch as it is, where that is shorter than 1",
+        _training(SHORT, "model.weight"),
+        {
+            "nothing is learned: zero_grad, backward, clip, step, in this order": partial(
+                _train, clip=lambda parameters, length: [p.grad.zero_() for p in parameters]
+            ),
+            "a gradient shorter than 1 was made longer": partial(_train, clip=_to_length_1),
+            "probabilities were given to the cross-entropy, which takes logits": partial(
+                _train, loss_of=lambda logits, y: F.cross_entropy(logits.softmax(-1), y)
+            ),
+        },
+    ),
+    Rung(
+        "a gradient longer than 1 is cut to a length of 1 before the step, and keeps its direction",
+        _training(LONG, "model.weight"),
+        {
+            "gradients are not clipped, or not between backward and step": partial(
+                _train, clip=lambda parameters, length: None
+            ),
+            "each number of the gradient was cut to 1; its length, the norm of all parameters "
+            "together, is to be 1": partial(_train, clip=nn.utils.clip_grad_value_),
+        },
+    ),
+    Rung(
+        "the second step uses the second batch and its own gradient alone",
+        _training(f"{SHORT}, {LONG}", "model.weight"),
+        {
+            "the gradients of the step before are still there: optimizer.zero_grad()": partial(
+                _train, zero=False
+            ),
+            "the first batch is used again": lambda model, batches, optimizer: _train(
+                model, [batches[0]] * 2, optimizer
+            ),
+        },
+    ),
+    Rung(
+        "the step is that of the optimizer which is given, not of its own optimizer",
+        _training(SHORT, "model.weight", "Adam(model.parameters(), lr=0.1)"),
+    ),
+]

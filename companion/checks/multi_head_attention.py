@@ -1,85 +1,101 @@
 """Checks for the exercises of book/multi_head_attention.ipynb."""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from itertools import permutations, product
 
 import torch
 from torch import nn
 
-from companion.checks.exercise import Mistake, call, compare, exercise, show
-from companion.nn import MultiHeadAttention, causal_mask
-
-
-def _numbered(*shape: int) -> torch.Tensor:
-    return torch.arange(math.prod(shape), dtype=torch.float32).reshape(shape)
+from companion.checks.exercise import Mistake, Rung, call, exercise, ladder, show
+from companion.nn import MultiHeadAttention
 
 
 @exercise
 def split_heads(answer) -> str:
     """Check `split_heads(x, num_heads)`: (B, T, d) -> (B, H, T, d / H)."""
-    cases = [
-        {"x": _numbered(1, 2, 4), "num_heads": 2},
-        {"x": _numbered(2, 5, 6), "num_heads": 3},
-        {"x": _numbered(3, 2, 7), "num_heads": 1},
-    ]
-    compare(answer, cases, _split, SPLIT_MISTAKES)
-    return "one, two and three heads, batches of one, two and three"
+    ladder(SPLIT, _split, split_heads=answer)
+    return "one, two and three heads, batches of one and two"
 
 
 def _split(x, num_heads):
-    return (x.unflatten(-1, (num_heads, -1)).transpose(1, 2),)  # (B, H, T, d / H)
+    return x.unflatten(-1, (num_heads, -1)).transpose(1, 2)  # (B, H, T, d / H)
 
 
-SPLIT_MISTAKES = {
-    "the reshape goes straight to (B, H, T, d / H): a head gets whole words, not a part of each "
-    "word; first cut the last axis, then exchange two axes": (
-        lambda x, num_heads: (x.reshape(len(x), num_heads, x.shape[1], -1),)
+def _split_by_reshape(x, num_heads):
+    return x.reshape(len(x), num_heads, x.shape[1], -1)
+
+
+SPLIT = [
+    Rung(
+        "head 0 gets the first half of every word, head 1 the second half",
+        "x = torch.arange(12.0).reshape(1, 3, 4)  # three words: 0 1 2 3, 4 5 6 7 and 8 9 10 11\n"
+        "split_heads(x, 2)",
+        {
+            "the reshape goes straight to (B, H, T, d / H): a head gets whole words, not a part of "
+            "each word; first cut the last axis, then exchange two axes": _split_by_reshape,
+            "the last axis is cut, but the heads still stand behind the positions: exchange axes 1 "
+            "and 2": lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
+            "a head gets every H-th entry; it should get d / H neighbours: cut the last axis into "
+            "(H, d / H), not (d / H, H)": (
+                lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
+            ),
+            "positions and entries have changed places: the result is (B, H, d / H, T)": (
+                lambda x, num_heads: _split(x, num_heads).mT
+            ),
+            "the heads stand before the batch: the result is (H, B, T, d / H)": (
+                lambda x, num_heads: _split(x, num_heads).transpose(0, 1)
+            ),
+        },
     ),
-    "the last axis is cut, but the heads still stand behind the positions: exchange axes 1 and 2": (
-        lambda x, num_heads: (x.unflatten(-1, (num_heads, -1)),)
+    Rung(
+        "num_heads is the number of heads, here 3, each of them 2 wide; and sentences stay apart",
+        "x = torch.arange(60.0).reshape(2, 5, 6)\nsplit_heads(x, 3)",
     ),
-    "a head gets every H-th entry; it should get d / H neighbours: cut the last axis into "
-    "(H, d / H), not (d / H, H)": (
-        lambda x, num_heads: (x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2),)
+    Rung(
+        "with one head nothing is cut, and there is an axis for it all the same",
+        "x = torch.arange(6.0).reshape(1, 3, 2)\nsplit_heads(x, 1)",
     ),
-    "num_heads is taken for the width of a head": (
-        lambda x, num_heads: (x.unflatten(-1, (-1, num_heads)).transpose(1, 2),)
-    ),
-    "positions and entries have changed places: the result is (B, H, d / H, T)": (
-        lambda x, num_heads: (_split(x, num_heads)[0].mT,)
-    ),
-    "the heads stand before the batch: the result is (H, B, T, d / H)": (
-        lambda x, num_heads: (_split(x, num_heads)[0].transpose(0, 1),)
-    ),
-}
+]
 
 
 @exercise
 def merge_heads(answer) -> str:
     """Check `merge_heads(x)`, the inverse of `split_heads`: (B, H, T, d / H) -> (B, T, d)."""
-    cases = [{"x": _numbered(*shape)} for shape in ((1, 2, 2, 2), (2, 3, 5, 2), (3, 1, 2, 7))]
-    compare(answer, cases, _merge, MERGE_MISTAKES)
-    return "one, two and three heads, batches of one, two and three"
+    ladder(MERGE, _merge, merge_heads=answer)
+    return "one, two and three heads, batches of one and two"
 
 
 def _merge(x):
-    return (x.transpose(1, 2).flatten(2),)  # (B, T, d)
+    return x.transpose(1, 2).flatten(2)  # (B, T, d)
 
 
-MERGE_MISTAKES = {
-    "the reshape comes without exchanging axes 1 and 2: words are mixed": (
-        lambda x: (x.reshape(len(x), x.shape[2], -1),)
+def _merge_by_reshape(x):
+    return x.reshape(len(x), x.shape[2], -1)
+
+
+MERGE = [
+    Rung(
+        "a word gets back its part from head 0 and then its part from head 1, side by side",
+        "x = torch.arange(8.0).reshape(1, 2, 2, 2)  # head 0: 0 1 and 2 3, head 1: 4 5 and 6 7\n"
+        "merge_heads(x)",
+        {
+            "the reshape comes without exchanging axes 1 and 2: words are mixed": _merge_by_reshape,
+            "the heads are interleaved entry by entry; they should be laid side by side": (
+                lambda x: x.permute(0, 2, 3, 1).flatten(2)
+            ),
+            "the heads are added up; they should be laid side by side": lambda x: x.sum(dim=1),
+            "the heads are averaged; they should be laid side by side": lambda x: x.mean(dim=1),
+            "the heads are laid one after the other along the positions": lambda x: x.flatten(1, 2),
+            "axes 1 and 2 are exchanged, but the last two not merged": lambda x: x.transpose(1, 2),
+        },
     ),
-    "the heads are interleaved entry by entry; they should be laid side by side": (
-        lambda x: (x.permute(0, 2, 3, 1).flatten(2),)
+    Rung(
+        "there may be any number of heads, positions, entries and sentences",
+        "x = torch.arange(60.0).reshape(2, 3, 5, 2)\nmerge_heads(x)",
     ),
-    "the heads are added up; they should be laid side by side": lambda x: (x.sum(dim=1),),
-    "the heads are averaged; they should be laid side by side": lambda x: (x.mean(dim=1),),
-    "the heads are laid one after the other along the positions": lambda x: (x.flatten(1, 2),),
-    "axes 1 and 2 are exchanged, but the last two not merged": lambda x: (x.transpose(1, 2),),
-}
+]
 
 
 @exercise
@@ -91,38 +107,82 @@ def my_multi_head(answer) -> str:
     queries, keys and values and one matrix for the output, with or without biases. The check gives
     the same weights to companion's layer, in whatever order of the fused rows makes them agree.
     """
-    for d_model, num_heads in ((6, 3), (10, 2)):
-        module = call(answer, d_model=d_model, num_heads=num_heads)
-        if not isinstance(module, nn.Module):
+    tried = []
+    for order in ORDERS:
+        tried.append(_climbed(answer, order, named=False))
+        if not tried[-1][1]:
+            break
+    else:  # what the orders that get furthest say, with a name if one of them has one
+        furthest = max(count for count, _, _ in tried)
+        found = [_climbed(answer, order, named=True)[1] for n, _, order in tried if n == furthest]
+        names = [text for rung in MULTI_HEAD for text in rung.instead]
+        raise next((mistake for mistake in found if mistake.mistake in names), found[0])
+    x, module = torch.randn(2, 3, 4), answer(4, 2)
+    output = call(module, x=x)
+    output = output[0] if isinstance(output, tuple | list) else output
+    if output.requires_grad:
+        output.sum().backward()
+    for name, parameter in module.named_parameters():
+        if parameter.dim() > 1 and parameter.grad is None:
+            raise Mistake(
+                f"no gradient reaches {name}, so that it is never trained: something detaches it",
+                f"MyMultiHead(4, 2)({show({'x': x}).removeprefix('x = ')}).sum().backward()",
+            )
+    return "one to three heads, masks of several kinds, batches of one and two, gradients"
+
+
+def _climbed(answer, order: tuple, *, named: bool) -> tuple[int, Mistake | None, tuple]:
+    """How many rungs the answer has reached with its rows in this order, and how it failed."""
+    tried = _Tried(answer, order)
+    rungs = [
+        Rung(idea, code, {text: partial(f, tried) for text, f in instead.items() if named})
+        for idea, code, instead in MULTI_HEAD
+    ]
+    try:
+        ladder(rungs, partial(_Like, tried), optional=1, MyMultiHead=tried.made)
+    except Mistake as mistake:
+        return tried.count, mistake, order
+    return tried.count + 1, None, order
+
+
+class _Tried:
+    """The answer's class, the layer that it has made last, and how many it has made."""
+
+    def __init__(self, answer: Callable, order: tuple) -> None:
+        self.answer, self.order, self.count = answer, order, 0
+
+    def made(self, d_model: int, num_heads: int) -> nn.Module:
+        self.count += 1
+        self.module = self.answer(d_model, num_heads)
+        if not isinstance(self.module, nn.Module):
             raise Mistake(
                 "expected a class derived from nn.Module",
-                f"MyMultiHead({d_model}, {num_heads}) is a {type(module).__name__}",
+                f"it made a {type(self.module).__name__}",
             )
-        for parameter in module.parameters():
-            nn.init.normal_(parameter, std=0.5)
-        x = torch.randn(2, 5, d_model)
-        some = (torch.rand(5, 5) < 0.5) | torch.eye(5, dtype=torch.bool)
-        cases = [{"x": x[:1, :2], "mask": None}]
-        cases += [{"x": x, "mask": mask} for mask in (None, causal_mask(5), some)]
-        _agrees_with_some_order(module.eval(), cases, _same_layers(module, d_model, num_heads))
-    return "two and three heads; no mask, a causal one and a random one; batches of one and two"
+        return self.module
 
 
-def _agrees_with_some_order(module, cases: list[dict], layers: Iterator) -> None:
-    found = []
-    for layer in layers:
-        known = {text: partial(variant, layer) for text, variant in MULTI_HEAD_MISTAKES.items()}
-        try:
-            with torch.no_grad():
-                compare(module, cases, partial(_by_hand, layer), known, optional=1)
-            return
-        except Mistake as mistake:
-            found.append(mistake)
-    raise next((mistake for mistake in found if mistake.mistake in MULTI_HEAD_MISTAKES), found[0])
+class _Like:
+    """Companion's layer with the weights of the answer's, or with one step done in another way."""
+
+    def __init__(self, tried: _Tried, d_model: int, num_heads: int, **changes) -> None:
+        self.tried, self.sizes, self.changes = tried, (d_model, num_heads), changes
+
+    def parameters(self) -> list:
+        return []
+
+    def __call__(self, x, mask=None):
+        layer = _same_layer(self.tried.module, *self.sizes, *self.tried.order)
+        return _by_hand(layer, x, mask, **self.changes)
 
 
-def _same_layers(module, d_model: int, num_heads: int) -> Iterator[MultiHeadAttention]:
-    """Companion's layer with the module's weights, for every order that the rows may have."""
+# W^O as it is or transposed, how the fused rows may be cut, and which of them are whose.
+CUTS = ((0, lambda h: (3, h, -1)), (1, lambda h: (h, 3, -1)), (2, lambda h: (h, -1, 3)))
+ORDERS = [*product((False, True), CUTS, permutations(("q_proj", "k_proj", "v_proj")))]
+
+
+def _same_layer(module, d_model: int, num_heads: int, turned, cut, names) -> MultiHeadAttention:
+    """Companion's layer with the module's weights, in one of the orders."""
     found = {tuple(p.shape): p.detach() for p in module.parameters()}
     listed = "\n".join(f"{name} {tuple(p.shape)}" for name, p in module.named_parameters())
     if (d_model, 3 * d_model) in found:  # used as x @ W
@@ -135,21 +195,21 @@ def _same_layers(module, d_model: int, num_heads: int) -> Iterator[MultiHeadAtte
             )
     weight, output = found[3 * d_model, d_model], found[d_model, d_model]
     bias = found.get((3 * d_model,), torch.zeros(3 * d_model))
-    output_bias = found.get((d_model,), torch.zeros(d_model))
-    names = ("q_proj", "k_proj", "v_proj")
-    cuts = ((0, (3, num_heads, -1)), (1, (num_heads, 3, -1)), (2, (num_heads, -1, 3)))
-    for turned, (axis, shape), order in product((output, output.mT), cuts, permutations(names)):
-        layer = MultiHeadAttention(d_model, num_heads)
-        state = {"out_proj.weight": turned, "out_proj.bias": output_bias}
-        for name, rows, shift in zip(
-            order,
-            weight.unflatten(0, shape).unbind(axis),
-            bias.unflatten(0, shape).unbind(axis),
-            strict=True,
-        ):
-            state |= {f"{name}.weight": rows.flatten(0, 1), f"{name}.bias": shift.flatten(0, 1)}
-        layer.load_state_dict(state)
-        yield layer
+    layer = MultiHeadAttention(d_model, num_heads)
+    state = {
+        "out_proj.weight": output.mT if turned else output,
+        "out_proj.bias": found.get((d_model,), torch.zeros(d_model)),
+    }
+    axis, shape = cut
+    for name, rows, shift in zip(
+        names,
+        weight.unflatten(0, shape(num_heads)).unbind(axis),
+        bias.unflatten(0, shape(num_heads)).unbind(axis),
+        strict=True,
+    ):
+        state |= {f"{name}.weight": rows.flatten(0, 1), f"{name}.bias": shift.flatten(0, 1)}
+    layer.load_state_dict(state)
+    return layer
 
 
 def _by_hand(
@@ -157,118 +217,161 @@ def _by_hand(
     x: torch.Tensor,
     mask: torch.Tensor | None,
     *,
-    split: Callable = lambda x, num_heads: _split(x, num_heads)[0],
+    split: Callable = _split,
     scale: Callable = lambda d_model, d_k: d_k**-0.5,
     softmax_dim: int = -1,
     forbidden: float = -math.inf,
-    keep: Callable = lambda weights: weights,
-    merge: Callable = lambda heads: _merge(heads)[0],
+    change: Callable = lambda mask: mask,
+    afterwards: bool = False,
+    merge: Callable = _merge,
     project: bool = True,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What the layer computes, or what it would with one step done in another way."""
     projections = (layer.q_proj, layer.k_proj, layer.v_proj)
     query, key, value = (split(proj(x), layer.num_heads) for proj in projections)
     scores = query @ key.mT * scale(layer.d_model, layer.d_k)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, forbidden)
-    weights = keep(scores.softmax(dim=softmax_dim))
+    allowed = change(torch.ones(2 * x.shape[1:2]).bool() if mask is None else mask)
+    if not afterwards:
+        scores = scores.masked_fill(~allowed, forbidden)
+    weights = scores.softmax(dim=softmax_dim) * (allowed if afterwards else 1)
     merged = merge(weights @ value)
     return (layer.out_proj(merged) if project else merged), weights
 
 
-MULTI_HEAD_MISTAKES = {
-    "the scores are not scaled: divide them by the square root of d_k = d_model / num_heads": (
-        partial(_by_hand, scale=lambda d_model, d_k: 1.0)
+def _layer(d_model: int, num_heads: int, x: str, mask: str = "None") -> str:
+    return (
+        f"x = {x}\nmask = {mask}\nlayer = MyMultiHead({d_model}, {num_heads})\n"
+        "for p in layer.parameters():\n    torch.nn.init.normal_(p)\nlayer(x, mask)"
+    )
+
+
+MULTI_HEAD = [
+    Rung(
+        "a single word attends to itself: its output is W^O of its value",
+        _layer(4, 1, "torch.randn(1, 1, 4)"),
+        {"the last matrix, W^O, is not applied": partial(_Like, project=False)},
     ),
-    "the scores are divided by the square root of d_model; a head's queries are only "
-    "d_k = d_model / num_heads wide": partial(_by_hand, scale=lambda d_model, d_k: d_model**-0.5),
-    "the scores are divided by d_k; divide them by its square root": partial(
-        _by_hand, scale=lambda d_model, d_k: 1 / d_k
+    Rung(
+        "one head is plain attention: scores over the square root of d_k, a softmax over the keys",
+        _layer(4, 1, "torch.randn(1, 2, 4)"),
+        {
+            "the scores are not scaled: divide them by the square root of d_k = d_model / "
+            "num_heads": partial(_Like, scale=lambda d_model, d_k: 1.0),
+            "the scores are divided by d_k; divide them by its square root": partial(
+                _Like, scale=lambda d_model, d_k: 1 / d_k
+            ),
+            "softmax over the queries: each row, the last axis, has to sum to 1": partial(
+                _Like, softmax_dim=-2
+            ),
+            "every word attends to itself only, or heads to heads: exchange axes 1 and 2 before "
+            "the scores": partial(_Like, change=lambda mask: torch.eye(mask.shape[-1]).bool()),
+            "the mask is always causal; without a mask all words may be looked at": partial(
+                _Like, change=lambda mask: torch.ones_like(mask).tril()
+            ),
+            "softmax over the heads: each row, the last axis, has to sum to 1": partial(
+                _Like, softmax_dim=1
+            ),
+        },
     ),
-    "the heads are split by one reshape: a head gets whole words, not a part of each word": partial(
-        _by_hand, split=lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1)
+    Rung(
+        "with several heads, each compares its own part of every query and key, d_k = d_model / "
+        "num_heads wide, and the parts are laid side by side again before W^O",
+        _layer(6, 3, "torch.randn(1, 4, 6)"),
+        {
+            "the scores are divided by the square root of d_model; a head's queries are only "
+            "d_k = d_model / num_heads wide": partial(
+                _Like, scale=lambda d_model, d_k: d_model**-0.5
+            ),
+            "the heads are split by one reshape: a head gets whole words, not a part of each": (
+                partial(_Like, split=_split_by_reshape)
+            ),
+            "the heads are merged by one reshape, without exchanging axes 1 and 2": partial(
+                _Like, merge=_merge_by_reshape
+            ),
+            "the heads are split and merged by one reshape each: a head gets whole words": partial(
+                _Like, split=_split_by_reshape, merge=_merge_by_reshape
+            ),
+            **{
+                f"the heads are not split: there is one, as wide as the whole vector{more}": (
+                    partial(
+                        _Like,
+                        split=lambda x, num_heads: x[:, None],
+                        scale=scale,
+                        merge=lambda heads: heads[:, 0],
+                    )
+                )
+                for more, scale in {
+                    "": lambda d_model, d_k: d_model**-0.5,
+                    ", and its scores are divided by the root of d_k": lambda d_model, d_k: (
+                        d_k**-0.5
+                    ),
+                }.items()
+            },
+        },
     ),
-    "the heads are merged by one reshape, without exchanging axes 1 and 2": partial(
-        _by_hand, merge=lambda heads: heads.reshape(len(heads), heads.shape[2], -1)
+    Rung(
+        "where a mask is False there is no weight, and the rest of the row sums to 1: with one key "
+        "left for each query, the output is W^O of its value",
+        _layer(4, 2, "torch.randn(1, 3, 4)", "torch.eye(3).bool()"),
+        {
+            "the mask has no effect: forbidden positions are still looked at": partial(
+                _Like, change=torch.ones_like
+            ),
+            "forbidden scores are set to 0, and the softmax makes exp(0) = 1 of them; fill in "
+            "-torch.inf": partial(_Like, forbidden=0.0),
+            "forbidden weights are set to 0 after the softmax: the rest of a row no longer sums to "
+            "1; mask the scores": partial(_Like, afterwards=True),
+            "the mask is inverted: True means 'may attend'": partial(
+                _Like, change=torch.logical_not
+            ),
+        },
     ),
-    "the heads are split and merged by one reshape each: a head gets whole words": partial(
-        _by_hand,
-        split=lambda x, num_heads: x.reshape(len(x), num_heads, x.shape[1], -1),
-        merge=lambda heads: heads.reshape(len(heads), heads.shape[2], -1),
+    Rung(
+        "row i of the mask is for query i, column j for key j, the same for all heads",
+        _layer(4, 2, "torch.randn(1, 3, 4)", "torch.ones(3, 3).tril().bool()"),
+        {
+            "the mask is transposed: its rows are queries, its columns keys": partial(
+                _Like, change=lambda mask: mask.mT
+            ),
+        },
     ),
-    "heads attend to heads, at each position apart: exchange axes 1 and 2 before the scores": (
-        lambda layer, x, mask: _by_hand(
-            layer,
-            x,
-            None,
-            split=lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
-            merge=lambda heads: heads.flatten(2),
-        )
+    Rung(
+        "a batch has several sentences, of any length, and one mask for all",
+        _layer(6, 2, "torch.randn(3, 5, 6)", "torch.ones(5, 5).tril(1).bool()"),
     ),
-    "the heads are not split: there is one, as wide as the whole vector": partial(
-        _by_hand,
-        split=lambda x, num_heads: x[:, None],
-        scale=lambda d_model, d_k: d_model**-0.5,
-        merge=lambda heads: heads[:, 0],
-    ),
-    "the last matrix, W^O, is not applied": partial(_by_hand, project=False),
-    "softmax over the queries: each row, the last axis, has to sum to 1": partial(
-        _by_hand, softmax_dim=-2
-    ),
-    "softmax over the heads: each row, the last axis, has to sum to 1": partial(
-        _by_hand, softmax_dim=1
-    ),
-    "the mask has no effect: forbidden positions are still looked at": (
-        lambda layer, x, mask: _by_hand(layer, x, None)
-    ),
-    "forbidden scores are set to 0, and the softmax makes exp(0) = 1 of them; fill in -torch.inf": (
-        partial(_by_hand, forbidden=0.0)
-    ),
-    "forbidden weights are set to 0 after the softmax: the rest of a row no longer sums to 1; mask "
-    "the scores": lambda layer, x, mask: _by_hand(
-        layer, x, None, keep=lambda weights: weights if mask is None else weights * mask
-    ),
-    "the mask is always causal": lambda layer, x, mask: _by_hand(layer, x, causal_mask(x.shape[1])),
-    "the mask is inverted: True means 'may attend'": (
-        lambda layer, x, mask: _by_hand(layer, x, None if mask is None else ~mask)
-    ),
-    "the mask is transposed: its rows are queries, its columns keys": (
-        lambda layer, x, mask: _by_hand(layer, x, None if mask is None else mask.mT)
-    ),
+]
+
+
+SYMPTOMS = {
+    "none": "with any mask the rows sum to 1, forbidden weights are 0, heads differ, and under a "
+    "causal mask a change of the last word moves no output before it",
+    "softmax over the queries": "without a mask the rows do not sum to 1; the columns do",
+    "no mask": "weights are the same under every mask",
+    "mask inverted": "under a causal mask the weights up to the query are 0, those after it not",
+    "mask after the softmax": "rows sum to 1 without a mask, and to less under a causal one",
+    "one row for all heads": "all heads have the same weights",
+    "positions mixed": "the weights are right, but under a causal mask a change of the last word "
+    "moves outputs before it",
 }
-
-
-FAULTS = (
-    "none",
-    "softmax over the queries",
-    "no mask",
-    "mask inverted",
-    "mask after the softmax",
-    "one row for all heads",
-    "positions mixed",
-)
 
 
 @exercise
 def name_the_fault(answer) -> str:
-    """Check `name_the_fault(layer)`, which is given a layer to try and returns one of `FAULTS`.
+    """Check `name_the_fault(layer)`, which is given a layer and returns a name of `SYMPTOMS`.
 
     `layer(x, mask)` takes x (B, T, 12) and a boolean mask (T, T), True for "may attend", and
     returns output (B, T, 12) and weights (B, 3, T, T).
     """
-    for fault in [*FAULTS, *reversed(FAULTS)]:
-        layer = _layer_with(fault)
-        said = call(answer, layer=layer)
-        if said == fault:
-            continue
-        x, mask = torch.randn(1, 3, 12), causal_mask(3)
-        weights = layer(x, mask)[1]
-        seen = show({"mask": mask.int(), "weights[0, 0]": weights[0, 0].detach()})
-        if said not in FAULTS:
+    for fault in [*SYMPTOMS, *reversed(SYMPTOMS)]:
+        said = call(answer, layer=_layer_with(fault))
+        if said not in SYMPTOMS:
+            names = ", ".join(map(repr, SYMPTOMS))
+            raise Mistake(f"it returned {said!r}, expected one of {names}", f"fault = {fault!r}")
+        if said != fault:
             raise Mistake(
-                f"it returned {said!r}, expected one of {', '.join(map(repr, FAULTS))}", seen
+                f"a layer with the fault {fault!r} was called {said!r}",
+                f"{fault}: {SYMPTOMS[fault]}\n{said}: {SYMPTOMS[said]}",
             )
-        raise Mistake(f"a layer with the fault {fault!r} was called {said!r}", seen)
     return "two layers of each kind, with random weights"
 
 
@@ -278,12 +381,12 @@ def _layer_with(fault: str) -> Callable:
 
     def layer(x, mask):
         projections = (right.q_proj, right.k_proj, right.v_proj)
-        query, key, value = (_split(proj(x), right.num_heads)[0] for proj in projections)
+        query, key, value = (_split(proj(x), right.num_heads) for proj in projections)
         if fault == "one row for all heads":
             query, key = (part[:, :1].expand_as(part) for part in (query, key))
         weights = _faulty_weights(query @ key.mT * right.d_k**-0.5, mask, fault)
         heads = weights @ value
-        merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)[0]
+        merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)
         return right.out_proj(merged), weights
 
     return layer

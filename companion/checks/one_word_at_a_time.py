@@ -1,9 +1,8 @@
 """Checks for the exercises of book/one_word_at_a_time.ipynb."""
 
 import torch
-from torch import nn
 
-from companion.checks.exercise import Mistake, call, compare, exercise, longest_chain
+from companion.checks.exercise import Mistake, Rung, call, exercise, ladder, longest_chain
 
 
 @exercise
@@ -12,68 +11,68 @@ def slopes(answer) -> str:
 
     The state starts at 0; w is a number, x a tensor (n,).
     """
-    cases = [
-        {"w": 1.5, "x": torch.tensor([0.5, -0.25])},
-        {"w": 0.5, "x": torch.tensor([1.0, 0.0, -1.0])},
-        {"w": 1.0, "x": torch.linspace(-1, 1, 8)},
-        {"w": -1.5, "x": torch.linspace(-0.1, 0.2, 5)},
-    ]
-    compare(answer, cases, _slopes, SLOPES_MISTAKES)
-    return "2, 3, 5 and 8 children, w = 1.5, 1, 0.5 and -1.5"
+    ladder(SLOPES, _slopes, slopes=answer)
+    return "one word, silence, two words, a negative w, many words and loud ones"
 
 
-def _slopes(w, x, *, squash=torch.tanh, follow=lambda w, h, x: w * h + x, of=lambda states: -1):
+def _slopes(w, x, follow=lambda w, h, x: torch.tanh(w * h + x), of=lambda states: states[-1]):
     x = x.clone().requires_grad_()
     h, states = torch.zeros(()), []
     for step in x:
-        h = squash(follow(w, h, step))
+        h = follow(w, h, step)
         states.append(h)
-    return torch.autograd.grad(states[of(states)], x)
+    return torch.autograd.grad(of(torch.stack(states)), x)[0]
 
 
-SLOPES_MISTAKES = {
-    "there is no tanh: the slope is that of the linear line of children": (
-        lambda w, x: _slopes(w, x, squash=lambda h: h)
+SLOPES = [
+    Rung(
+        "a single word meets a state of 0, so w plays no part: the state is h = tanh(x), and its "
+        "slope is 1 - h**2",
+        "x = torch.tensor([0.5])\nslopes(1.5, x)",
+        {
+            "the new word goes through no tanh: it is around the whole of w h + x": (
+                lambda w, x: torch.ones(1)
+            ),
+            "w multiplies the new word as well as the state": (
+                lambda w, x: _slopes(w, x, lambda w, h, x: torch.tanh(w * (h + x)))
+            ),
+            "the state was returned, not its slope": lambda w, x: torch.tanh(x),
+            "w multiplies the slope of the last word, too: it is not passed on any further": (
+                lambda w, x: w * _slopes(w, x)
+            ),
+        },
     ),
-    "w multiplies the new word as well as the state": (
-        lambda w, x: _slopes(w, x, follow=lambda w, h, x: w * (h + x))
+    Rung(
+        "as long as nothing is said all states are 0 and tanh hands on what it gets: each child "
+        "between a word and the end multiplies its slope by w",
+        "x = torch.zeros(3)\nslopes(1.5, x)",
+        {
+            "the slopes are in reverse order: the first belongs to the first word": (
+                lambda w, x: _slopes(w, x).flip(0)
+            ),
+            "the slope of the sum of all states, not of the last one": (
+                lambda w, x: _slopes(w, x, of=torch.sum)
+            ),
+            "the old state has no part in the new one, or none that a gradient gets through": (
+                lambda w, x: _slopes(w, x, lambda w, h, x: torch.tanh(x))
+            ),
+            "the old state is added to the new one; tanh(w h + x) takes its place": (
+                lambda w, x: _slopes(w, x, lambda w, h, x: h + torch.tanh(w * h + x))
+            ),
+        },
     ),
-    "tanh is applied to the state only, before the new word is added": (
-        lambda w, x: _slopes(w, x, squash=lambda h: h, follow=lambda w, h, x: w * torch.tanh(h) + x)
+    Rung(
+        "the tanh is around the whole of w h + x, and every child multiplies by 1 - h**2 of its "
+        "own state",
+        "x = torch.tensor([1.0, 0.5])\nslopes(1.0, x)",
     ),
-    "the slopes are in reverse order: the first belongs to the first word": (
-        lambda w, x: (_slopes(w, x)[0].flip(0),)
+    Rung("w may be negative", "x = torch.tensor([0.1, -0.2, 0.3])\nslopes(-1.5, x)"),
+    Rung("there may be many words", "x = torch.linspace(-1, 1, 8)\nslopes(0.5, x)"),
+    Rung(
+        "loud words drive every state to 1, where tanh is flat: all slopes are 0",
+        "x = torch.full((50,), 200.0)\nslopes(1.5, x)",
     ),
-    "the slope of the sum of all states, not of the last one": lambda w, x: _sum_of_slopes(w, x),
-    "the states were returned, not the slopes": lambda w, x: (_states(w, x),),
-    "the slope of tanh is 1 - h**2, not 1 - h": (
-        lambda w, x: _slopes_by_hand(w, x, lambda h: 1 - h)
-    ),
-    "w multiplies the slope of the last word, too: it is not passed on any further": (
-        lambda w, x: (w * _slopes(w, x)[0],)
-    ),
-}
-
-
-def _states(w, x):
-    h, states = torch.zeros(()), []
-    for step in x:
-        h = torch.tanh(w * h + step)
-        states.append(h)
-    return torch.stack(states)
-
-
-def _sum_of_slopes(w, x):
-    x = x.clone().requires_grad_()
-    return torch.autograd.grad(_states(w, x).sum(), x)
-
-
-def _slopes_by_hand(w, x, slope):
-    passed, slopes = 1.0, []
-    for h in _states(w, x).flip(0):
-        slopes.append(passed * slope(h))
-        passed = passed * slope(h) * w
-    return (torch.stack(slopes[::-1]),)
+]
 
 
 @exercise
@@ -82,50 +81,73 @@ def states(answer) -> str:
 
     The state starts at 0; cell(word, state) gives the next one.
     """
-    by_hand = nn.RNNCell(1, 1, bias=False, nonlinearity="relu")
-    by_hand.weight_ih.data, by_hand.weight_hh.data = torch.tensor([[1.0]]), torch.tensor([[0.5]])
-    cases = [{"cell": by_hand, "words": torch.tensor([[8.0], [0.0], [4.0]])}]
-    for n, d in ((1, 2), (4, 3), (9, 4)):
-        cases.append({"cell": nn.RNNCell(d, d), "words": torch.randn(n, d)})
-    with torch.no_grad():
-        compare(answer, cases, _states_of, STATES_MISTAKES)
-    return "sentences of 1, 3, 4 and 9 words, 1 to 4 wide"
+    ladder(STATES, _states, states=answer)
+    return "one word and several, 1 and 3 wide, cells with and without biases, a second sentence"
 
 
-def _read(cell, words, *, step=lambda cell, word, state: cell(word, state)):
-    """All states, the first zeros included."""
-    found = [torch.zeros_like(words[0])]
+def _states(cell, words, step=lambda cell, word, state: cell(word, state)):
+    """The state after each word."""
+    state, found = torch.zeros(cell.hidden_size), []
     for word in words:
-        found.append(step(cell, word, found[-1]))
+        state = step(cell, word, state)
+        found.append(state)
     return torch.stack(found)
 
 
-def _states_of(cell, words):
-    return (_read(cell, words)[1:],)
-
-
-STATES_MISTAKES = {
-    "only the last state was returned": lambda cell, words: (_read(cell, words)[-1],),
-    "the zeros before the first word are among the states: there is one state for each word": (
-        lambda cell, words: (_read(cell, words),)
+BY_HAND = """\
+cell = torch.nn.RNNCell(1, 1, bias=False, nonlinearity="relu")  # max(0, word + state / 2)
+cell.load_state_dict({"weight_ih": torch.ones(1, 1), "weight_hh": torch.full((1, 1), 0.5)})
+"""
+STATES = [
+    Rung(
+        "the first word meets a state of zeros, and there is one state for each word, the one "
+        "after it",
+        f"{BY_HAND}words = torch.tensor([[8.0]])\nstates(cell, words)",
+        {
+            "the zeros before the first word are among the states": (
+                lambda cell, words: torch.cat([0 * words[:1], _states(cell, words)])
+            ),
+            "the state before each word was kept, not the one after it": (
+                lambda cell, words: 0 * words
+            ),
+            "word and state are exchanged: `cell(word, state)`": (
+                lambda cell, words: _states(
+                    cell, words, lambda cell, word, state: cell(state, word)
+                )
+            ),
+            "a tanh is written out; this cell has another nonlinearity: call cell(word, state)": (
+                lambda cell, words: words.tanh()
+            ),
+        },
     ),
-    "the state before each word was kept, not the one after it": (
-        lambda cell, words: (_read(cell, words)[:-1],)
+    Rung(
+        "each state is needed for the next one: the second word meets the first word's state",
+        f"{BY_HAND}words = torch.tensor([[8.0], [0.0], [4.0]])\nstates(cell, words)",
+        {
+            "nothing is passed on: every word meets a state of zeros": (
+                lambda cell, words: _states(
+                    cell, words, lambda cell, word, state: cell(word, 0 * state)
+                )
+            ),
+            "it reads from the last word to the first": (
+                lambda cell, words: _states(cell, words.flip(0)).flip(0)
+            ),
+            "every row is the last state: one tensor is written over again and again": (
+                lambda cell, words: _states(cell, words)[-1:].expand(len(words), -1)
+            ),
+        },
     ),
-    "nothing is passed on: every word meets a state of zeros": (
-        lambda cell, words: (
-            _read(cell, words, step=lambda cell, word, state: cell(word, 0 * state))[1:],
-        )
+    Rung(
+        "a cell has biases too, and its vectors are wider than one number: all of this is in "
+        "cell(word, state)",
+        "cell = torch.nn.RNNCell(3, 3)\nwords = torch.randn(4, 3)\nstates(cell, words)",
     ),
-    "word and state are exchanged: `cell(word, state)`": (
-        lambda cell, words: (
-            _read(cell, words, step=lambda cell, word, state: cell(state, word))[1:],
-        )
+    Rung(
+        "a second sentence starts with a state of zeros again",
+        "cell = torch.nn.RNNCell(2, 2)\nwords = torch.randn(2, 2)\nstates(cell, words)\n"
+        "states(cell, words)",
     ),
-    "it reads from the last word to the first": (
-        lambda cell, words: (_read(cell, words.flip(0))[1:].flip(0),)
-    ),
-}
+]
 
 
 @exercise
@@ -134,11 +156,7 @@ def so_far(answer) -> str:
 
     No row of the result may wait for another one.
     """
-    cases = [
-        {"words": torch.tensor([[8.0], [0.0], [4.0]])},
-        *({"words": torch.randn(n, d)} for n, d in ((1, 2), (5, 3), (12, 4))),
-    ]
-    compare(answer, cases, _so_far, SO_FAR_MISTAKES)
+    ladder(SO_FAR, lambda words: words.cumsum(0) / _count(words), so_far=answer)
     short, long = (
         longest_chain(call(answer, words=torch.rand(n, 2, requires_grad=True))) for n in (16, 128)
     )
@@ -151,29 +169,47 @@ def so_far(answer) -> str:
     return "sentences of 1 to 12 words, and the longest chain for 16 and 128 words"
 
 
-def _shares(words, keep=torch.tril):
-    """Equal shares of those that a row sees."""
-    sees = keep(torch.ones(len(words), len(words)))
-    return sees / sees.sum(1, keepdim=True)
+def _count(words):
+    return torch.arange(1, len(words) + 1)[:, None]
 
 
-def _so_far(words):
-    return (_shares(words) @ words,)
-
-
-SO_FAR_MISTAKES = {
-    "these are sums: divide by the number of words so far": (lambda words: (words.cumsum(0),)),
-    "every sum is divided by the length of the whole sentence; word t has t words so far": (
-        lambda words: (words.cumsum(0) / len(words),)
+WORDS = "words = torch.tensor([[8.0], [0.0], [1.0]])\n"
+SO_FAR = [
+    Rung(
+        "one word is its own average: a row sees its own word, too",
+        "words = torch.tensor([[8.0, 2.0]])\nso_far(words)",
     ),
-    "every row is the average of the whole sentence, later words included": (
-        lambda words: (_shares(words, lambda sees: sees) @ words,)
+    Rung(
+        "the first row is the average of the first word alone: the word itself",
+        f"{WORDS}so_far(words)[0]",
+        {
+            "the first row is divided by the length of the sentence: row t of the table of weights "
+            "(not column t) sums to 1, so that t words are divided by t": (
+                lambda words: words.cumsum(0) / len(words)
+            ),
+            "the first row is the average of the whole sentence, later words included": (
+                lambda words: words.mean(0, keepdim=True)
+            ),
+        },
     ),
-    "each row averages its own word and those after it, not those before it": (
-        lambda words: (_shares(words, torch.triu) @ words,)
+    Rung(
+        "the second row is the sum of the first two words, divided by two",
+        f"{WORDS}so_far(words)[1]",
+        {
+            "these are sums: divide by the number of words so far": lambda words: words.cumsum(0),
+        },
     ),
-    "its own word is missing from each average": (
-        lambda words: (torch.cat([torch.zeros_like(words[:1]), _so_far(words)[0][:-1]]),)
+    Rung(
+        "in the third row all three words have equal shares",
+        f"{WORDS}so_far(words)[2]",
+        {
+            "the average so far and the new word are averaged as if they were two words": (
+                lambda words: [[], [], [2.5]]
+            ),
+        },
     ),
-    "one average was returned; there is one for each word": lambda words: (words.mean(0),),
-}
+    Rung(
+        "one row for each word, and each number of a word is averaged by itself",
+        "words = torch.randn(12, 4)\nso_far(words)",
+    ),
+]

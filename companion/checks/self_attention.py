@@ -9,15 +9,14 @@ import torch
 from companion.checks.exercise import (
     Mistake,
     NotAttempted,
-    call,
-    close,
-    compare,
+    Rung,
     exercise,
-    show,
+    ladder,
+    mistake_of,
     where,
 )
 from companion.checks.undisturbed import undisturbed
-from companion.nn import causal_mask, scaled_dot_product_attention
+from companion.nn import scaled_dot_product_attention
 
 
 @exercise
@@ -26,44 +25,8 @@ def attention(answer) -> str:
 
     query is (T, d_k), key (S, d_k), value (S, d_v).
     """
-    cases = [
-        _numpy_case([[1, 2], [0, 1]], [[1, 0], [0.5, 1]], [[3, 0], [1, 4]]),
-        _numpy_case([[1, 0, 2]], [[0.5, 1, 1], [1, 2, 0]], [[1], [5]]),  # T, S, d_k, d_v = 1 2 3 1
-        _numpy_case([[1, 1], [2, 0], [0, 3]], [[1, 0], [0, 1]], [[1, 2, 0], [0, 4, 5]]),
-        _random_numpy_case(T=3, S=5, d_k=7, d_v=2),
-    ]
-    compare(answer, cases, _attention_by_torch, ATTENTION_MISTAKES, kind=np.ndarray, optional=1)
-    large = _numpy_case([[1000, 0], [-1000, 0]], [[1, 0], [2, 1]], [[3, 0], [1, 4]])
-    compare(
-        answer, [large], _attention_by_torch, LARGE_SCORES_MISTAKES, kind=np.ndarray, optional=1
-    )
-    return "square and other shapes, one query, random numbers, and scores of 1000 and -1000"
-
-
-def _numpy_case(query, key, value) -> dict:
-    arrays = (np.array(x, dtype=np.float64) for x in (query, key, value))
-    return dict(zip(("query", "key", "value"), arrays, strict=True))
-
-
-def _random_numpy_case(*, T: int, S: int, d_k: int, d_v: int) -> dict:
-    random = np.random.default_rng(0)
-    return _numpy_case(*(random.normal(size=shape) for shape in ((T, d_k), (S, d_k), (S, d_v))))
-
-
-def _attention_by_torch(query, key, value) -> tuple[np.ndarray, np.ndarray]:
-    tensors = (torch.from_numpy(x) for x in (query, key, value))
-    output, weights = scaled_dot_product_attention(*tensors)
-    return output.numpy(), weights.numpy()
-
-
-def _numpy_variant(scale=lambda query, value: query.shape[-1] ** -0.5, weigh=None) -> Callable:
-    """Attention in NumPy with another scale, or another way from scores to weights."""
-
-    def variant(query, key, value):
-        weights = (weigh or _softmax)(query @ key.T * scale(query, value))
-        return weights @ value, weights
-
-    return variant
+    ladder(ATTENTION, _attention(), optional=1, attention=answer)
+    return "one key, equal scores, d_k = 4, two queries, T and S and widths apart, large scores"
 
 
 def _softmax(scores, axis=-1):
@@ -71,108 +34,115 @@ def _softmax(scores, axis=-1):
     return powers / powers.sum(axis=axis, keepdims=True)
 
 
-def _over_queries(scores):
-    return _softmax(scores, axis=0)
+def _attention(scale=lambda query, key, value: query.shape[-1] ** -0.5, weigh=_softmax) -> Callable:
+    """Attention in NumPy, or with another scale or another way from scores to weights."""
+
+    def variant(query, key, value):
+        weights = weigh(query @ key.T * scale(query, key, value))
+        return weights @ value, weights
+
+    return variant
 
 
-def _over_everything(scores):
-    return _softmax(scores, axis=None)
-
-
-def _no_maximum(scores):
-    return np.exp(scores) / np.exp(scores).sum(axis=-1, keepdims=True)
-
-
-def _one_maximum(scores):
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum(axis=-1, keepdims=True)
-
-
-def _sums_of_columns(scores):
-    return np.exp(scores) / np.exp(scores).sum(axis=-1)
-
-
-def _no_keepdims(scores):
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1)
-
-
-def _hard_choice(scores):
-    return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
-
-
-def _not_normalised(scores):
-    return np.exp(scores)
-
-
-def _no_exponential(scores):
-    return scores / scores.sum(axis=-1, keepdims=True)
-
-
-OVER_QUERIES = "softmax over the queries: each row, the last axis, has to sum to 1, not each column"
 NO_SCALE = "the scores are not scaled: divide them by the square root of d_k before the softmax"
 BY_D_K = "the scores are divided by d_k; divide them by its square root"
-MASK_INVERTED = "the mask is inverted: True means 'may attend'"
-
-ATTENTION_MISTAKES = {
-    NO_SCALE: _numpy_variant(lambda query, value: 1.0),
-    BY_D_K: _numpy_variant(lambda query, value: 1 / query.shape[-1]),
-    "the scores are multiplied by the square root of d_k; divide them by it": _numpy_variant(
-        lambda query, value: query.shape[-1] ** 0.5
+TIMES = "the scores are multiplied by the square root of d_k; divide them by it"
+KEEPDIMS = "the sums of the rows lose an axis and divide the columns: sum with keepdims=True"
+OVER_QUERIES = "softmax over the queries: each row, the last axis, has to sum to 1, not each column"
+ATTENTION = [
+    Rung(
+        "the weights of a query sum to 1, so with one key they are 1 and the output is its value",
+        "query, key, value = np.array([[[0.5]], [[3]], [[7.5]]])\nattention(query, key, value)",
+        {
+            "key and value have changed places: compare with the keys, average the values": (
+                lambda query, key, value: key
+            ),
+            "the weights were returned first; the output is asked for first": (
+                lambda query, key, value: (np.ones((1, 1)), value)
+            ),
+        },
     ),
-    "the scores are divided by the square root of d_v, the width of a value; "
-    "d_k is the width of a query and a key": _numpy_variant(
-        lambda query, value: value.shape[-1] ** -0.5
+    Rung(
+        "a query that likes both keys alike gives each of them the weight 1/2, whatever the other "
+        "queries do: the softmax runs over the keys, the last axis",
+        "query, key = np.array([[1.0, 1], [2, 2]]), np.array([[1.0, 2], [2, 1]])\n"
+        "value = np.array([[2.0, 0], [6, 4]])\nattention(query, key, value)",
+        {
+            OVER_QUERIES: _attention(weigh=lambda scores: _softmax(scores, axis=0)),
+            "softmax over the whole matrix: each row has to sum to 1 by itself": _attention(
+                weigh=lambda scores: _softmax(scores, axis=None)
+            ),
+            KEEPDIMS: _attention(weigh=lambda scores: np.exp(scores) / np.exp(scores).sum(-1)),
+            "the square root of d_k divides the weights, after the softmax; divide the scores": (
+                lambda query, key, value: _attention()(query, key, value / 2**0.5)[0]
+            ),
+            "query and key have changed places": lambda query, key, value: _attention()(
+                key, query, value
+            ),
+            "each query takes the value of its best key only: blend all values, by softmax": (
+                lambda query, key, value: value[:1].repeat(2, 0)
+            ),
+        },
     ),
-    "the scores are divided by the square root of T, the number of queries; "
-    "d_k is their width": _numpy_variant(lambda query, value: len(query) ** -0.5),
-    "the scores are divided by the square root of S, the number of keys; "
-    "d_k is their width": _numpy_variant(lambda query, value: len(value) ** -0.5),
-    OVER_QUERIES: _numpy_variant(weigh=_over_queries),
-    "softmax over the whole matrix: each row has to sum to 1 by itself": _numpy_variant(
-        weigh=_over_everything
+    Rung(
+        "the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax, "
+        "which makes a weight of exp(2) / (exp(2) + 3) of the largest",
+        "query, key, value = 4 * np.eye(4), np.eye(4), np.eye(4)\nattention(query, key, value)",
+        {
+            NO_SCALE: _attention(lambda *_: 1),
+            BY_D_K: _attention(lambda *_: 1 / 4),
+            TIMES: _attention(lambda *_: 2),
+            "the scores are divided by their sum, without an exponential": (
+                lambda query, key, value: value
+            ),
+        },
     ),
-    "the sums of the rows lose an axis and divide the columns: sum with keepdims=True": (
-        _numpy_variant(weigh=_sums_of_columns)
+    Rung(
+        "a score is the product of a row of query and a row of key; row i of the weights belongs "
+        "to query i, and it blends the rows of value",
+        "query, key = np.array([[2.0, 0], [6, 4]]), np.array([[1.0, 0], [1, 1]])\n"
+        "value = np.array([[1.0, 0], [0, 2]])\nattention(query, key, value)",
+        {
+            KEEPDIMS: _attention(
+                weigh=lambda scores: (
+                    (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum(-1)
+                )
+            ),
+            "the weights are transposed before they meet the values": (
+                lambda query, key, value: _attention()(query, key, value)[1].T @ value
+            ),
+            "the keys are not transposed: a score is a row of query times a row of key": (
+                lambda query, key, value: _attention()(query, key.T, value)
+            ),
+        },
     ),
-    "the sums of the rows lose an axis and divide the columns: keepdims=True for the sum, too": (
-        _numpy_variant(weigh=_no_keepdims)
+    Rung(
+        "there may be fewer queries than keys, or more, and values of any width",
+        "query, key = np.arange(12.0).reshape(3, 4) / 9, np.arange(20.0).reshape(5, 4) / 9 - 1\n"
+        "value = np.arange(10.0).reshape(5, 2) ** 2\nattention(query, key, value)",
+        {
+            f"the scores are divided by the square root of {what}; d_k is the width of a query and "
+            "a key": _attention(scale)
+            for what, scale in {
+                "the number of queries": lambda query, key, value: len(query) ** -0.5,
+                "the number of keys": lambda query, key, value: len(key) ** -0.5,
+                "the width of a value": lambda query, key, value: value.shape[1] ** -0.5,
+            }.items()
+        },
     ),
-    "each query takes the value of its best key only: blend all values, by softmax": (
-        _numpy_variant(weigh=_hard_choice)
+    Rung(
+        "large scores must not overflow: subtract each row's maximum before np.exp, so that their "
+        "differences stay as they are",
+        "query, key = np.array([[1000.0]]), np.array([[1.0], [0.999]])\n"
+        "value = np.array([[1.0], [0]])\nattention(query, key, value)",
     ),
-    "the exponentials are not divided by their sum": _numpy_variant(weigh=_not_normalised),
-    "the scores are divided by their sum, without an exponential": (
-        _numpy_variant(weigh=_no_exponential)
+    Rung(
+        "the maximum that is subtracted is each row's own: with one for all rows, rows far below "
+        "it become 0 / 0",
+        "query, key = np.array([[1000.0], [-1000]]), np.array([[1.0], [2]])\n"
+        "value = np.array([[1.0], [0]])\nattention(query, key, value)",
     ),
-    "the keys are not transposed: a score is the product of a row of query and a row of key": (
-        lambda query, key, value: _attention_by_torch(query, key.T, value)
-    ),
-    "the weights are transposed before they meet the values: row i holds the weights of query i": (
-        lambda query, key, value: (_attention_by_torch(query, key, value)[1].T @ value,)
-    ),
-    "the square root of d_k divides the weights, after the softmax; divide the scores, before it": (
-        lambda query, key, value: _numpy_variant(lambda *_: 1.0)(
-            query, key, value / query.shape[-1] ** 0.5
-        )[:1]
-    ),
-    "key and value have changed places: compare with the keys, average the values": (
-        lambda query, key, value: _attention_by_torch(query, value, key)
-    ),
-    "query and key have changed places": lambda query, key, value: _attention_by_torch(
-        key, query, value
-    ),
-    "the weights were returned, the output was expected first": (
-        lambda query, key, value: _attention_by_torch(query, key, value)[::-1]
-    ),
-}
-LARGE_SCORES_MISTAKES = {
-    "np.exp overflows where scores are large: subtract each row's maximum first": (
-        _numpy_variant(weigh=_no_maximum)
-    ),
-    "one maximum is subtracted from all rows, and rows far below it become 0/0: "
-    "subtract each row's own": _numpy_variant(weigh=_one_maximum),
-}
+]
 
 
 @exercise
@@ -181,129 +151,111 @@ def masked_attention(answer) -> str:
 
     query is (T, d_k), key (S, d_k), value (S, d_v), mask boolean (T, S) with True for "may attend".
     """
-    query, key, value = torch.tensor([[[1.0, 2], [0, 1]], [[1, 0], [0.5, 1]], [[3, 0], [1, 4]]])
-    wide = [torch.randn(size, dtype=torch.float64) for size in ((3, 7), (5, 7), (5, 2))]
-    cases = [
-        {"query": query, "key": key, "value": value, "mask": torch.ones(2, 2, dtype=torch.bool)},
-        {"query": query, "key": key, "value": value, "mask": causal_mask(2)},
-        dict(zip(("query", "key", "value", "mask"), [*wide, causal_mask(3, 5)], strict=True)),
-    ]
-    compare(answer, cases, scaled_dot_product_attention, MASK_MISTAKES, optional=1)
-    nobody = {**cases[0], "mask": torch.tensor([[True, False], [False, False]])}
-    compare(answer, [nobody], scaled_dot_product_attention, EMPTY_ROW_MISTAKES, optional=1)
-    low = {**cases[1], "query": 200 * query, "key": -key}
-    compare(answer, [low], scaled_dot_product_attention, {}, otherwise=FILL_TOO_HIGH, optional=1)
-    for case in [*cases, nobody, low]:
-        _check_gradients(answer, case)
-    return "full, causal and empty rows, T different from S, scores far below 0, and all gradients"
+    ladder(MASKED, scaled_dot_product_attention, optional=1, masked_attention=answer)
+    return "one key hidden, none, a column, T and S apart, low scores, empty rows, all gradients"
 
 
-def _check_gradients(answer, case: dict) -> None:
-    slopes = [_slopes(function, case) for function in (answer, scaled_dot_product_attention)]
-    for name, slope, expected in zip(("query", "key", "value"), *slopes, strict=True):
-        if slope is None:
-            raise Mistake(f"no gradient reaches {name}: something detaches it", show(case))
-        compared = f"{show(case)}\n{show({'expected gradient': expected, 'yours': slope})}"
-        if not slope.isfinite().all():
-            raise Mistake(
-                f"the gradient of {name} is not finite: a row of -inf went into the softmax, "
-                "and mending its NaN afterwards does not mend the gradient",
-                compared,
-            )
-        if not close(slope, expected):
-            raise Mistake(f"the output is right, but the gradient of {name} is not", compared)
-
-
-def _slopes(function: Callable, case: dict) -> tuple:
-    """The gradients of the sum of the squared output for query, key and value."""
-    leaves = {name: x.clone().requires_grad_(name != "mask") for name, x in case.items()}
-    output = call(function, **leaves)
-    output = output[0] if isinstance(output, tuple | list) else output
-    if not output.requires_grad:
-        return None, None, None
-    inputs = [leaves[name] for name in ("query", "key", "value")]
-    try:
-        return torch.autograd.grad(output.square().sum(), inputs, allow_unused=True)
-    except RuntimeError as error:
-        raise Mistake(
-            "the output is right, but its gradient cannot be computed: was something that the "
-            "backward pass needs overwritten in place?",
-            f"{show(case)}\n{error}",
-        ) from error
-
-
-def _masked_variant(fill: float, *, after: bool = False) -> Callable:
-    """Masked attention that fills with a number, before the softmax or after it."""
+def _masked(forbidden=-math.inf, scale=None, dim=-1, change=lambda mask: mask) -> Callable:
+    """Masked attention, or with one step done in another way; an empty row gives NaN."""
 
     def variant(query, key, value, mask):
-        scores = query @ key.T / math.sqrt(key.shape[-1])
-        if after:
-            weights = scores.softmax(dim=-1).masked_fill(~mask, fill)
-        else:
-            weights = scores.masked_fill(~mask, fill).softmax(dim=-1)
+        scores = query @ key.mT * (scale or (lambda d_k: d_k**-0.5))(query.shape[-1])
+        weights = scores.masked_fill(~change(mask), forbidden).softmax(dim)
         return weights @ value, weights
 
     return variant
 
 
-def _added_infinity(query, key, value, mask):
-    weights = (query @ key.T / math.sqrt(key.shape[-1]) - ~mask * math.inf).softmax(dim=-1)
+def _masked_afterwards(query, key, value, mask):
+    weights = _masked(change=torch.ones_like)(query, key, value, mask)[1] * mask
     return weights @ value, weights
 
 
-def _masked_then_scaled_by(scale: Callable) -> Callable:
-    return lambda query, key, value, mask: scaled_dot_product_attention(
-        query, key, value, mask, scale=scale(key.shape[-1])
-    )
-
-
-def _softmax_over_queries(query, key, value, mask=None):
-    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -math.inf)
-    weights = scores.softmax(dim=-2)
-    return weights @ value, weights
-
-
-FILL_TOO_HIGH = (
-    "what is forbidden still gets weight where the allowed scores are low: the number that marks "
-    "it is not far enough below them; use -inf"
-)
-MASK_MISTAKES = {
-    MASK_INVERTED: lambda query, key, value, mask: scaled_dot_product_attention(
-        query, key, value, ~mask
+MASK_INVERTED = "the mask is inverted: True means 'may attend'"
+SQUARE = """\
+query, key = torch.tensor([[0.0, 2], [2, 0]]), torch.eye(2)
+value = torch.tensor([[3.0, 0], [1, 4]])
+"""
+CALL = "masked_attention(query, key, value, mask)"
+GRADIENTS = """\
+query, key, value = torch.randn(3, 2, 4).unbind()
+inputs = [x.requires_grad_() for x in (query, key, value)]
+mask = torch.tensor([[True, {}], [False, {}]])
+output = masked_attention(query, key, value, mask)
+output = output[0] if isinstance(output, (tuple, list)) else output
+torch.autograd.grad(output.square().sum(), inputs)"""
+MASKED = [
+    Rung(
+        "a key that may not be looked at has no weight at all, and the others share the whole: "
+        "with one key for each query, the output is its value",
+        f"{SQUARE}mask = torch.tensor([[True, False], [False, True]])\n{CALL}",
+        {
+            MASK_INVERTED: _masked(change=torch.logical_not),
+            "the mask has no effect: forbidden keys are still looked at": _masked(
+                change=torch.ones_like
+            ),
+            "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf": _masked(0.0),
+            "the mask is applied after the softmax, so that rows no longer sum to 1": (
+                _masked_afterwards
+            ),
+            "the mask is always causal; it is the one that is given": _masked(
+                change=lambda mask: torch.ones_like(mask).tril()
+            ),
+            "all is NaN: 0 times infinity is NaN, so fill the forbidden scores instead of adding a "
+            "multiple of -inf": lambda query, key, value, mask: value * math.nan,
+        },
     ),
-    f"{MASK_INVERTED}; and a row without any True gives NaN": (
-        lambda query, key, value, mask: _masked_variant(-math.inf)(query, key, value, ~mask)
+    Rung(
+        "a query that likes both keys alike gives each of them the weight 1/2, whatever the other "
+        "queries do: the softmax runs over the keys, the last axis",
+        "query, key = torch.tensor([[1.0, 1], [2, 2]]), torch.tensor([[1.0, 2], [2, 1]])\n"
+        "value = torch.tensor([[2.0, 0], [6, 4]])\n"
+        f"mask = torch.tensor([[True, True], [True, True]])\n{CALL}",
+        {OVER_QUERIES: _masked(dim=-2)},
     ),
-    "the mask is transposed: its rows are queries, its columns keys": (
-        lambda query, key, value, mask: scaled_dot_product_attention(query, key, value, mask.T)
+    Rung(
+        "the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax",
+        f"query, key, value = 4 * torch.eye(4), torch.eye(4), torch.eye(4)\n"
+        f"mask = torch.ones(4, 4).bool()\n{CALL}",
+        {
+            NO_SCALE: _masked(scale=lambda d_k: 1),
+            BY_D_K: _masked(scale=lambda d_k: 1 / d_k),
+            TIMES: _masked(scale=lambda d_k: d_k**0.5),
+        },
     ),
-    "all is NaN, even where nothing is forbidden: 0 times infinity is NaN, so fill the forbidden "
-    "scores instead of adding a multiple of -inf": _added_infinity,
-    "the mask has no effect: forbidden keys are still looked at": (
-        lambda query, key, value, mask: scaled_dot_product_attention(query, key, value)
+    Rung(
+        "row i of the mask is for query i, column j for key j, and any pair may be forbidden",
+        f"{SQUARE}mask = torch.tensor([[False, True], [False, True]])\n{CALL}",
+        {
+            "the mask is transposed: its rows are queries, its columns keys": (
+                lambda query, key, value, mask: scaled_dot_product_attention(
+                    query, key, value, mask.mT
+                )
+            ),
+        },
     ),
-    "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf": _masked_variant(0.0),
-    FILL_TOO_HIGH: _masked_variant(-10.0),
-    "the mask is applied after the softmax, so that rows no longer sum to 1": _masked_variant(
-        0.0, after=True
+    Rung(
+        "there may be more keys than queries, and values of another width",
+        "query, key, value = torch.randn(3, 7), torch.randn(5, 7), torch.randn(5, 2)\n"
+        f"mask = torch.ones(3, 5).tril(1).bool()\n{CALL}",
     ),
-    NO_SCALE: _masked_then_scaled_by(lambda d_k: 1.0),
-    BY_D_K: _masked_then_scaled_by(lambda d_k: 1 / d_k),
-    OVER_QUERIES: _softmax_over_queries,
-    "the mask is ignored: it is always causal": (
-        lambda query, key, value, mask: scaled_dot_product_attention(
-            query, key, value, is_causal=True
-        )
+    Rung(
+        "what is forbidden has no weight even where the allowed scores are low, here -1000: the "
+        "number that marks it must be far below them; use -inf",
+        f"{SQUARE}mask = torch.tensor([[True, False], [True, True]])\n"
+        "query[0] = torch.tensor([-1000 * 2**0.5, 0])\n" + CALL,
     ),
-}
-EMPTY_ROW_MISTAKES = {
-    "a row that may attend to nothing gives NaN; it should give zeros": _masked_variant(-math.inf),
-    "a row that may attend to nothing gives the average of all values; it should give zeros": (
-        _masked_variant(-1e9)
+    Rung(
+        "a row that may attend to nothing gives zeros, neither NaN nor an average",
+        f"{SQUARE}mask = torch.tensor([[True, False], [False, False]])\n{CALL}",
     ),
-}
+    Rung("gradients reach query, key and value", GRADIENTS.format(True, True)),
+    Rung(
+        "the gradients are finite too where a row may attend to nothing: no row of -inf goes into "
+        "the softmax, even if its NaN is replaced afterwards",
+        GRADIENTS.format(True, False),
+    ),
+]
 
 
 @exercise
@@ -316,12 +268,15 @@ def broken_layers(answer) -> str:
     for name, layer in 3 * [*RIGHT_LAYERS.items()]:  # the test may draw its inputs at random
         accepted, called, reason = _judgement(answer, layer)
         if not accepted:
-            raise Mistake(f"the test rejects a right function: {name}", f"{reason}\n{called}")
+            why = reason.partition("\n")[0]
+            raise Mistake(
+                f"the test rejects a right function: {name} ({why})", f"{reason}\n{called}"
+            )
     passed = {}
-    for name, layer in 3 * [*BROKEN_LAYERS.items()]:
-        accepted, called, _ = _judgement(answer, layer)
+    for name, formula in 3 * [*BROKEN_LAYERS.items()]:
+        accepted, called, _ = _judgement(answer, eval(f"{GIVEN} {formula}", globals()))
         if accepted:
-            passed.setdefault(name, called)
+            passed.setdefault(name, f"test_attention({GIVEN} {formula})\n{called}")
     if passed:
         names = [name for name in BROKEN_LAYERS if name in passed]
         raise Mistake(
@@ -347,10 +302,12 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, str, str]:
     try:
         with undisturbed():
             accepted, reason = test(recorded) is not False, "it returned False"
-    except NotImplementedError as error:
-        raise NotAttempted from error
+    except AssertionError as error:
+        accepted, reason = False, f"it raised AssertionError {where(error)}\n{error}"
     except Exception as error:
-        accepted, reason = False, f"it raised {type(error).__name__} {where(error)}"
+        if isinstance(raised := mistake_of(error, "\n".join(calls)), NotAttempted):
+            raise raised from error
+        accepted, reason = False, f"{raised.mistake}\n{raised.example}"
     return accepted, "\n".join(dict.fromkeys(calls)) or "it never called the function", reason
 
 
@@ -384,18 +341,18 @@ RIGHT_LAYERS = {
 }
 
 
+GIVEN = "lambda query, key, value, mask=None:"
 BROKEN_LAYERS = {
-    "no scaling": lambda query, key, value, mask=None: scaled_dot_product_attention(
-        query, key, value, mask, scale=1.0
+    "no scaling": "scaled_dot_product_attention(query, key, value, mask, scale=1.0)",
+    "scaling by d_k": (
+        "scaled_dot_product_attention(query, key, value, mask, scale=1 / query.shape[-1])"
     ),
-    "scaling by d_k": lambda query, key, value, mask=None: scaled_dot_product_attention(
-        query, key, value, mask, scale=1 / query.shape[-1]
+    "softmax over the queries": (
+        "((weights := (query @ key.mT / query.shape[-1] ** 0.5"
+        " + (0 if mask is None else mask.float().log())).softmax(dim=-2)) @ value, weights)"
     ),
-    "softmax over the queries": _softmax_over_queries,
-    "values and keys swapped": lambda query, key, value, mask=None: scaled_dot_product_attention(
-        query, value, key, mask
-    ),
-    "mask inverted": lambda query, key, value, mask=None: scaled_dot_product_attention(
-        query, key, value, None if mask is None else ~mask
+    "values and keys swapped": "scaled_dot_product_attention(query, value, key, mask)",
+    "mask inverted": (
+        "scaled_dot_product_attention(query, key, value, None if mask is None else ~mask)"
     ),
 }

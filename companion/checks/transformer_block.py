@@ -1,12 +1,13 @@
 """Checks for the exercises of book/transformer_block.ipynb."""
 
+from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Mistake, call, close, compare, exercise, show
+from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
 from companion.nn import EncoderBlock
 
 
@@ -16,70 +17,71 @@ def rms_norm(answer) -> str:
 
     eps is added under the root.
     """
-    cases = [
-        {"x": torch.tensor([[1.0, 7.0]]), "eps": 0.0},  # the root of (1 + 49) / 2 is 5
-        {"x": torch.randn(2, 3, 5), "eps": 0.5},
-        {"x": torch.randn(7, 11), "eps": 1e-5},
-        {"x": 3 + torch.randn(5), "eps": 0.1},
-    ]
-    compare(answer, cases, _rms_norm, RMS_MISTAKES)
-    return "one vector, a sentence, a batch; eps of 0, 0.00001, 0.1 and 0.5"
+    ladder(RMS, _rms_norm, rms_norm=answer)
+    return "two numbers, eps of 0 and 16, two vectors, a batch, a single vector"
 
 
 def _rms_norm(x, eps, *, dim=-1, root=lambda mean, eps: (mean + eps).sqrt(), mean=torch.mean):
-    return (x / root(mean(x.square(), dim=dim, keepdim=True), eps),)
+    return x / root(mean(x.square(), dim=dim, keepdim=True), eps)
 
 
-def _centred(x, eps):
-    deviation = x - x.mean(-1, keepdim=True)
-    return (deviation / (deviation.square().mean(-1, keepdim=True) + eps).sqrt(),)
-
-
-RMS_MISTAKES = {
-    "the mean is subtracted: this is layer norm": _centred,
-    "the spread about the mean is divided by, though nothing is subtracted: RMS norm divides by "
-    "the root of the mean square of x itself": (
-        lambda x, eps: (x / (x.var(-1, keepdim=True, correction=0) + eps).sqrt(),)
+RMS = [
+    Rung(
+        "each vector is divided by the root of its mean square, and nothing is subtracted: of 1 "
+        "and 7 it is the root of (1 + 49) / 2, which is 5",
+        "x = torch.tensor([[1.0, 7.0]])\nrms_norm(x, 0.0)",
+        {
+            "the mean is subtracted: this is layer norm": lambda x, eps: F.layer_norm(x, (2,)),
+            "the spread about the mean is divided by; RMS norm divides by the root of the mean "
+            "square of x itself": lambda x, eps: x / 3,
+            "the sum of the squares was taken, so each vector has length 1; take their mean": (
+                partial(_rms_norm, mean=torch.sum)
+            ),
+            "there is no root: x is divided by the mean square itself": lambda x, eps: x / 25,
+            "the mean runs over the words, or over the batch; it should run over each vector's own "
+            "numbers: dim=-1": partial(_rms_norm, dim=0),
+        },
     ),
-    "the sum of the squares was taken, so each vector has length 1; take their mean": partial(
-        _rms_norm, mean=torch.sum
+    Rung(
+        "eps is added under the root: 3 and 3 are divided by the root of 9 + 16",
+        "x = torch.tensor([[3.0, 3.0]])\nrms_norm(x, 16.0)",
+        {
+            "eps is added to the root; it belongs under it": partial(
+                _rms_norm, root=lambda mean, eps: mean.sqrt() + eps
+            ),
+            "eps is left out": partial(_rms_norm, root=lambda mean, eps: mean.sqrt()),
+        },
     ),
-    "there is no root: x is divided by the mean square itself": partial(
-        _rms_norm, root=lambda mean, eps: mean + eps
+    Rung(
+        "each vector has its own mean square, over its own numbers: keep the last axis, so that "
+        "rows are divided, not columns",
+        "x = torch.tensor([[1.0, 7.0], [2.0, 2.0]])\nrms_norm(x, 0.0)",
+        {
+            "one mean for all vectors was taken; each vector has its own: dim=-1": (
+                lambda x, eps: x / x.square().mean().sqrt()
+            ),
+            "the means of the rows lose an axis and divide the columns: keepdim=True": (
+                lambda x, eps: x / x.square().mean(-1).sqrt()
+            ),
+        },
     ),
-    "eps is added to the root; it belongs under it": partial(
-        _rms_norm, root=lambda mean, eps: mean.sqrt() + eps
+    Rung(
+        "a batch of sentences is normed vector by vector: the axis is the last one",
+        "x = torch.randn(2, 3, 5)\nrms_norm(x, 0.1)",
     ),
-    "eps is left out": partial(_rms_norm, root=lambda mean, eps: mean.sqrt()),
-    "one mean for all vectors was taken; each vector has its own: dim=-1": (
-        lambda x, eps: (x / (x.square().mean() + eps).sqrt(),)
-    ),
-    "the mean runs over the words, or over the batch; it should run over each vector's own "
-    "numbers: dim=-1": partial(_rms_norm, dim=0),
-}
+    Rung("a single vector is normed as well", "x = torch.tensor([1.0, 7.0])\nrms_norm(x, 0.0)"),
+]
 
 
 @exercise
 def add_and_norm(answer) -> str:
     """Check `add_and_norm(x, sub_layer, norm, norm_first)`, one half of a block.
 
-    x (B, T, d_model); sub_layer and norm are modules from (B, T, d_model) to the same shape;
+    x (B, T, d_model); sub_layer and norm are functions from (B, T, d_model) to the same shape;
     norm_first says which of the two orders is asked for.
     """
-    cases = []
-    for shape in ((1, 1, 2), (2, 3, 5)):
-        sub_layer, norm = nn.Linear(shape[-1], shape[-1]), nn.LayerNorm(shape[-1])
-        nn.init.normal_(norm.weight)
-        nn.init.normal_(norm.bias)
-        given = {"x": torch.randn(shape), "sub_layer": sub_layer, "norm": norm}
-        cases += [given | {"norm_first": norm_first} for norm_first in (False, True)]
-    with torch.no_grad():
-        compare(answer, cases, _add_and_norm, ADD_MISTAKES)
-    return "both orders, on one word of width 2 and on two sentences of width 5"
-
-
-def _add_and_norm(x, sub_layer, norm, norm_first):
-    return (_pre(x, sub_layer, norm) if norm_first else _post(x, sub_layer, norm),)
+    ladder(ADD, _orders(), add_and_norm=answer)
+    return "both orders, on numbers to follow by hand and on two sentences of width 5"
 
 
 def _pre(x, sub_layer, norm):
@@ -90,36 +92,53 @@ def _post(x, sub_layer, norm):
     return norm(x + sub_layer(x))
 
 
-def _orders(pre, post):
-    def variant(x, sub_layer, norm, norm_first):
-        return ((pre if norm_first else post)(x, sub_layer, norm),)
-
-    return variant
+def _orders(pre=_pre, post=_post) -> Callable:
+    return lambda x, sub_layer, norm, norm_first: (pre if norm_first else post)(x, sub_layer, norm)
 
 
-ADD_MISTAKES = {
-    "the two orders are exchanged: with norm_first the norm comes before the sub-layer": _orders(
-        _post, _pre
+BY_HAND = "x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: x + 100), (lambda x: 3 * x)\n"
+NOT_ADDED = "nothing is added: the residual connection is missing"
+NO_NORM = "there is no norm"
+ADD = [
+    Rung(
+        "post-norm: x goes into the sub-layer, what comes out is added to x, and the norm comes "
+        "last: 3 (1 + 101)",
+        f"{BY_HAND}add_and_norm(x, sub_layer, norm, False)",
+        {
+            "the two orders are exchanged, or this is always pre-norm: with norm_first being False "
+            "the norm comes last": _orders(post=_pre),
+            NOT_ADDED: _orders(post=lambda x, sub_layer, norm: norm(sub_layer(x))),
+            "post-norm normalises only what the sub-layer has found; it should normalise the sum": (
+                _orders(post=lambda x, sub_layer, norm: x + norm(sub_layer(x)))
+            ),
+            NO_NORM: _orders(post=lambda x, sub_layer, norm: x + sub_layer(x)),
+        },
     ),
-    "norm_first makes no difference: this is always post-norm": _orders(_post, _post),
-    "norm_first makes no difference: this is always pre-norm": _orders(_pre, _pre),
-    "nothing is added: the residual connection is missing": _orders(
-        lambda x, sub_layer, norm: sub_layer(norm(x)), lambda x, sub_layer, norm: norm(sub_layer(x))
+    Rung(
+        "pre-norm: the sub-layer reads the norm of x, and what it finds is added to x itself: "
+        "1 + 103",
+        f"{BY_HAND}add_and_norm(x, sub_layer, norm, True)",
+        {
+            "norm_first makes no difference: this is always post-norm": _orders(_post),
+            NOT_ADDED: _orders(lambda x, sub_layer, norm: sub_layer(norm(x))),
+            "pre-norm adds the result to the normalised x; it should be added to x itself": _orders(
+                lambda x, sub_layer, norm: norm(x) + sub_layer(norm(x))
+            ),
+            "pre-norm normalises what the sub-layer returns; it should normalise what it reads": (
+                _orders(lambda x, sub_layer, norm: x + norm(sub_layer(x)))
+            ),
+            "pre-norm normalises twice: before the sub-layer and after the addition": _orders(
+                lambda x, sub_layer, norm: norm(_pre(x, sub_layer, norm))
+            ),
+            NO_NORM: _orders(lambda x, sub_layer, norm: x + sub_layer(x)),
+        },
     ),
-    "pre-norm adds the result to the normalised x; it should be added to x itself": _orders(
-        lambda x, sub_layer, norm: norm(x) + sub_layer(norm(x)), _post
+    Rung(
+        "sentences and layers of any size",
+        "x = torch.randn(2, 3, 5)\nsub_layer, norm = torch.nn.Linear(5, 5), torch.nn.LayerNorm(5)\n"
+        "add_and_norm(x, sub_layer, norm, False), add_and_norm(x, sub_layer, norm, True)",
     ),
-    "post-norm normalises only what the sub-layer has found; it should normalise the sum": _orders(
-        _pre, lambda x, sub_layer, norm: x + norm(sub_layer(x))
-    ),
-    "pre-norm normalises what the sub-layer returns; it should normalise what it reads": _orders(
-        lambda x, sub_layer, norm: x + norm(sub_layer(x)), _post
-    ),
-    "pre-norm normalises twice: before the sub-layer and after the addition": _orders(
-        lambda x, sub_layer, norm: norm(_pre(x, sub_layer, norm)), _post
-    ),
-    "there is no norm": _orders(*2 * [lambda x, sub_layer, norm: x + sub_layer(x)]),
-}
+]
 
 
 @exercise
@@ -128,80 +147,80 @@ def tap(answer) -> str:
 
     The tap is one learned number for the sub-layer, and starts at 0.
     """
-    sub_layer, x = nn.Linear(3, 3), torch.randn(2, 5, 3)
-    module = call(answer, sub_layer=sub_layer)
-    if not isinstance(module, nn.Module):
-        raise Mistake(
-            "expected a class derived from nn.Module",
-            f"Tap(nn.Linear(3, 3)) is a {type(module).__name__}",
-        )
-    number = _the_tap(module)
-    inner = next(part for part in module.modules() if isinstance(part, nn.Linear))
-    if not close(inner(x), sub_layer(x)):
-        raise Mistake(
-            "the module has a sub-layer of its own; it should keep the one that it is given",
-            show({"given": sub_layer, "found in the module": inner}),
-        )
-    cases = [{"x": x[:1, :1]}, {"x": x}]
-    known = {text: partial(variant, inner) for text, variant in CLOSED_TAP_MISTAKES.items()}
-    compare(module, cases, lambda x: (x,), known, otherwise=NOT_CLOSED)
-    with torch.no_grad():
-        number.fill_(0.5)
-    cases = [{"x with a tap of 0.5": case["x"]} for case in cases]
-    known = {text: partial(variant, inner) for text, variant in TAP_MISTAKES.items()}
-    compare(module, cases, lambda x: (x + 0.5 * inner(x),), known)
-    output = call(module, x=x)
-    loss = (output[0] if isinstance(output, tuple) else output).square().sum()
-    if loss.requires_grad:
-        loss.backward()
-    if number.grad is None or not number.grad.abs().sum() > 0:
-        raise Mistake(
-            "no gradient reaches the tap, so that it can never open",
-            "the gradient of the sum of squares of the output, for the tap, is "
-            f"{None if number.grad is None else number.grad.item()}",
-        )
-    return "a fresh tap, a tap of 0.5, and the gradient of the tap"
+    ladder(TAP, _Tap, Tap=answer)
+    return "its parameters, a fresh tap, a tap of 0.5, and the gradient of the tap"
 
 
-def _the_tap(module: nn.Module) -> nn.Parameter:
-    """The one parameter that is not the sub-layer's."""
-    listed = "\n".join(f"{name} {tuple(p.shape)}" for name, p in module.named_parameters())
-    listed = f"Tap(nn.Linear(3, 3)) has the parameters\n{listed or 'none'}"
-    sub_layers = [part for part in module.modules() if isinstance(part, nn.Linear)]
-    if len(sub_layers) != 1:
-        raise Mistake(
+class _Tap(nn.Module):
+    def __init__(self, sub_layer, start=0.0, forward=None):
+        super().__init__()
+        self.sub_layer, self.tap = sub_layer, nn.Parameter(torch.tensor(start))
+        self.other = forward or (lambda x, tap, sub_layer: x + tap * sub_layer(x))
+
+    def forward(self, x):
+        return self.other(x, self.tap, self.sub_layer)
+
+
+SUB_LAYER = "sub_layer, x = torch.nn.Linear(3, 3), torch.randn(2, 3)\n"
+OPEN = f"""\
+{SUB_LAYER}module = Tap(sub_layer)
+for p in module.parameters():
+    if p.numel() == 1:
+        torch.nn.init.constant_(p, 0.5)
+"""
+TAP = [
+    Rung(
+        "Tap is a class derived from nn.Module",
+        f"{SUB_LAYER}isinstance(Tap(sub_layer), torch.nn.Module)",
+    ),
+    Rung(
+        "the parameters of the module are the sub-layer's, here 9 and 3 numbers, and one number "
+        "for the tap",
+        f"{SUB_LAYER}sorted(p.numel() for p in Tap(sub_layer).parameters())",
+        {
+            "the tap is not learned: make it an nn.Parameter": lambda sub_layer: sub_layer,
             "the sub-layer is not a part of the module, so that no optimizer would find its "
-            "parameters: self.sub_layer = sub_layer",
-            listed,
-        )
-    inner = set(map(id, sub_layers[0].parameters()))
-    others = [p for p in module.parameters() if id(p) not in inner]
-    if not others:
-        raise Mistake("the tap is not learned: make it an nn.Parameter", listed)
-    if len(others) > 1 or others[0].numel() > 1:
-        raise Mistake("the tap should be one single number", listed)
-    return others[0]
-
-
-NOT_CLOSED = "at the start the module should hand on x as it is: the tap starts at 0"
-CLOSED_TAP_MISTAKES = {
-    "the tap starts at 1; it should start at 0": lambda inner, x: (x + inner(x),),
-    "nothing is left of x while the tap is closed: what the tap multiplies is added to x": (
-        lambda inner, x: (torch.zeros_like(x),)
+            "parameters: self.sub_layer = sub_layer": (
+                lambda sub_layer: nn.ParameterList([torch.zeros(())])
+            ),
+        },
     ),
-    "the tap multiplies what the sub-layer reads; it should multiply what it has found": (
-        lambda inner, x: (x + inner(torch.zeros_like(x)),)
+    Rung(
+        "the module keeps the sub-layer that it is given, not one of its own",
+        f"{SUB_LAYER}any(p is sub_layer.weight for p in Tap(sub_layer).parameters())",
     ),
-}
-TAP_MISTAKES = {
-    "what was there is turned down as the tap opens; it should be kept whole": (
-        lambda inner, x: (0.5 * x + 0.5 * inner(x),)
+    Rung(
+        "the tap starts at 0: a fresh module hands on x as it is",
+        f"{SUB_LAYER}Tap(sub_layer)(x)",
+        {
+            "the tap starts at 1; it should start at 0": partial(_Tap, start=1.0),
+            "nothing is left of x while the tap is closed: what the tap multiplies is added to x": (
+                partial(_Tap, forward=lambda x, tap, sub_layer: tap * sub_layer(x))
+            ),
+            "the tap multiplies what the sub-layer reads; it should multiply what it has found": (
+                partial(_Tap, forward=lambda x, tap, sub_layer: x + sub_layer(tap * x))
+            ),
+        },
     ),
-    "the tap is squashed or exponentiated; it multiplies as it is": (
-        lambda inner, x: (x + torch.tensor(0.5).tanh() * inner(x),)
+    Rung(
+        "with a tap of 0.5 half of what the sub-layer finds is added to the whole of x",
+        f"{OPEN}module(x)",
+        {
+            "what was there is turned down as the tap opens; it should be kept whole": partial(
+                _Tap, forward=lambda x, tap, sub_layer: (1 - tap) * x + tap * sub_layer(x)
+            ),
+            "the tap is squashed or exponentiated; it multiplies as it is": partial(
+                _Tap, forward=lambda x, tap, sub_layer: x + tap.tanh() * sub_layer(x)
+            ),
+            "the tap has no effect": partial(_Tap, forward=lambda x, tap, sub_layer: x),
+        },
     ),
-    "the tap has no effect": lambda inner, x: (x,),
-}
+    Rung(
+        "a gradient reaches the tap, so that it can open",
+        f"{SUB_LAYER}module = Tap(sub_layer)\nmodule(x).square().sum().backward()\n"
+        "[0.0 if p.grad is None else p.grad.sum() for p in module.parameters() if p.numel() == 1]",
+    ),
+]
 
 
 @exercise
@@ -211,52 +230,67 @@ def spreads(answer) -> str:
     weights (n, n), every row sums to 1. Entry k - 1 is for k layers: the largest difference between
     two rows of the k-th matrix power in any column.
     """
-    half = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
-    cases = [{"weights": half, "depth": 3}]
-    for n, depth in ((3, 1), (5, 4), (7, 11)):
-        cases.append({"weights": torch.randn(n, n).softmax(-1), "depth": depth})
-    compare(answer, cases, _spreads, SPREADS_MISTAKES)
-    return "2, 3, 5 and 7 words, 1 to 11 layers"
+    ladder(SPREADS, _spreads, spreads=answer)
+    return "2, 3 and 5 words, 1 to 4 layers"
 
 
 def _spread(power):
     return (power.amax(0) - power.amin(0)).amax()
 
 
-def _spreads(weights, depth, *, powers=None, spread=_spread):
-    powers = powers or (lambda weights, k: torch.linalg.matrix_power(weights, k))
-    return (torch.stack([spread(powers(weights, k)) for k in range(1, depth + 1)]),)
+def _spreads(weights, depth, *, powers=torch.linalg.matrix_power, spread=_spread):
+    return torch.stack([spread(powers(weights, k)) for k in range(1, depth + 1)])
 
 
-SPREADS_MISTAKES = {
-    "each number was raised to a power; layers multiply matrices: weights @ weights": partial(
-        _spreads, powers=lambda weights, k: weights**k
+SPREADS = [
+    Rung(
+        "there is one number for each depth; with one layer the product is the matrix itself, "
+        "whose columns spread over 0.3, 0.1 and 0.4, from their smallest number to their largest; "
+        "the largest of these is asked for",
+        "weights = torch.tensor([[0.8, 0.1, 0.1], [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])\n"
+        "spreads(weights, 1)",
+        {
+            "it starts before the first layer: the first entry is for one layer": partial(
+                _spreads, powers=lambda weights, k: torch.eye(3)
+            ),
+            "it starts with two layers: the first entry is for one": partial(
+                _spreads, powers=lambda weights, k: weights @ weights
+            ),
+            "the numbers within a row are compared; compare the rows, column by column": partial(
+                _spreads, spread=lambda power: _spread(power.mT)
+            ),
+            "the mean over the columns was taken; the largest difference was asked for": partial(
+                _spreads, spread=lambda power: (power.amax(0) - power.amin(0)).mean()
+            ),
+            "the standard deviation was taken; the largest difference was asked for": partial(
+                _spreads, spread=lambda power: power.std(0, correction=0).amax()
+            ),
+            "all numbers of the matrix are compared; compare within each column": partial(
+                _spreads, spread=lambda power: power.amax() - power.amin()
+            ),
+        },
     ),
-    "it starts before the first layer: the first entry is for one layer": partial(
-        _spreads, powers=lambda weights, k: torch.linalg.matrix_power(weights, k - 1)
+    Rung(
+        "layers multiply matrices, weights @ weights, and there is one number for each depth, from "
+        "one layer on",
+        "weights = torch.tensor([[1.0, 0.0], [0.5, 0.5]])\nspreads(weights, 3)",
+        {
+            "each number was raised to a power; layers multiply matrices: weights @ weights": (
+                partial(_spreads, powers=lambda weights, k: weights**k)
+            ),
+            "the number of layers doubles from entry to entry; it should grow by one": partial(
+                _spreads, powers=lambda weights, k: torch.linalg.matrix_power(weights, 2 ** (k - 1))
+            ),
+            "every entry is for one layer: the product is not carried on": partial(
+                _spreads, powers=lambda weights, k: weights
+            ),
+        },
     ),
-    "it starts with two layers: the first entry is for one": partial(
-        _spreads, powers=lambda weights, k: torch.linalg.matrix_power(weights, k + 1)
+    Rung(
+        "there may be any number of words and layers",
+        "weights = torch.randn(5, 5).softmax(-1)\nspreads(weights, 4)",
     ),
-    "the number of layers doubles from entry to entry; it should grow by one": partial(
-        _spreads, powers=lambda weights, k: torch.linalg.matrix_power(weights, 2 ** (k - 1))
-    ),
-    "the numbers within a row are compared; compare the rows, column by column": partial(
-        _spreads, spread=lambda power: (power.amax(1) - power.amin(1)).amax()
-    ),
-    "the mean over the columns was taken; the largest difference was asked for": partial(
-        _spreads, spread=lambda power: (power.amax(0) - power.amin(0)).mean()
-    ),
-    "the standard deviation was taken; the largest difference was asked for": partial(
-        _spreads, spread=lambda power: power.std(0, correction=0).amax()
-    ),
-    "all numbers of the matrix are compared; compare within each column": partial(
-        _spreads, spread=lambda power: power.amax() - power.amin()
-    ),
-    "only the last layer is there; one number for each depth was asked for": (
-        lambda weights, depth: (_spreads(weights, depth)[0][-1],)
-    ),
-}
+]
 
 
 @exercise
@@ -278,7 +312,7 @@ def diagnose(answer) -> str:
             named = "a block with the fault" if fault != "none" else "a right block, fault"
             raise Mistake(
                 f'{named} "{fault}", is called "{said}"',
-                f"a symptom that tells: {SYMPTOMS[fault]}",
+                f"{fault}: {SYMPTOMS[fault]}\n{said}: {SYMPTOMS[said]}",
             )
     return f"{len(FAULTS) - 1} faults and a right block, with three sets of weights each"
 
@@ -291,11 +325,13 @@ class Patient:
         for name, parameter in self.block.named_parameters():
             if not name.startswith("norm"):
                 nn.init.normal_(parameter, std=0.5)
-        self.compute = FAULTS[fault]
+        self.compute, self.up = FAULTS[fault], False
 
     def __call__(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
         with torch.no_grad():
-            return self.compute(self.block, x, mask)
+            y = self.compute(self.block, x, mask)
+        self.up = not self.up
+        return y.nextafter(y + 1) if self.up else y  # every other call rounds up
 
     def __repr__(self) -> str:
         return "a block with or without a fault"

@@ -2,8 +2,16 @@
 
 import torch
 import torch.nn.functional as F
+from torch import nn
 
-from companion.checks.full_model import parameters, shifted, smoothed_loss
+from companion.checks.full_model import (
+    decoder_block,
+    parameters,
+    shifted,
+    smoothed_loss,
+    train,
+)
+from companion.nn import FeedForward, MultiHeadAttention
 from tests.checks.answers import right, wrong
 
 # 1. Shift it
@@ -44,6 +52,12 @@ def both(target_ids, bos_id, last):
     return inputs, torch.cat([target_ids, torch.full((B, 1), last)], 1)
 
 
+@wrong(shifted, "[EOS] is read as well")
+def all_of_it_is_read(target_ids, bos_id, eos_id, pad_id):
+    inputs, labels = by_counting(target_ids, bos_id, eos_id, pad_id)
+    return torch.cat([inputs, torch.full_like(inputs[:, :1], eos_id)], dim=1), labels
+
+
 @wrong(shifted, "in the last column of every row")
 def end_in_the_last_column(target_ids, bos_id, eos_id, pad_id):
     return both(target_ids, bos_id, eos_id)
@@ -79,7 +93,7 @@ def asked_for_what_it_reads(target_ids, bos_id, eos_id, pad_id):
     return inputs, inputs.clone()
 
 
-@wrong(shifted, "two places ahead")
+@wrong(shifted, "the model reads [BOS], w1, w2")
 def shifted_twice(target_ids, bos_id, eos_id, pad_id):
     inputs, labels = by_counting(target_ids, bos_id, eos_id, pad_id)
     return inputs, F.pad(labels[:, 1:], (0, 1), value=pad_id)
@@ -97,7 +111,7 @@ def beginning_on_both(target_ids, bos_id, eos_id, pad_id):
     return inputs, torch.cat([inputs[:, :1], labels], dim=1)
 
 
-@wrong(shifted, "0 is taken for padding")
+@wrong(shifted, "padding need not be 0")
 def padding_is_zero(target_ids, bos_id, eos_id, pad_id):
     inputs, labels = both(target_ids, bos_id, pad_id)
     labels[torch.arange(len(labels)), (target_ids != 0).sum(1)] = eos_id
@@ -111,7 +125,7 @@ def in_place(target_ids, bos_id, eos_id, pad_id):
     return result
 
 
-@wrong(shifted, "it returned float32, expected integers")
+@wrong(shifted, "ids are integers")
 def as_floats(target_ids, bos_id, eos_id, pad_id):
     return tuple(x.float() for x in by_counting(target_ids, bos_id, eos_id, pad_id))
 
@@ -149,6 +163,20 @@ def losses_of(logits, targets, smoothing):
     return -(wanted * logits.log_softmax(-1)).sum(-1)
 
 
+@wrong(smoothed_loss, "padding gets no share")
+def nothing_for_padding(logits, targets, smoothing, pad_id):
+    log_p = logits.log_softmax(-1)
+    right = log_p.gather(-1, targets[..., None]).squeeze(-1)
+    words = log_p[..., torch.arange(log_p.shape[-1]) != pad_id].mean(-1)
+    return (-(1 - smoothing) * right - smoothing * words)[targets != pad_id].mean()
+
+
+@wrong(smoothed_loss, "token 0 is a word like any other")
+def zero_is_padding(logits, targets, smoothing, pad_id):
+    losses = F.cross_entropy(logits.mT, targets, reduction="none", label_smoothing=smoothing)
+    return losses[targets != 0].mean()
+
+
 @wrong(smoothed_loss, "padding is counted like a word")
 def padding_counted(logits, targets, smoothing, pad_id):
     return losses_of(logits, targets, smoothing).mean()
@@ -159,7 +187,7 @@ def divided_by_all(logits, targets, smoothing, pad_id):
     return (losses_of(logits, targets, smoothing) * (targets != pad_id)).mean()
 
 
-@wrong(smoothed_loss, "not divided by the number of real tokens")
+@wrong(smoothed_loss, "not their sum")
 def only_the_sum(logits, targets, smoothing, pad_id):
     return losses_of(logits, targets, smoothing)[targets != pad_id].sum()
 
@@ -253,12 +281,37 @@ def formula(V, d, N, h, f, k, v, *, b=1, norms=5, cross=1, tables=1):
     return tables * V * d + N * ((2 + cross) * attention + 2 * feed_forward + norms * 2 * d)
 
 
+@wrong(parameters, "d_v is not used")
+def values_as_wide_as_keys(V, d, N, h, f, k, v):
+    return formula(V, d, N, h, f, k, k)
+
+
+@wrong(parameters, "of W^O, are missing")
+def no_bias_behind_the_heads(V, d, N, *sizes):
+    return formula(V, d, N, *sizes) - 3 * N * d
+
+
+@wrong(parameters, "the second bias of the feed-forward networks")
+def one_bias_in_each_network(V, d, N, *sizes):
+    return formula(V, d, N, *sizes) - 2 * N * d
+
+
+@wrong(parameters, "the same holds for the sizes of the paper")
+def two_heads_for_ever(V, d, N, h, *sizes):
+    return formula(V, d, N, min(h, 2), *sizes)
+
+
+@wrong(parameters, "a d_k larger by one")
+def queries_without_keys(V, d, N, h, f, k, v):
+    return formula(V, d, N, h, f, k, v) - 3 * N * h * k * (d + 1)
+
+
 @wrong(parameters, "the biases of the projections are missing")
 def without_biases(*sizes):
     return formula(*sizes, b=0)
 
 
-@wrong(parameters, "all biases are missing")
+@wrong(parameters, "biases of the projections")
 def matrices_and_factors(V, d, N, h, f, k, v):
     return formula(V, d, N, h, f, k, v, b=0) - 5 * N * d
 
@@ -268,7 +321,7 @@ def without_norms(*sizes):
     return formula(*sizes, norms=0)
 
 
-@wrong(parameters, "biases and norms are missing")
+@wrong(parameters, "biases of the projections")
 def matrices_only(V, d, N, h, f, k, v):
     return V * d + N * (3 * (2 * d * h * k + 2 * d * h * v) + 2 * 2 * d * f)
 
@@ -278,7 +331,7 @@ def norms_without_shift(V, d, N, h, f, k, v):
     return formula(V, d, N, h, f, k, v) - 5 * N * d
 
 
-@wrong(parameters, "the norm behind the cross-attention is missing")
+@wrong(parameters, "the norm behind the cross-attention")
 def two_norms_in_the_decoder(*sizes):
     return formula(*sizes, norms=4)
 
@@ -288,7 +341,7 @@ def one_attention_in_the_decoder(*sizes):
     return formula(*sizes, cross=0)
 
 
-@wrong(parameters, "the cross-attention and its norm are missing")
+@wrong(parameters, "the cross-attention is missing")
 def two_equal_stacks(*sizes):
     return formula(*sizes, cross=0, norms=4)
 
@@ -314,7 +367,7 @@ def encoder_only(V, d, N, h, f, k, v):
     return V * d + N * (attention + 2 * d * f + f + d + 4 * d)
 
 
-@wrong(parameters, "d_k and d_v are not used")
+@wrong(parameters, "d_v is not used")
 def widths_from_the_model(V, d, N, h, f, k, v):
     return formula(V, d, N, h, f, d // h, d // h)
 
@@ -334,6 +387,320 @@ def head_with_bias(V, *sizes):
     return formula(V, *sizes) + V
 
 
-@wrong(parameters, "it returned float, expected int")
+@wrong(parameters, "as an int")
 def in_millions(*sizes):
     return formula(*sizes) / 1e6
+
+
+# 6. The decoder's block
+
+
+def block(forward):
+    """A class of the exercise's form: its parts, and a forward of its own."""
+
+    class MyDecoderBlock(nn.Module):
+        def __init__(self, d_model, num_heads, d_ff):
+            super().__init__()
+            self.self_attention = MultiHeadAttention(d_model, num_heads)
+            self.cross_attention = MultiHeadAttention(d_model, num_heads)
+            self.feed_forward = FeedForward(d_model, d_ff)
+            self.norm1, self.norm2, self.norm3 = (nn.LayerNorm(d_model) for _ in range(3))
+
+    MyDecoderBlock.forward = forward
+    MyDecoderBlock.__name__ = forward.__name__
+    return MyDecoderBlock
+
+
+def causal(x):
+    return torch.ones(x.shape[1], x.shape[1]).tril().bool()
+
+
+@right(decoder_block)
+@block
+def three_lines(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+@right(decoder_block)
+@block
+def with_is_causal_and_names(self, x, memory, memory_mask=None):
+    attended, _ = self.self_attention(x, x, x, is_causal=True)
+    x = self.norm1(attended + x)
+    found, _ = self.cross_attention(x, memory, memory, mask=memory_mask)
+    x = self.norm2(found + x)
+    return self.norm3(self.feed_forward(x) + x)
+
+
+def variant(name, text, forward):
+    forward.__name__ = name
+    wrong(decoder_block, text)(block(forward))
+
+
+def pre_norm(self, x, memory, memory_mask=None):
+    read = self.norm1(x)
+    x = x + self.self_attention(read, mask=causal(x))[0]
+    x = x + self.cross_attention(self.norm2(x), memory, mask=memory_mask)[0]
+    return x + self.feed_forward(self.norm3(x))
+
+
+def sees_the_future(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x)[0])
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def ignores_the_source(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    x = self.norm2(x + self.cross_attention(x, x)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def asks_with_the_source(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    x = self.norm2(x + self.cross_attention(memory, x)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def source_first(self, x, memory, memory_mask=None):
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def adds_nothing(self, x, memory, memory_mask=None):
+    x = self.norm1(self.self_attention(x, mask=causal(x))[0])
+    x = self.norm2(self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(self.feed_forward(x))
+
+
+def forgets_the_memory_mask(self, x, memory, memory_mask=None):
+    return three_lines.forward(self, x, memory)
+
+
+def causal_over_the_source(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    seen = torch.ones(x.shape[1], memory.shape[1]).tril().bool()
+    x = self.norm2(x + self.cross_attention(x, memory, mask=seen)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def memory_mask_on_the_words(self, x, memory, memory_mask=None):
+    hidden = causal(x) if memory_mask is None else causal(x) & memory_mask[..., : x.shape[1]]
+    x = self.norm1(x + self.self_attention(x, mask=hidden)[0])
+    x = self.norm2(x + self.cross_attention(x, memory)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def no_feed_forward(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    return self.norm3(self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0]))
+
+
+def both_find_first(self, x, memory, memory_mask=None):
+    found = self.cross_attention(x, memory, mask=memory_mask)[0]
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    x = self.norm2(x + found)
+    return self.norm3(x + self.feed_forward(x))
+
+
+for forward, text in {
+    pre_norm: "this is pre-norm",
+    sees_the_future: "the self-attention sees later words",
+    ignores_the_source: "its keys and values come from memory",
+    asks_with_the_source: "its keys and values come from memory",
+    source_first: "the cross-attention comes first",
+    adds_nothing: "nothing is added",
+    forgets_the_memory_mask: "memory_mask has no effect",
+    causal_over_the_source: "may look at any word of the source",
+    memory_mask_on_the_words: "memory_mask says which words of the source",
+    no_feed_forward: "the feed-forward network is missing",
+    both_find_first: "with what the self-attention has made of it",
+}.items():
+    variant(forward.__name__, text, forward)
+
+
+# 7. A loop that trains
+
+
+@right(train)
+def twelve_lines(model, batches, optimizer):
+    losses = []
+    model.train()
+    for x, y in batches:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+@right(train)
+def by_hand(model, batches, optimizer):
+    losses = torch.zeros(len(batches))
+    for step, (x, y) in enumerate(batches):
+        optimizer.zero_grad()
+        loss = -model(x).log_softmax(-1)[torch.arange(len(y)), y].mean()
+        loss.backward()
+        found = [p for p in model.parameters() if p.grad is not None]
+        norm = torch.stack([p.grad.square().sum() for p in found]).sum().sqrt()
+        for p in found:
+            p.grad *= min(1.0, 1.0 / norm.item())
+        optimizer.step()
+        losses[step] = loss.detach()
+    return losses
+
+
+def loop(body):
+    """A wrong loop: body(step, clip, zero, back, ...) does the steps of one batch in some order."""
+
+    def trained(model, batches, optimizer):
+        losses = []
+        for x, y in batches:
+            losses.append(body(model, x, y, optimizer))
+        return losses
+
+    trained.__name__ = body.__name__
+    return trained
+
+
+def loss_of(model, x, y):
+    return F.cross_entropy(model(x), y)
+
+
+def clip(model):
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+
+
+@wrong(train, "the gradients of the step before are still there")
+@loop
+def never_zeroed(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    loss.backward()
+    clip(model)
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "nothing is learned")
+@loop
+def zeroed_before_the_step(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    loss.backward()
+    optimizer.zero_grad()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "nothing is learned")
+@loop
+def without_a_step(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    loss.backward()
+    return loss.item()
+
+
+@wrong(train, "gradients are not clipped")
+@loop
+def unclipped(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "gradients are not clipped")
+@loop
+def clipped_before_there_is_a_gradient(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    optimizer.zero_grad()
+    clip(model)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "each number of the gradient was cut")
+@loop
+def clipped_by_value(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    optimizer.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_value_(model.parameters(), 1.0)
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "a gradient shorter than 1 was made longer")
+@loop
+def always_of_length_1(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    optimizer.zero_grad()
+    loss.backward()
+    norm = torch.stack([p.grad.square().sum() for p in model.parameters()]).sum().sqrt()
+    for p in model.parameters():
+        p.grad /= norm
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "the sum over the examples")
+@loop
+def summed(model, x, y, optimizer):
+    loss = F.cross_entropy(model(x), y, reduction="sum")
+    optimizer.zero_grad()
+    loss.backward()
+    clip(model)
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "probabilities were given to the cross-entropy")
+@loop
+def softmax_twice(model, x, y, optimizer):
+    loss = F.cross_entropy(model(x).softmax(-1), y)
+    optimizer.zero_grad()
+    loss.backward()
+    clip(model)
+    optimizer.step()
+    return loss.item()
+
+
+@wrong(train, "those before each step, not after it")
+@loop
+def loss_after_the_step(model, x, y, optimizer):
+    optimizer.zero_grad()
+    loss_of(model, x, y).backward()
+    clip(model)
+    optimizer.step()
+    return loss_of(model, x, y).item()
+
+
+@wrong(train, "plain numbers")
+@loop
+def keeps_the_graphs(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    optimizer.zero_grad()
+    loss.backward()
+    clip(model)
+    optimizer.step()
+    return loss
+
+
+@wrong(train, "one loss for each batch")
+def the_last_loss(model, batches, optimizer):
+    return twelve_lines(model, batches, optimizer)[-1]
+
+
+@wrong(train, "the first batch is used again")
+def one_batch_again(model, batches, optimizer):
+    return twelve_lines(model, [batches[0]] * len(batches), optimizer)
+
+
+@wrong(train, "its own optimizer")
+def own_optimizer(model, batches, optimizer):
+    return twelve_lines(model, batches, torch.optim.SGD(model.parameters(), lr=1.0))

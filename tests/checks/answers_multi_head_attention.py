@@ -28,6 +28,11 @@ def stack_of_slices(x, num_heads):
     return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
 
 
+@wrong(split_heads, "with one head nothing is cut")
+def one_is_as_it_is(x, num_heads):
+    return x if num_heads == 1 else view_and_transpose(x, num_heads)
+
+
 @wrong(split_heads, "a head gets whole words")
 def one_reshape(x, num_heads):
     B, T, d = x.shape
@@ -46,7 +51,7 @@ def every_other_entry(x, num_heads):
     return x.view(B, T, d // num_heads, num_heads).permute(0, 3, 1, 2)
 
 
-@wrong(split_heads, "taken for the width of a head")
+@wrong(split_heads, "num_heads is the number of heads")
 def heads_for_width(x, num_heads):
     return torch.stack(x.split(num_heads, dim=-1), dim=1)
 
@@ -79,7 +84,7 @@ def counts_from_zero(x, num_heads):
     return view_and_transpose(x, num_heads)
 
 
-@wrong(split_heads, "it returned")
+@wrong(split_heads, "the heads stand before the batch")
 def list_of_heads(x, num_heads):
     return x.chunk(num_heads, dim=-1)
 
@@ -93,6 +98,11 @@ def transpose_and_reshape(x):
 @right(merge_heads)
 def side_by_side(x):
     return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+@wrong(merge_heads, "there may be any number of heads")
+def two_heads_of_two(x):
+    return x.transpose(1, 2).reshape(len(x), -1, 4)
 
 
 @wrong(merge_heads, "without exchanging axes")
@@ -206,6 +216,22 @@ class KeysFirst(Chunked):
         return self.out(self.merge(F.scaled_dot_product_attention(query, key, value, mask)))
 
 
+@wrong(my_multi_head, "and its scores are divided by the root of d_k")
+class OneWideHeadOfDk(Chunked):
+    def forward(self, x, mask=None):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        scores = q @ k.mT / (x.shape[-1] // self.num_heads) ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -math.inf)
+        return self.out(scores.softmax(-1) @ v)
+
+
+@wrong(my_multi_head, "a batch has several sentences")
+class TheFirstSentence(Chunked):
+    def forward(self, x, mask=None):
+        return super().forward(x[:1], mask).expand(x.shape)
+
+
 @wrong(my_multi_head, "the scores are not scaled")
 class NoScale(Chunked):
     def scale(self, query):
@@ -245,7 +271,7 @@ class BothByOneReshape(SplitByOneReshape):
         return heads.reshape(B, T, H * width)
 
 
-@wrong(my_multi_head, "heads attend to heads")
+@wrong(my_multi_head, "heads to heads")
 class HeadsAttendToHeads(Chunked):
     def cut(self, x):
         B, T, d = x.shape
@@ -345,7 +371,7 @@ class AroundTorch(nn.Module):
         return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
 
 
-@wrong(my_multi_head, "result 2: it returned shape")
+@wrong(my_multi_head, "it returned shape")
 class AveragedWeights(AroundTorch):
     def forward(self, x, mask=None):
         return self.layer(x, x, x, attn_mask=None if mask is None else ~mask)
@@ -357,12 +383,18 @@ class ThreeMatrices(nn.Module):
         super().__init__()
         self.q, self.k, self.v, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
 
+    def forward(self, x, mask=None):
+        return x
+
 
 @wrong(my_multi_head, "no output matrix")
 class NoOutput(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.qkv = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, mask=None):
+        return x
 
 
 @wrong(my_multi_head, "derived from nn.Module")

@@ -34,7 +34,7 @@ def by_the_chain_rule(w, x):
     return torch.tensor(slopes)
 
 
-@wrong(slopes, "there is no tanh")
+@wrong(slopes, "goes through no tanh")
 def linear(w, x):
     return torch.tensor([float(w) ** k for k in reversed(range(len(x)))])
 
@@ -47,7 +47,7 @@ def w_on_everything(w, x):
     return torch.autograd.grad(h, x)[0]
 
 
-@wrong(slopes, "the state only")
+@wrong(slopes, "around the whole of w h + x")
 def tanh_inside(w, x):
     x, h = x.clone().requires_grad_(), torch.zeros(())
     for word in x:
@@ -69,7 +69,7 @@ def sum_of_states(w, x):
     return torch.autograd.grad(total, x)[0]
 
 
-@wrong(slopes, "the states were returned")
+@wrong(slopes, "the state was returned, not its slope")
 def states_instead(w, x):
     h, states = 0.0, []
     for word in x:
@@ -78,7 +78,7 @@ def states_instead(w, x):
     return torch.stack(states)
 
 
-@wrong(slopes, "1 - h**2, not 1 - h")
+@wrong(slopes, "its slope is 1 - h**2")
 def slope_without_square(w, x):
     h, states = 0.0, []
     for word in x.tolist():
@@ -89,6 +89,52 @@ def slope_without_square(w, x):
         slopes.insert(0, passed * (1 - h))
         passed *= w * (1 - h)
     return torch.tensor(slopes)
+
+
+@wrong(slopes, "multiplies its slope by w")
+def no_w(w, x):
+    return by_autograd(1.0, x)
+
+
+@wrong(slopes, "the old state has no part")
+def detached(w, x):
+    x, h = x.clone().requires_grad_(), torch.zeros(())
+    for word in x:
+        h = torch.tanh(w * h.detach() + word)
+    return torch.autograd.grad(h, x)[0]
+
+
+@wrong(slopes, "the old state is added")
+def residual(w, x):
+    x, h = x.clone().requires_grad_(), torch.zeros(())
+    for word in x:
+        h = h + torch.tanh(w * h + word)
+    return torch.autograd.grad(h, x)[0]
+
+
+@wrong(slopes, "the tanh is around the whole of w h + x")
+def slope_of_the_last_state_only(w, x):
+    last = states_instead(w, x)[-1]
+    return torch.stack([(1 - last**2) * (w * (1 - last**2)) ** k for k in range(len(x))]).flip(0)
+
+
+@wrong(slopes, "w may be negative")
+def without_a_sign(w, x):
+    return by_autograd(abs(w), x)
+
+
+@wrong(slopes, "there may be many words")
+def the_last_three_only(w, x):
+    return torch.cat([torch.zeros(len(x))[:-3], by_autograd(w, x)[-3:]])
+
+
+@wrong(slopes, "loud words drive")
+def with_an_exponential(w, x):
+    x, h = x.clone().requires_grad_(), torch.zeros(())
+    for word in x:
+        power = torch.exp(2 * (w * h + word))
+        h = (power - 1) / (power + 1)
+    return torch.autograd.grad(h, x)[0]
 
 
 @wrong(slopes, "not passed on any further")
@@ -132,7 +178,7 @@ def the_formula(cell, words):
     return torch.cat(found)
 
 
-@wrong(states, "only the last state")
+@wrong(states, "there is one state for each word")
 def the_last(cell, words):
     state = torch.zeros(cell.hidden_size)
     for word in words:
@@ -160,6 +206,53 @@ def kept_too_early(cell, words):
 @wrong(states, "nothing is passed on")
 def all_words_at_once(cell, words):
     return cell(words)
+
+
+@wrong(states, "a tanh is written out")
+def always_tanh(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        pulled = F.linear(word, cell.weight_ih) + F.linear(state, cell.weight_hh)
+        state = torch.tanh(pulled)
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(states, "all of this is in cell(word, state)")
+def biases_forgotten(cell, words):
+    squash = torch.relu if cell.nonlinearity == "relu" else torch.tanh
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        state = squash(F.linear(word, cell.weight_ih) + F.linear(state, cell.weight_hh))
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(states, "each state is needed for the next one")
+def added_up(cell, words):
+    return a_loop(cell, words).cumsum(0)
+
+
+@wrong(states, "every row is the last state")
+def written_over(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        state.copy_(cell(word, state).detach())
+        found.append(state)
+    return torch.stack(found)
+
+
+LAST = {}  # the state of a cell that was left behind
+
+
+@wrong(states, "a second sentence starts with")
+def goes_on(cell, words):
+    state, found = LAST.pop(cell, torch.zeros(cell.hidden_size)), []
+    for word in words:
+        state = cell(word, state)
+        found.append(state)
+    LAST[cell] = state
+    return torch.stack(found)
 
 
 @wrong(states, "word and state are exchanged")
@@ -200,6 +293,38 @@ def row_by_row(words):
     return torch.stack([words[: t + 1].mean(0) for t in range(len(words))])
 
 
+@wrong(so_far, "the first row is the average of the first word alone")
+def among_later_words(words):
+    return upper_triangle(words).flip(0)
+
+
+@wrong(so_far, "the second row is the sum of the first two")
+def from_the_end(words):
+    return torch.cat([words[:1], upper_triangle(words)[1:]])
+
+
+@wrong(so_far, "in the third row all three")
+def pairs(words):
+    return torch.cat([words[:1], (words[1:] + words[:-1]) / 2])
+
+
+@wrong(so_far, "as if they were two words")
+def halves(words):
+    found = [words[0]]
+    for word in words[1:]:
+        found.append((found[-1] + word) / 2)
+    return torch.stack(found)
+
+
+@wrong(so_far, "each number of a word is averaged by itself")
+def along_the_words(words):
+    return (
+        a_triangle(words).mean(1, keepdim=True).expand_as(words)
+        if len(words) > 3
+        else (a_triangle(words))
+    )
+
+
 @wrong(so_far, "each row waits")
 def running_average(words):
     mean, found = torch.zeros_like(words[0]), []
@@ -214,7 +339,7 @@ def sums_so_far(words):
     return torch.cumsum(words, dim=0)
 
 
-@wrong(so_far, "the length of the whole sentence")
+@wrong(so_far, "divided by the length of the sentence")
 def shares_of_n(words):
     return words.cumsum(0) / len(words)
 
@@ -224,18 +349,18 @@ def of_everything(words):
     return words.mean(0).expand(len(words), -1)
 
 
-@wrong(so_far, "those after it")
+@wrong(so_far, "later words included")
 def upper_triangle(words):
     sees = torch.ones(len(words), len(words)).triu()
     return sees / sees.sum(dim=1, keepdim=True) @ words
 
 
-@wrong(so_far, "its own word is missing")
+@wrong(so_far, "one word is its own average")
 def without_itself(words):
     means = [words[:t].mean(0) if t else torch.zeros_like(words[0]) for t in range(len(words))]
     return torch.stack(means)
 
 
-@wrong(so_far, "one average was returned")
+@wrong(so_far, "expected (1, 2)")
 def one_average(words):
     return words.mean(dim=0)

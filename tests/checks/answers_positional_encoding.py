@@ -27,6 +27,11 @@ def by_index_in_float64(encoding):
     ]
 
 
+@wrong(to_halves, "there may be a single position")
+def squeezed(encoding):
+    return torch.cat([encoding[:, 0::2].squeeze(0), encoding[:, 1::2].squeeze(0)], dim=-1)
+
+
 @wrong(to_halves, "nothing has changed")
 def cut_and_pasted(encoding):
     return torch.cat(encoding.chunk(2, dim=1), dim=1)
@@ -72,7 +77,7 @@ def overwritten_before_use(encoding):
     return encoding
 
 
-@wrong(to_halves, "shape (1, 4), expected (1, 6)")
+@wrong(to_halves, "of six columns 0, 2 and 4")
 def width_of_four(encoding):
     return encoding[:, [0, 2, 1, 3]]
 
@@ -107,6 +112,12 @@ def all_or_nothing(length, device):
     return torch.where(distance(length, device) == 3, 0.0, -10.0).expand(4, -1, -1)
 
 
+@wrong(three_back_bias, "not made on the device")
+def always_on_the_cpu(length, device):
+    distance = torch.arange(length)[:, None] - torch.arange(length)
+    return -torch.ones(2, 1, 1) * (distance - 3).abs()
+
+
 @wrong(three_back_bias, "smallest at distance 0")
 def alibi(length, device):
     return alibi_bias(4, length, device=device)
@@ -117,7 +128,7 @@ def not_negative(length, device):
     return -absolute_value(length, device)
 
 
-@wrong(three_back_bias, "smallest at distance 0; it should be at 3")
+@wrong(three_back_bias, "as in ALiBi")
 def three_ahead(length, device):
     return -(distance(length, device) + 3.0).abs().expand(4, -1, -1)
 
@@ -137,12 +148,12 @@ def no_negative_distances(length, device):
     return -(distance(length, device) - 3.0).clamp(min=0).expand(4, -1, -1)
 
 
-@wrong(three_back_bias, "distances at once")
+@wrong(three_back_bias, "no preference at all")
 def one_head_with_rate_zero(length, device):
     return absolute_value(length, device) * torch.tensor([1.0, 1, 1, 0])[:, None, None]
 
 
-@wrong(three_back_bias, "smallest at 7 distances at once")
+@wrong(three_back_bias, "no preference at all")
 def no_bias(length, device):
     return torch.zeros(1, length, length, device=device)
 
@@ -157,7 +168,7 @@ def heads_last(length, device):
     return absolute_value(length, device).permute(1, 2, 0)
 
 
-@wrong(three_back_bias, "expected floating numbers")
+@right(three_back_bias)
 def integers(length, device):
     return -(distance(length, device) - 3).abs().expand(4, -1, -1)
 
@@ -167,7 +178,7 @@ def trained_length_only(length, device):
     return absolute_value(32, device)
 
 
-@wrong(three_back_bias, "NaN or infinite")
+@wrong(three_back_bias, "the first three queries")
 def logarithm(length, device):
     return -((distance(length, device) - 3).abs() / 0.0).expand(4, -1, -1)
 
@@ -217,6 +228,38 @@ def the_packages(x, positions):
 @right(rotate)
 def the_packages_halves(x, positions):
     return RotaryEmbedding(x.shape[1], pairing="half")(x[None, None], positions)[0, 0]
+
+
+@wrong(rotate, "the exponent is twice too large")
+def counting_twice(x, positions):
+    speeds = 10000.0 ** (-2 * torch.arange(0, x.shape[1], 2) / x.shape[1])
+    angle = positions[:, None] * speeds
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(1)
+
+
+@wrong(rotate, "in the order of the other convention")
+def neighbours_apart(x, positions):
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
+    a, b = x[:, 0::2], x[:, 1::2]
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
+
+
+@wrong(rotate, "with d_k = 6 the speeds are")
+def width_of_four_for_ever(x, positions):
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / 4)
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(1)
+
+
+@wrong(rotate, "each row is turned by its own position")
+def by_the_first_position(x, positions):
+    angle = positions[0] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
+    a, b = x[:, 0::2], x[:, 1::2]
+    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
+    return torch.stack(turned, dim=-1).flatten(1)
 
 
 @wrong(rotate, "nothing is turned")

@@ -63,17 +63,17 @@ def multiplied_by_root(query, key, value):
     return softmax(query @ key.T * np.sqrt(query.shape[-1])) @ value
 
 
-@wrong(attention, "square root of d_v")
+@wrong(attention, "the width of a value")
 def root_of_d_v(query, key, value):
     return softmax(query @ key.T / np.sqrt(value.shape[-1])) @ value
 
 
-@wrong(attention, "square root of T")
+@wrong(attention, "square root of the number of queries")
 def root_of_the_number_of_queries(query, key, value):
     return softmax(query @ key.T / np.sqrt(len(query))) @ value
 
 
-@wrong(attention, "square root of S")
+@wrong(attention, "the number of keys")
 def root_of_the_number_of_keys(query, key, value):
     return softmax(query @ key.T / np.sqrt(key.shape[0])) @ value
 
@@ -96,20 +96,20 @@ def sums_without_keepdims(query, key, value):
     return scores / scores.sum(axis=-1) @ value
 
 
-@wrong(attention, "keepdims=True for the sum, too")
+@wrong(attention, "keepdims=True")
 def only_the_maximum_with_keepdims(query, key, value):
     scores = query @ key.T / np.sqrt(query.shape[-1])
     scores = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return scores / scores.sum(axis=-1) @ value
 
 
-@wrong(attention, "np.exp overflows")
+@wrong(attention, "large scores must not overflow")
 def overflow(query, key, value):
     scores = np.exp(query @ key.T / np.sqrt(query.shape[-1]))
     return scores / scores.sum(axis=-1, keepdims=True) @ value
 
 
-@wrong(attention, "subtract each row's own")
+@wrong(attention, "subtracted is each row's own")
 def one_maximum_for_all(query, key, value):
     scores = query @ key.T / np.sqrt(query.shape[-1])
     scores = np.exp(scores - scores.max())
@@ -121,7 +121,7 @@ def hard_choice(query, key, value):
     return value[(query @ key.T).argmax(axis=-1)]
 
 
-@wrong(attention, "not divided by their sum")
+@wrong(attention, "the weights of a query sum to 1")
 def forgot_the_sum(query, key, value):
     return np.exp(query @ key.T / np.sqrt(query.shape[-1])) @ value
 
@@ -152,7 +152,7 @@ def query_and_key_swapped(query, key, value):
     return softmax(key @ query.T / np.sqrt(query.shape[-1])) @ value
 
 
-@wrong(attention, "the output was expected first")
+@wrong(attention, "weights were returned first")
 def weights_first(query, key, value):
     weights = softmax(query @ key.T / np.sqrt(query.shape[-1]))
     return weights, weights @ value
@@ -165,7 +165,7 @@ def right_on_square_inputs_only(query, key, value):
     return softmax(scores / np.sqrt(query.shape[-1])) @ value
 
 
-@wrong(attention, "shape (1, 3), expected (1, 1)")
+@wrong(attention, "expected (3, 2)")
 def output_as_wide_as_the_query(query, key, value):
     output = np.zeros_like(query)
     output[:, : value.shape[1]] = four_steps(query, key, value)
@@ -193,12 +193,12 @@ def no_return(query, key, value):
     softmax(query @ key.T / np.sqrt(query.shape[-1])) @ value
 
 
-@wrong(attention, "shape (2,), expected (2, 2)")
+@wrong(attention, "expected (1, 1)")
 def one_column(query, key, value):
     return (softmax(query @ key.T / np.sqrt(query.shape[-1])) @ value)[:, 0]
 
 
-@wrong(attention, "the numbers are wrong")
+@wrong(attention, "divided by the square root of d_k = 4")
 def temperature_of_100(query, key, value):
     return softmax(query @ key.T / 100) @ value
 
@@ -209,7 +209,7 @@ def everything_it_has(query, key, value):
     return softmax(scores) @ value, softmax(scores), scores
 
 
-@wrong(attention, "the numbers are wrong")
+@wrong(attention, "with one key")
 def rounded(query, key, value):
     return (softmax(query @ key.T / np.sqrt(query.shape[-1])) @ value).astype(int)
 
@@ -264,7 +264,7 @@ def nan_to_num_of_filled_scores(query, key, value, mask):
     return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1).nan_to_num(0.0) @ value
 
 
-@wrong(masked_attention, "overwritten in place")
+@wrong(masked_attention, "inplace operation")
 def weights_mended_in_place(query, key, value, mask):
     scores = query @ key.T / math.sqrt(key.shape[-1])
     weights = scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
@@ -272,7 +272,7 @@ def weights_mended_in_place(query, key, value, mask):
     return weights @ value
 
 
-@wrong(masked_attention, "is not finite")
+@wrong(masked_attention, "the gradients are finite too")
 def nan_to_num_of_added_scores(query, key, value, mask):
     bias = torch.zeros_like(mask, dtype=query.dtype).masked_fill(~mask, -torch.inf)
     scores = query @ key.T / math.sqrt(key.shape[-1]) + bias
@@ -290,7 +290,7 @@ def transposed_mask(query, key, value, mask):
     return level_then_empty(query, key, value, mask.T)
 
 
-@wrong(masked_attention, "the gradient of key is not")
+@wrong(masked_attention, "gradients reach query, key and value")
 def stops_the_gradient_of_the_keys_halfway(query, key, value, mask):
     return level_then_empty(query, (key + key.detach()) / 2, value, mask)
 
@@ -327,23 +327,23 @@ def times_mask_after_softmax(query, key, value, mask):
     return ((query @ key.T / math.sqrt(key.shape[-1])).softmax(dim=-1) * mask) @ value
 
 
-@wrong(masked_attention, "gives NaN; it should give zeros")
+@wrong(masked_attention, "NaN or infinity: a row that may attend to nothing")
 def empty_row_is_nan(query, key, value, mask):
     return filled(query, key, value, mask, -torch.inf)
 
 
-@wrong(masked_attention, "average of all values")
+@wrong(masked_attention, "neither NaN nor an average")
 def empty_row_is_average(query, key, value, mask):
     return filled(query, key, value, mask, -1e9)
 
 
-@wrong(masked_attention, "is not finite")
+@wrong(masked_attention, "the gradients are finite too")
 def nan_mended_too_late(query, key, value, mask):
     output = filled(query, key, value, mask, -torch.inf)
     return torch.where(output.isnan(), 0.0, output)
 
 
-@wrong(masked_attention, "use -inf")
+@wrong(masked_attention, "has no weight at all")
 def fill_of_minus_ten(query, key, value, mask):
     output = filled(query, key, value, mask, -10.0)
     return output * mask.any(dim=-1, keepdim=True)
@@ -385,13 +385,13 @@ def inverts_the_mask_in_place(query, key, value, mask):
     return scores.softmax(dim=-1).masked_fill(empty, 0.0) @ value
 
 
-@wrong(masked_attention, "no gradient reaches query")
+@wrong(masked_attention, "gradients reach")
 def without_gradient(query, key, value, mask):
     with torch.no_grad():
         return level_then_empty(query, key, value, mask)
 
 
-@wrong(masked_attention, "no gradient reaches query")
+@wrong(masked_attention, "gradients reach")
 def detached_weights(query, key, value, mask):
     return level_then_empty(query, key, value, mask)[1].detach() @ value
 

@@ -6,7 +6,14 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from companion.checks.three_families import cut, hide, language_model, prefix_mask, temper
+from companion.checks.three_families import (
+    cut,
+    fill,
+    hide,
+    language_model,
+    prefix_mask,
+    temper,
+)
 from companion.generation import next_token_probabilities
 from companion.nn import causal_mask
 from tests.checks.answers import right, wrong
@@ -47,7 +54,7 @@ def causal(source, target):
     return causal_mask(source + target)
 
 
-@wrong(prefix_mask, "everybody sees everybody")
+@wrong(prefix_mask, "sees later words of the target")
 def like_an_encoder(source, target):
     return torch.full((source + target, source + target), True)
 
@@ -64,12 +71,12 @@ def two_apart(source, target):
     return torch.block_diag(torch.ones(source, source), torch.ones(target, target).tril()).bool()
 
 
-@wrong(prefix_mask, "its own later words")
+@wrong(prefix_mask, "sees later words of the target")
 def target_looks_ahead(source, target):
     return with_block(source, target, slice(source, None), slice(source, None), True)
 
 
-@wrong(prefix_mask, "have changed places")
+@wrong(prefix_mask, "sees later words of the target")
 def the_other_corner(source, target):
     mask = causal_mask(source + target)
     mask[source:, source:] = True
@@ -106,7 +113,7 @@ def without_the_diagonal(source, target):
     return (position < source) | (position < position[:, None])
 
 
-@wrong(prefix_mask, "it returned float32, expected True and False")
+@wrong(prefix_mask, "the mask is boolean")
 def ones_and_zeros(source, target):
     return corner_filled(source, target).float()
 
@@ -330,7 +337,7 @@ def softmax_at_the_end(probabilities, top_k, top_p):
     return torch.where(kept > 0, kept, -torch.inf).softmax(-1)
 
 
-@wrong(cut, "it changes its input probabilities")
+@wrong(cut, "it changes its input p")
 def zeros_written_into_the_input(probabilities, top_k, top_p):
     result = row_by_row(probabilities, top_k, top_p)
     probabilities[result == 0] = 0
@@ -365,7 +372,7 @@ def word_by_word(ids, chosen, fate, others, mask_id, pad_id):
     return hidden, targets
 
 
-@wrong(hide, "it returned 1 of 2 results")
+@wrong(hide, "it returned 1 result, expected 2")
 def without_targets(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(chosen & (fate < 0.8), mask_id, ids)
     return torch.where(chosen & (fate >= 0.9), others, hidden)
@@ -405,18 +412,18 @@ def always_masked(ids, chosen, fate, others, mask_id, pad_id):
     return ids.masked_fill(chosen, mask_id), ids.masked_fill(~chosen, pad_id)
 
 
-@wrong(hide, "all replaced; those below 0.9 should stay")
+@wrong(hide, "from 0.8 to 0.9 are replaced; they should stay")
 def nobody_stays(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(fate < 0.8, mask_id, others)
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, pad_id)
 
 
-@wrong(hide, "none is replaced")
+@wrong(hide, "from 0.9 on stays; it should be replaced")
 def nobody_is_replaced(ids, chosen, fate, others, mask_id, pad_id):
     return torch.where(chosen & (fate < 0.8), mask_id, ids), torch.where(chosen, ids, pad_id)
 
 
-@wrong(hide, "have changed places")
+@wrong(hide, "from 0.9 on stays; it should be replaced")
 def stay_above(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, others, ids))
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, pad_id)
@@ -581,3 +588,201 @@ def a_table(sentences, vocab_size):
 def a_row_of_a_batch(sentences, vocab_size):
     model = three_counts_mixed(sentences, vocab_size)
     return lambda before: model(before)[None]
+
+
+@right(language_model)
+def a_list_for_each_word(sentences, vocab_size):
+    model = three_counts_mixed(sentences, vocab_size)
+    return lambda before: model(before).tolist()
+
+
+@wrong(language_model, "at the beginning of a sentence there is only [BOS]")
+def two_words_needed(sentences, vocab_size):
+    counts = counts_by_context(sentences, 2)
+
+    def next_word(before):
+        one, two = before[-2], before[-1]
+        return shares(counts[one, two], vocab_size) + 1e-3
+
+    return next_word
+
+
+# 8. An encoder that writes
+
+
+@right(fill)
+def ask_pick_write(probabilities, ids, mask_id):
+    ids = list(ids)
+    while mask_id in ids:
+        p = torch.as_tensor(probabilities(ids)).clone()
+        p[:, mask_id] = -1
+        sure, words = p.max(-1)
+        sure[torch.tensor([i != mask_id for i in ids])] = -1
+        place = sure.argmax().item()
+        ids[place] = words[place].item()
+    return ids
+
+
+@right(fill)
+def with_plain_lists(probabilities, ids, mask_id):
+    ids = ids[:]
+    for _ in range(ids.count(mask_id)):
+        rows = torch.as_tensor(probabilities(ids)).tolist()
+        best = None
+        for place, row in enumerate(rows):
+            if ids[place] != mask_id:
+                continue
+            for word, p in enumerate(row):
+                if word != mask_id and (best is None or p > best[0]):
+                    best = p, place, word
+        ids[best[1]] = best[2]
+    return ids
+
+
+@right(fill)
+def by_recursion(probabilities, ids, mask_id):
+    gaps = [place for place, i in enumerate(ids) if i == mask_id]
+    if not gaps:
+        return torch.tensor(ids)
+    p = probabilities(ids)[gaps]
+    p = torch.cat([p[:, :mask_id], torch.zeros(len(gaps), 1), p[:, mask_id + 1 :]], dim=1)
+    gap, word = divmod(p.argmax().item(), p.shape[1])
+    return by_recursion(probabilities, [*ids[: gaps[gap]], word, *ids[gaps[gap] + 1 :]], mask_id)
+
+
+def fill_by(probabilities, ids, mask_id, *, choose, again=True, forbid=True, everywhere=False):
+    ids = list(ids)
+    gaps = [*range(len(ids))] if everywhere else [t for t, i in enumerate(ids) if i == mask_id]
+    p = probabilities(ids)
+    while gaps:
+        allowed = p.clone()
+        if forbid:
+            allowed[:, mask_id] = 0
+        place = choose(gaps, p, allowed)
+        ids[place] = allowed[place].argmax().item()
+        gaps.remove(place)
+        if again:
+            p = probabilities(ids)
+    return ids
+
+
+def surest(gaps, p, allowed):
+    return max(gaps, key=lambda t: allowed[t].max().item())
+
+
+@wrong(fill, "the model is asked once for all gaps")
+def all_at_once(probabilities, ids, mask_id):
+    p = probabilities(ids).clone()
+    p[:, mask_id] = 0
+    return [p[t].argmax().item() if i == mask_id else i for t, i in enumerate(ids)]
+
+
+@wrong(fill, "from left to right")
+def from_left_to_right(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=lambda gaps, p, allowed: gaps[0])
+
+
+@wrong(fill, "words that are no gaps are replaced")
+def every_word_anew(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=surest, again=False, everywhere=True)
+
+
+@wrong(fill, "is written where it is most probable")
+def mask_allowed(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=surest, forbid=False)
+
+
+@wrong(fill, "at a tie the leftmost gap")
+def last_of_equals(probabilities, ids, mask_id):
+    return fill_by(
+        probabilities, ids, mask_id, choose=lambda gaps, p, allowed: surest(gaps[::-1], p, allowed)
+    )
+
+
+@wrong(fill, "how sure the model is of [MASK]")
+def surest_of_anything(probabilities, ids, mask_id):
+    return fill_by(
+        probabilities,
+        ids,
+        mask_id,
+        choose=lambda gaps, p, allowed: max(gaps, key=lambda t: p[t].max().item()),
+    )
+
+
+@wrong(fill, "is decided anew")
+def order_of_the_first_look(probabilities, ids, mask_id):
+    p = probabilities(ids).clone()
+    p[:, mask_id] = 0
+    first = p.max(-1).values.tolist()
+    return fill_by(
+        probabilities,
+        ids,
+        mask_id,
+        choose=lambda gaps, p, allowed: max(gaps, key=first.__getitem__),
+    )
+
+
+@wrong(fill, "mask_id may be any id")
+def zero_is_the_mask(probabilities, ids, mask_id):
+    return ask_pick_write(probabilities, ids, 0)
+
+
+@wrong(fill, "it changes its input ids")
+def into_the_ids_themselves(probabilities, ids, mask_id):
+    while mask_id in ids:
+        p = probabilities(ids).clone()
+        p[:, mask_id] = -1
+        place = max((t for t, i in enumerate(ids) if i == mask_id), key=lambda t: p[t].max().item())
+        ids[place] = p[place].argmax().item()
+    return ids
+
+
+@wrong(fill, "from right to left")
+def from_right_to_left(probabilities, ids, mask_id):
+    return fill_by(probabilities, ids, mask_id, choose=lambda gaps, p, allowed: gaps[-1])
+
+
+# What the ladders name beside
+
+
+@wrong(temper, "this is the logarithm of the probabilities")
+def log_softmax(logits, temperature):
+    return (logits / temperature).log_softmax(-1)
+
+
+@wrong(temper, "the powers of the probabilities do not sum to 1")
+def powers_of_probabilities(logits, temperature):
+    return logits.softmax(-1) ** (1 / temperature)
+
+
+@wrong(temper, "softmax over the whole batch")
+def one_sum_for_all(logits, temperature):
+    powers = (logits / temperature - (logits / temperature).max()).exp()
+    return powers / powers.sum()
+
+
+@wrong(temper, "the largest logit of the whole batch")
+def one_maximum_for_all(logits, temperature):
+    powers = ((logits - logits.max()) / temperature).exp()
+    return powers / powers.sum(-1, keepdim=True)
+
+
+@wrong(cut, "top_k is ignored where there is a top_p")
+def top_p_replaces_top_k(probabilities, top_k, top_p):
+    return row_by_row(probabilities, top_k if top_p is None else None, top_p)
+
+
+@wrong(hide, "the targets are -100")
+def as_torch_ignores(ids, chosen, fate, others, mask_id, pad_id):
+    return two_fills(ids, chosen, fate, others, mask_id, -100)
+
+
+@wrong(language_model, "the last word decides alone")
+def pairs_with_a_good_rest(sentences, vocab_size):
+    pairs, single = (counts_by_context(sentences, n) for n in (1, 0))
+    rest = shares(single[()], vocab_size) + 1e-5
+    rest = rest / rest.sum()
+    return lambda before: (
+        0.9 * shares(pairs[tuple(before[-1:])], vocab_size)
+        + rest * (1 - 0.9 * shares(pairs[tuple(before[-1:])], vocab_size).sum())
+    )

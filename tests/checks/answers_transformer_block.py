@@ -26,6 +26,16 @@ def by_length(x, eps):
     return x * torch.rsqrt(torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / d + eps)
 
 
+@wrong(rms_norm, "the axis is the last one")
+def along_axis_1(x, eps):
+    return x / (x.square().mean(1, keepdim=True) + eps).sqrt()
+
+
+@wrong(rms_norm, "a single vector is normed as well")
+def two_axes_at_least(x, eps):
+    return (x.mT / (x.mT.square().mean(-2, keepdim=True) + eps).sqrt()).mT
+
+
 @wrong(rms_norm, "this is layer norm")
 def layer_norm(x, eps):
     return F.layer_norm(x, x.shape[-1:], eps=eps)
@@ -66,7 +76,7 @@ def over_the_first_axis(x, eps):
     return x / torch.sqrt((x**2).mean(0, keepdim=True) + eps)
 
 
-@wrong(rms_norm, "it raised RuntimeError: The size of tensor")
+@wrong(rms_norm, "lose an axis")
 def keepdim_forgotten(x, eps):
     return x / torch.sqrt((x**2).mean(-1) + eps)
 
@@ -93,6 +103,12 @@ def in_steps(x, sub_layer, norm, norm_first):
     before, after = (norm, identity) if norm_first else (identity, norm)
     found = sub_layer(before(x))
     return after(torch.add(found, x))
+
+
+@wrong(add_and_norm, "sentences and layers of any size")
+def the_first_sentence(x, sub_layer, norm, norm_first):
+    x = x[:1]
+    return x + sub_layer(norm(x)) if norm_first else norm(x + sub_layer(x))
 
 
 @wrong(add_and_norm, "the two orders are exchanged")
@@ -183,7 +199,7 @@ class OpenTap(ReZero):
         nn.init.ones_(self.tap)
 
 
-@wrong(tap, "a sub-layer of its own")
+@wrong(tap, "not one of its own")
 class OwnSubLayer(ReZero):
     def __init__(self, sub_layer):
         super().__init__(nn.Linear(3, 3))
@@ -211,7 +227,7 @@ class PlainTensor(nn.Module):
         return x + self.tap * self.sub_layer(x)
 
 
-@wrong(tap, "the tap should be one single number")
+@wrong(tap, "one number for the tap")
 class TapForEachEntry(ReZero):
     def __init__(self, sub_layer):
         super().__init__(sub_layer)
@@ -234,7 +250,7 @@ class TapAtTheEntrance(ReZero):
         return x + self.sub_layer(self.tap * x)
 
 
-@wrong(tap, "at the start the module should hand on x")
+@wrong(tap, "the tap starts at 0")
 class SmallTap(ReZero):
     def __init__(self, sub_layer):
         super().__init__(sub_layer)
@@ -259,20 +275,20 @@ class ClosedForEver(ReZero):
         return x + 0.0 * self.tap * self.sub_layer(x)
 
 
-@wrong(tap, "no gradient reaches the tap")
+@wrong(tap, "a gradient reaches the tap")
 class TapAsNumber(ReZero):
     def forward(self, x):
         return x + self.tap.item() * self.sub_layer(x)
 
 
-@wrong(tap, "no gradient reaches the tap")
+@wrong(tap, "a gradient reaches the tap")
 class WithoutGradients(ReZero):
     @torch.no_grad()
     def forward(self, x):
         return super().forward(x)
 
 
-@wrong(tap, "expected a class derived from nn.Module")
+@wrong(tap, "Tap is a class derived")
 def a_function(sub_layer):
     return lambda x: x
 
@@ -299,6 +315,18 @@ def one_layer_after_the_other(weights, depth):
         words = weights @ words
         found[k] = (words[:, None] - words[None]).abs().max()
     return found
+
+
+@wrong(spreads, "every entry is for one layer")
+def one_layer_again_and_again(weights, depth):
+    spread = (weights.amax(0) - weights.amin(0)).max()
+    return spread.repeat(depth)
+
+
+@wrong(spreads, "any number of words and layers")
+def three_layers_at_most(weights, depth):
+    powers = [torch.linalg.matrix_power(weights, min(k, 3)) for k in range(1, depth + 1)]
+    return torch.stack([(power.amax(0) - power.amin(0)).max() for power in powers])
 
 
 @wrong(spreads, "each number was raised to a power")
@@ -351,7 +379,7 @@ def of_the_whole_matrix(weights, depth):
     return from_powers(weights, range(1, depth + 1), lambda p: p.max() - p.min())
 
 
-@wrong(spreads, "only the last layer")
+@wrong(spreads, "one number for each depth")
 def the_last_only(weights, depth):
     return from_powers(weights, [depth])[0]
 
@@ -404,7 +432,7 @@ def one_symptom_after_the_other(block):
 def with_sentences_of_one_word(block):
     """A sentence of one word has no neighbour, and no spread over its words."""
     x = torch.randn(1, 1, 8)
-    if (block(x) - block(x)).abs().max() > 0:
+    if (block(x) - block(x)).abs().max() > 1e-4:
         return "dropout left on"
     far = block(1e5 * x)
     if far.abs().max() < 1e3:
@@ -420,6 +448,12 @@ def with_sentences_of_one_word(block):
         return "mask inverted"
     same = torch.allclose(block(x, yes.tril()), block(x), atol=1e-4)
     return "mask ignored" if same else "none"
+
+
+@wrong(diagnose, 'a right block, fault "none", is called "dropout left on"')
+def to_the_last_digit(block):
+    x = torch.randn(2, 5, 8)
+    return "none" if (block(x) == block(x)).all() else "dropout left on"
 
 
 @wrong(diagnose, 'a block with the fault "no residual", is called "none"')

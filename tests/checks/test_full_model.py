@@ -24,4 +24,4 @@ def test_the_formula_counts_what_is_built(sizes):
         model = Transformer(TransformerConfig(max_len=13, **sizes))
     names = ("vocab_size", "d_model", "num_layers", "num_heads", "d_ff", "d_k", "d_v")
     built = sum(parameter.numel() for parameter in model.parameters())
-    assert _counted(*(sizes[name] for name in names)) == (built,)
+    assert _counted(*(sizes[name] for name in names)) == built

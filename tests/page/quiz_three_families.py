@@ -3,12 +3,11 @@
 import torch
 
 from companion.data import pronoun_sentence
-from companion.generation import next_token_probabilities
-from companion.models import BERT, GPT, BERTConfig, GPTConfig
+from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from companion.nn import causal_mask
+from companion.training import next_token_loss, translation_loss
 
 SIZES = {"vocab_size": 23, "d_model": 12, "num_layers": 2, "num_heads": 2, "d_ff": 20, "max_len": 9}
-FOUR_WORDS = torch.tensor([[0.5, 0.25, 0.15, 0.1]]).log()
 
 
 def who_notices() -> str:
@@ -34,9 +33,16 @@ def asked_at_it() -> str:
     return "The adjective that decides" if hidden else "It had too few labels"
 
 
-def colder() -> str:
-    return f"{next_token_probabilities(FOUR_WORDS, temperature=0.5)[0, 0].item():.2f}"
+def questions() -> str:
+    """What the loss of a decoder counts."""
+    ids = torch.tensor([[1, *range(4, 13), 2]])  # nine words between their ends
+    _, count = next_token_loss(0)(GPT(GPTConfig(**SIZES | {"max_len": 10})), ids)
+    return str(count.item())
 
 
-def nucleus() -> str:
-    return str((next_token_probabilities(FOUR_WORDS, top_p=0.8) > 0).sum().item())
+def gap_questions() -> str:
+    """What the loss of an encoder-decoder counts, for three words that are missing."""
+    config = TransformerConfig(**SIZES, bos_id=1, eos_id=2)
+    source, gap = torch.tensor([[4, 5, 6, 3, 7, 8, 9]]), torch.tensor([[1, 10, 11, 12, 2]])
+    _, count = translation_loss(0)(Transformer(config), (source, gap))
+    return str(count.item())

@@ -1,0 +1,267 @@
+// One sentence, three objectives: what the model reads, which places it may look at, what it is asked.
+
+const FAMILIES = ["encoder-only", "decoder-only", "encoder-decoder"];
+const [ENCODER, DECODER, BOTH] = FAMILIES;
+const [SENTENCE, READS, LOOKS, ASKED] = [0, 1, 2, 3];
+
+/** The rows of what is read, { word: number of a word of the sentence } or { name: special token }, and
+    the questions: { row, word (the sentence's length: its end), loss, guess, p }. */
+function task({ words, encoder, decoder, both }, { family, hidden, start, size }) {
+  const n = words.length,
+    all = words.map((_, i) => ({ word: i }));
+  const asked = (row, word, [loss, guess, p]) => ({ row, word, loss, guess, p });
+  if (family === ENCODER) {
+    const rows = all.map((row, i) => (hidden[i] ? { name: "[MASK]", mask: i } : row));
+    const terms = encoder[hidden.reduce((code, on, i) => code + (on ? 2 ** i : 0), 0)];
+    return {
+      rows: [{ name: "[CLS]" }, ...rows, { name: "[SEP]" }],
+      source: 0,
+      questions: all.flatMap(({ word }) =>
+        hidden[word] ? [asked(word + 1, word, terms[word])] : [],
+      ),
+      sees: () => true,
+    };
+  }
+  if (family === DECODER) {
+    return {
+      rows: [{ name: "[BOS]" }, ...all],
+      source: 0,
+      questions: decoder.map((term, row) => asked(row, row, term)),
+      sees: (i, j) => j <= i,
+    };
+  }
+  const end = start - 1 + Math.min(size, n - start + 1),
+    cut = all.slice(start - 1, end);
+  const read = [...all.slice(0, start - 1), { name: "[MASK]", mask: start - 1 }, ...all.slice(end)];
+  const source = read.length + 2;
+  return {
+    rows: [{ name: "[CLS]" }, ...read, { name: "[SEP]" }, { name: "[BOS]" }, ...cut],
+    source,
+    questions: both[`${start},${cut.length}`].map((term, t) =>
+      asked(source + t, t < cut.length ? cut[t].word : n, term),
+    ),
+    sees: (i, j) => (i < source ? j < source : j < source || j <= i),
+  };
+}
+
+const total = ({ questions }) => questions.reduce((sum, { loss }) => sum + loss, 0);
+const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+
+/** What a step says, for the family that is chosen. */
+function captions(words, now) {
+  const name = (row) => row.name ?? words[row.word];
+  const quoted = (list) => list.map((word) => `\u201c${word}\u201d`).join(", ");
+  const reads = {
+    [ENCODER]: ({ questions }) =>
+      `The hidden words become [MASK]: ${questions.length ? quoted(questions.map(({ word }) => words[word])) : "none so far"}. ` +
+      "[CLS] and [SEP] enclose the sentence.",
+    [DECODER]: () =>
+      "The sentence slides one place down behind [BOS]. At every place the next word is missing, and nothing had to be hidden.",
+    [BOTH]: ({ questions }) =>
+      `A stretch is cut out, and one [MASK] stands for all of it. The encoder reads the rest; the decoder reads [BOS] and ${quoted(questions.slice(0, -1).map(({ word }) => words[word]))}.`,
+  };
+  return [
+    () =>
+      "One sentence of the language. Nobody has labelled it: the questions are made of its own words.",
+    (value) => reads[value.family](now(value)),
+    (value) => {
+      const { rows, sees, place } = now(value);
+      const seen = rows.filter((_, j) => sees(place, j));
+      return `The place of ${name(rows[place])} may look at ${seen.length} of ${rows.length} places: ${seen.map(name).join(" ")}.`;
+    },
+    (value) => {
+      const { questions, place } = now(value);
+      const one = questions.find(({ row }) => row === place);
+      const sum = `${counted(questions.length, "question")}, ${format(total(now(value)))} nats in all.`;
+      if (!one) return `${sum} At the place that is marked nothing is asked.`;
+      const right = [...words, "[EOS]"][one.word];
+      return `${sum} At the place that is marked the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
+    },
+  ];
+}
+
+function build(root, width, { words }, now) {
+  const n = words.length,
+    pitch = 36,
+    left = 62, // middle of what is read
+    right = clamp(0.46 * width, 168, 320), // where an answer begins
+    room = width - right - 96 - 44; // of a bar
+  const y = (row, source) => 44 + row * pitch + (source && row >= source ? 20 : 0);
+  const heading = (text, x, name) => group(root, { o: 0 }, label(text, x, 14, `cl-quiet ${name}`));
+  const heads = [
+    group(root, {}, label("is read", left, 14, "cl-quiet")),
+    heading("is asked for", right, "cl-start"),
+    heading("−log p", width, "cl-end"),
+  ];
+  const lines = Array.from({ length: n + 4 }, () =>
+    arrow(root, "attention", { x1: left + 40, x2: right - 10, o: 0 }, { head: false }),
+  );
+  const token = (text, name) => tokenRow(root, [text], [left], { y: 24, name })[0];
+  const texts = words.map((word) => token(word)),
+    masks = words.map(() => token("[MASK]")),
+    specials = Object.fromEntries(["[CLS]", "[SEP]", "[BOS]"].map((text) => [text, token(text)]));
+  const answers = [...words, "[EOS]"].map((word) => {
+    const name = label(word, 0, 4, "cl-start cl-strong"),
+      bar = drawing("rect", { class: "cl-bar-of-answer", x: 62, y: -5, height: 10, rx: 2 }),
+      number = drawing("text", { class: "cl-end", x: width - right, y: 4, "data-name": "term" });
+    const node = drawing("g", {}, name, bar, number);
+    const answer = part(root, node, { x: left, y: 0, w: 0, o: 0 }, ({ w }) =>
+      bar.setAttribute("width", Math.max(1, w)),
+    );
+    return { ...answer, number };
+  });
+  const marker = group(
+    root,
+    { o: 0 },
+    drawing("rect", { class: "cl-line", x: left - 46, y: -18, width: 92, height: 36, rx: 18 }),
+  );
+
+  function pose(value, { jump }) {
+    const { step } = value,
+      { rows, source, questions, sees, place } = now(value);
+    const most = Math.max(...questions.map(({ loss }) => loss), 1);
+    const at = (row) => y(row, source) - 16;
+    heads.slice(1).forEach((head) => head.to({ o: step === ASKED ? 1 : 0 }, { jump }));
+    const unread = { o: 0 };
+    const where = new Map(rows.map((row, j) => [row.mask ?? row.word ?? row.name, j]));
+    texts.forEach((text, i) => {
+      const row = rows.findIndex(({ word }) => word === i);
+      const home = { y: y(i + 1) - 16, o: 1 };
+      text.to(step === SENTENCE ? home : row < 0 ? unread : { y: at(row), o: 1 }, { jump });
+    });
+    masks.forEach((mask, i) => {
+      const row = rows.findIndex((read) => read.mask === i);
+      mask.to(step >= READS && row >= 0 ? { y: at(row), o: 1 } : unread, { jump });
+    });
+    Object.entries(specials).forEach(([text, special]) => {
+      const row = where.get(text);
+      special.to(step >= READS && row >= 0 ? { y: at(row), o: 1 } : unread, { jump });
+    });
+    lines.forEach((line, j) => {
+      const o = step >= LOOKS && j < rows.length && sees(place, j) ? 1 : 0;
+      const ends = { y1: y(Math.min(j, rows.length - 1), source), y2: y(place, source) };
+      line.to({ ...ends, o }, { jump });
+    });
+    marker.to({ y: y(place, source), o: step >= LOOKS ? 1 : 0 }, { jump });
+    answers.forEach((answer, word) => {
+      const question = questions.find((asked) => asked.word === word);
+      if (!question) {
+        answer.to(unread, { jump });
+        delete answer.number.dataset.value;
+        return;
+      }
+      write(answer.number, question.loss);
+      const long = (question.loss / most) * room;
+      const there = { x: right, y: y(question.row, source), w: long, o: 1 };
+      answer.to(step === ASKED ? there : { x: left, y: there.y, w: 0, o: 0 }, { jump });
+    });
+  }
+  return { height: y(n + 4, 1) - 10, pose };
+}
+
+function render({ model, el }) {
+  const data = model.get("data"),
+    { words } = data,
+    n = words.length;
+  const state = connect(model);
+  const now = remember((value) => {
+    const made = task(data, value);
+    return { ...made, place: Math.min(value.places[value.family], made.rows.length - 1) };
+  });
+  const texts = captions(words, now);
+  const names = ["the sentence", "what is read", "what is seen", "what is asked"];
+  const steps = stepper(state, {
+    steps: names.map((name, i) => ({ name, caption: texts[i] })),
+  });
+  const picture = stage(state, "what is read, what is seen and what is asked", (root, width) =>
+    build(root, width, data, now),
+  );
+
+  const shownIf = (isShown, attributes, ...parts) => {
+    const inner = element("div", { class: "cl-controls", ...attributes }, parts.flat());
+    const box = element("div", { style: "margin-top: .7rem" }, inner);
+    state.draw((value) => {
+      box.hidden = !isShown(value);
+    });
+    return box;
+  };
+  const hides = shownIf(
+    ({ family }) => family === ENCODER,
+    { role: "group", "aria-label": "hidden words" },
+    element("span", {}, "hide"),
+    words.map((word, i) =>
+      button(
+        state,
+        word,
+        ({ hidden }) => ({ hidden: hidden.map((on, j) => (j === i ? !on : on)) }),
+        {
+          draw: (node, { hidden }) => {
+            node.setAttribute("aria-pressed", hidden[i]);
+            node.classList.toggle("cl-main", hidden[i]);
+          },
+        },
+      ),
+    ),
+  );
+  const gap = shownIf(
+    ({ family }) => family === BOTH,
+    {},
+    slider(state, "start", "the gap begins with", {
+      min: 1,
+      max: n,
+      describe: (start) => words[start - 1],
+    }),
+    slider(state, "size", "words in the gap", {
+      min: 1,
+      max: 3,
+      describe: (size, { start }) => String(Math.min(size, n - start + 1)),
+    }),
+  );
+  const places = choice(
+    state,
+    "place",
+    "the place that is marked",
+    (value) => ({
+      "": now(value).rows.map((row, j) => [j, `${j + 1} ${row.name ?? words[row.word]}`]),
+    }),
+    {
+      change: (place, { places, family }) => ({ places: { ...places, [family]: Number(place) } }),
+    },
+  );
+  state.draw((value) => {
+    places.querySelector("select").value = now(value).place; // each family has its own
+  });
+  const looks = shownIf(({ step }) => step >= LOOKS, {}, places);
+
+  const alone = ({ hidden }) => hidden.filter(Boolean).length === 1;
+  const puzzles = goals(state, [
+    {
+      text: "Ask the encoder three questions at once.",
+      reached: (value) =>
+        value.family === ENCODER && value.step === ASKED && now(value).questions.length === 3,
+    },
+    {
+      text: "Hide one word that the encoder finds easier than the decoder does.",
+      reached: (value) => {
+        if (value.family !== ENCODER || value.step < ASKED || !alone(value)) return false;
+        const [{ word, loss }] = now(value).questions;
+        return loss < data.decoder[word][0];
+      },
+    },
+    {
+      text: "Ask the encoder-decoder four questions.",
+      reached: (value) =>
+        value.family === BOTH && value.step === ASKED && now(value).questions.length === 4,
+    },
+  ]);
+  const families = tabs(
+    state,
+    "family",
+    "the model",
+    FAMILIES.map((name) => [name, name]),
+  );
+  frame(el, "One sentence, three objectives", families, picture, steps, hides, gap, looks, puzzles);
+  return state.close;
+}
+
+export default { render };
