@@ -263,7 +263,10 @@ def next_probabilities(
     """
     if temperature == 0:
         return F.one_hot(logits.argmax(dim=-1), logits.shape[-1]).to(logits.dtype)
-    p, order = (logits / temperature).softmax(dim=-1).sort(dim=-1, descending=True)
+    p = (logits / temperature).softmax(dim=-1)
+    if top_k is None and top_p is None:
+        return p
+    p, order = p.sort(dim=-1, descending=True)
     if top_k is not None:
         p[..., top_k:] = 0
         p /= p.sum(dim=-1, keepdim=True)

@@ -38,6 +38,7 @@ CHAPTERS = {
     "pretrained_models": ("written", "place2", "masked", "ffn2", "out"),
     "running_a_language_model": ("written", "masked", "ffn2", "out", "loop"),
     "inside_a_language_model": ("masked", "out"),
+    "after_pretraining": ("written", "out", "loop"),
 }
 
 # The chapter that each stage leads to.

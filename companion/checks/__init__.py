@@ -5,6 +5,7 @@ checks.self_attention.attention(attention)
 """
 
 from companion.checks import (
+    after_pretraining,
     beyond_recurrence,
     contextual_embeddings,
     debugging,
@@ -28,6 +29,7 @@ from companion.checks.verdict import Verdict
 
 __all__ = [
     "Verdict",
+    "after_pretraining",
     "beyond_recurrence",
     "contextual_embeddings",
     "debugging",

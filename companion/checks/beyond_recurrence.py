@@ -62,7 +62,8 @@ three words: the gate is multiplied three times, so it is the third root of the 
 several distances: each has its own bias, in their order and shape
     forget_bias(torch.tensor([1.0, 100.0, 10.0]), 0.5)
 another share than a half, and distances up to 127
-    forget_bias(torch.tensor([5.0, 31.0, 127.0]), 0.9)
+    distances = torch.tensor([5.0, 31.0, 127.0])
+    forget_bias(distances, 0.9)
   - the share is always a half; `kept` says how much is left
     gate = kept => gate = 0.5
 """,
@@ -220,6 +221,7 @@ a weight of 0 forgets all that was before; nothing can be divided by it
 a hundred small weights: their product is too small to be divided by, even if none of them is 0
     scan(torch.full((100,), 0.1), torch.ones(100))
 a hundred random numbers
-    scan(2 * torch.rand(100) - 1, torch.randn(100))
+    w, x = 2 * torch.rand(100) - 1, torch.randn(100)
+    scan(w, x)
 """,
 )

@@ -54,7 +54,8 @@ two sentences, read at different places
   - all sentences are read at the position of the first one
     hidden[sentences, positions] => hidden[:, positions[0]]
 seven sentences of four words with five numbers each, the first place and the last among them
-    vectors_at(torch.randn(7, 4, 5), torch.tensor([3, 0, 1, 2, 0, 3, 1]))
+    hidden, positions = torch.randn(7, 4, 5), torch.tensor([3, 0, 1, 2, 0, 3, 1])
+    vectors_at(hidden, positions)
 """,
 )
 
@@ -124,7 +125,8 @@ the senses come in any order
 many vectors with five entries, of which one third has sense 1
     senses = (torch.arange(30) % 3 == 0).long()
     known = torch.randn(30, 5) + 2 + 0.7 * senses[:, None]
-    nearer_mean(known, senses, torch.randn(40, 5) + 2.3)
+    new = torch.randn(40, 5) + 2.3
+    nearer_mean(known, senses, new)
 """,
 )
 
@@ -193,6 +195,7 @@ the cosine is that of the vectors as they are: nothing is taken off them first
   - the mean is taken off the vectors first; their own cosines were asked for
     F.normalize(vectors, dim=1) => F.normalize(vectors - vectors.mean(0), dim=1)
 seven occurrences with five entries
-    self_similarity(torch.randn(7, 5) + 1)
+    vectors = torch.randn(7, 5) + 1
+    self_similarity(vectors)
 """,
 )

@@ -205,8 +205,8 @@ the beam's size is beam_size, whatever the number of beginnings
     words = torch.tensor([[0.5, 0.4, 0.1], [0.2, 0.45, 0.35]]).log()
     beam_step(scores, words, 1), beam_step(scores, words, 5)
 random scores: the sum decides, over the whole table
-    scores, words = torch.randn(4).log_softmax(-1), 2 * torch.randn(4, 7)
-    beam_step(scores, words.log_softmax(-1), 6)
+    scores, words = torch.randn(4).log_softmax(-1), torch.randn(4, 7).log_softmax(-1)
+    beam_step(scores, words, 6)
 """,
 )
 
@@ -259,7 +259,8 @@ four words and alpha = 1: the divisor is 1.5, no whole number
   - the divisor is rounded to a whole number: // is not /
     / 6 => // 6
 sentences of different lengths: each has a divisor of its own, and they keep their order
-    rescored(torch.tensor([-4.0, -1.0, -9.0, -6.0]), torch.tensor([7, 1, 13, 4]), 0.6)
+    log_p, lengths = torch.tensor([-4.0, -1.0, -9.0, -6.0]), torch.tensor([7, 1, 13, 4])
+    rescored(log_p, lengths, 0.6)
 """,
 )
 

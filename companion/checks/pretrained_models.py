@@ -2,11 +2,10 @@
 
 import json
 
-import numpy as np
 import torch
-from safetensors.torch import save
 
-from companion.checks.exercise import compare, exercise
+from companion.checks.exercise import exercise, ladder
+from companion.checks.rungs import rungs
 
 
 @exercise
@@ -15,53 +14,60 @@ def place(answer) -> str:
 
     Both count from the beginning of the file.
     """
-    small = {"b": torch.tensor([1.0, 2.0]), "a": torch.tensor([[3.0], [4.0], [5.0]])}
-    mixed = {"one": torch.ones(3, dtype=torch.float16), "two": torch.ones(5, 2)}
-    cases = [
-        {"data": save({"x": torch.tensor([1.0])}), "name": "x"},
-        {"data": save(small), "name": "a"},
-        {"data": save(small), "name": "b"},
-        {"data": save(mixed, {"format": "pt"}), "name": "one"},
-        {"data": save(small, {"note": "x" * 300}), "name": "b"},
-    ]
-    compare(answer, cases, _place, PLACE_MISTAKES, kind=int, numbers=np.integer)
+    ladder(PLACE, _place, place=answer)
     return "one and two tensors, with and without metadata, two types of number, a long header"
 
 
-def _offsets(data: bytes, name: str) -> tuple[int, int, int]:
-    """Length of the header, and the two offsets that stand in it."""
+def _place(data, name):
     length = int.from_bytes(data[:8], "little")
-    return length, *json.loads(data[8 : 8 + length])[name]["data_offsets"]
+    header = json.loads(data[8 : 8 + length])
+    start, (first, last) = 8 + length, header[name]["data_offsets"]
+    return start + first, start + last
 
 
-def _place(data: bytes, name: str) -> tuple[int, int]:
-    length, first, last = _offsets(data, name)
-    return 8 + length + first, 8 + length + last
-
-
-PLACE_MISTAKES = {
-    "the offsets are returned as they stand in the header: they count from its end, so add the "
-    "header and the eight bytes before it": lambda data, name: _offsets(data, name)[1:],
-    "the eight bytes that hold the length are missing: the numbers begin at 8 + length": (
-        lambda data, name: tuple(_offsets(data, name)[0] + x for x in _offsets(data, name)[1:])
-    ),
-    "the header's length is missing: the numbers begin at 8 + length": (
-        lambda data, name: tuple(8 + x for x in _offsets(data, name)[1:])
-    ),
-    "only the first number counts from the beginning of the file; the second has to, too": (
-        lambda data, name: (_place(data, name)[0], _offsets(data, name)[2])
-    ),
-    "the second number is the length of the tensor; the byte after its last one is asked for": (
-        lambda data, name: (_place(data, name)[0], _place(data, name)[1] - _place(data, name)[0])
-    ),
-    "the second number is the tensor's last byte; the one after it is asked for": (
-        lambda data, name: (_place(data, name)[0], _place(data, name)[1] - 1)
-    ),
-}
-
-
-def _numbered(*shape: int) -> torch.Tensor:
-    return torch.arange(float(np.prod(shape))).reshape(shape)
+PLACE = rungs(
+    _place,
+    """
+a single tensor: eight bytes hold the length of the header, lowest byte first; the numbers begin
+behind both
+    data = save({"x": torch.tensor([1.0])})
+    place(data, "x")
+  - the offsets are returned as they stand in the header: they count from its end, so add the header
+  and the eight bytes before it
+    start, ( => start = 0; (
+    = 8 + length, header => = header
+  - the eight bytes that hold the length are missing: the numbers begin at 8 + length
+    start, (first, last) = 8 + length => start, (first, last) = length
+  - the header's length is missing: the numbers begin at 8 + length
+    start, (first, last) = 8 + length => start, (first, last) = 8
+  - the eight bytes are counted twice: the numbers begin at 8 + length
+    start, (first, last) = 8 + length => start, (first, last) = 16 + length
+  - the second number is an offset, or a length; it counts from the beginning of the file, too
+    start + last => last
+  - only the second number counts from the beginning of the file; the first has to, too
+    start + first => first
+  - the second number is the tensor's last byte; the one after it is asked for
+    start + last => start + last - 1
+  - everything is one byte too far: the first byte of the file has number 0
+    start + first, start + last => start + first + 1, start + last + 1
+two tensors: the second begins where the first ends, whatever their names
+    data = save({"b": torch.tensor([1.0, 2.0]), "a": torch.tensor([[3.0], [4.0], [5.0]])})
+    place(data, "a"), place(data, "b")
+  - the second number is the length of the tensor; the byte after its last one is asked for
+    start + last => last - first if first else start + last
+  - it is always the first tensor of the header that is found; `name` says which one
+    header[name] => next(iter(header.values()))
+  - the tensor's own offset is left out: it begins `data_offsets[0]` bytes behind the header
+    start + first, => start,
+numbers of two bytes, and metadata in the header
+    data = save({"one": torch.ones(3).half(), "two": torch.ones(5, 2)}, {"format": "pt"})
+    place(data, "one"), place(data, "two")
+a header of more than 255 bytes: all eight bytes hold its length
+    data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "x" * 300})
+    place(data, "x")
+""",
+    before="from safetensors.torch import save\n",
+)
 
 
 @exercise
@@ -70,33 +76,58 @@ def three_out_of_one(answer) -> str:
 
     In the order query, key, value, each (d, d), as nn.Linear has them: (out, in).
     """
-    cases = [{"weight": _numbered(d, 3 * d)} for d in (1, 2, 5)]
-    compare(answer, cases, _thirds, THIRDS_MISTAKES)
+
+    def unpacked(weight):
+        result = answer(weight)
+        return tuple(result) if torch.is_tensor(result) and result.dim() == 3 else result
+
+    ladder(THREE_OUT_OF_ONE, _thirds, three_out_of_one=unpacked)
     return "matrices of width one, two and five"
 
 
-def _thirds(weight: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    return weight.T.chunk(3)
+def _thirds(weight):
+    query, key, value = weight.T.chunk(3)
+    return query, key, value
 
 
-THIRDS_MISTAKES = {
-    "the thirds are right, but still multiply from the other side: turn each of them over": (
-        lambda weight: weight.chunk(3, dim=1)
-    ),
-    "columns are dealt out in turn; a third is d columns that stand side by side": (
-        lambda weight: tuple(weight[:, i::3].T for i in range(3))
-    ),
-    "the matrix was reshaped, not turned over: use .T, which exchanges rows and columns": (
-        lambda weight: weight.reshape(-1, len(weight)).chunk(3)
-    ),
-    "the order is key, query, value; the file has query, key, value": (
-        lambda weight: tuple(_thirds(weight)[i] for i in (1, 0, 2))
-    ),
-    "the order is value, key, query; the file has query, key, value": (
-        lambda weight: _thirds(weight)[::-1]
-    ),
-    "all three are the first third": lambda weight: (_thirds(weight)[0],) * 3,
-}
+THREE_OUT_OF_ONE = rungs(
+    _thirds,
+    """
+width 1: the columns are query, key and value in this order, (1, 1) each
+    three_out_of_one(torch.tensor([[1.0, 2.0, 3.0]]))
+  - the order is key, query, value; the file has query, key, value
+    query, key, value = => key, query, value =
+  - the order is value, key, query; the file has query, key, value
+    query, key, value = => value, key, query =
+  - the order is query, value, key; the file has query, key, value
+    query, key, value = => query, value, key =
+  - all three are the first third
+    return query, key, value => return query, query, query
+  - all three are the last third
+    return query, key, value => return value, value, value
+thirds that are symmetric: a third is d columns that stand side by side
+    thirds = [torch.tensor([[t, t + 1], [t + 1, t + 2]]) for t in (1.0, 10.0, 20.0)]
+    three_out_of_one(torch.cat(thirds, dim=1))
+  - columns are dealt out in turn; a third is d columns that stand side by side
+    weight.T.chunk(3) => weight.T[0::3], weight.T[1::3], weight.T[2::3]
+  - the matrix was reshaped, not turned over: use .T, which exchanges rows and columns
+    weight.T.chunk(3) => weight.reshape(-1, len(weight)).chunk(3)
+  - rows were cut where the thirds are columns
+    weight.T.chunk(3) => weight.reshape(3, -1, len(weight)).mT
+thirds that are not symmetric: nn.Linear multiplies from the other side, so each is turned over
+    weight = torch.arange(12.0).view(2, 6)
+    three_out_of_one(weight)
+  - the thirds are right, but still multiply from the other side: turn each of them over
+    return query, key, value => return query.T, key.T, value.T
+  - only the value is turned over; all three multiply from the other side
+    return query, key, value => return query.T, key.T, value
+  - the value is not turned over; all three multiply from the other side
+    return query, key, value => return query, key, value.T
+width 5
+    weight = torch.arange(75.0).view(5, 15)
+    three_out_of_one(weight)
+""",
+)
 
 
 @exercise
@@ -106,53 +137,56 @@ def to_neighbours(answer) -> str:
     weight (H * d_k, d_model) belongs to a rotary embedding that pairs entry i of a head with
     i + d_k / 2. In the result they stand side by side, at 2i and 2i + 1.
     """
-    cases = [
-        {"weight": _numbered(4, 4), "num_heads": 1},
-        {"weight": _numbered(8, 8), "num_heads": 2},
-        {"weight": _numbered(18, 18), "num_heads": 3},
-        {"weight": _numbered(12, 5), "num_heads": 2},
-    ]
-    compare(answer, cases, _to_neighbours, NEIGHBOURS_MISTAKES)
-    return "one, two and three heads, square matrices and one that is not"
+    ladder(TO_NEIGHBOURS, _to_neighbours, to_neighbours=answer)
+    return "one, two and three heads, square matrices and others"
 
 
 def _to_neighbours(weight, num_heads):
-    halves = weight.reshape(num_heads, 2, -1, weight.shape[1])  # (H, 2, d_k / 2, d_model)
-    return (halves.transpose(1, 2).reshape(weight.shape),)
+    result, d_k = torch.empty_like(weight), len(weight) // num_heads
+    half, source = d_k // 2, weight
+    for start in range(0, len(weight), d_k):
+        result[start : start + d_k : 2] = source[start : start + half].clone()
+        result[start + 1 : start + d_k : 2] = source[start + half : start + d_k].clone()
+    return result
 
 
-def _overwritten(weight, num_heads):
-    """Written into the matrix that is still being read."""
-    for head in weight.chunk(num_heads):
-        half = len(head) // 2
-        head[0::2] = head[:half].clone()
-        head[1::2] = head[half:].clone()
-    return (weight,)
-
-
-NEIGHBOURS_MISTAKES = {
-    "this is the way back: it takes neighbours apart into halves": (
-        lambda weight, num_heads: (
-            weight.reshape(num_heads, -1, 2, weight.shape[1]).transpose(1, 2).reshape(weight.shape),
-        )
-    ),
-    "the two of each pair have changed places: the one from the first half comes first": (
-        lambda weight, num_heads: (
-            _to_neighbours(weight, num_heads)[0]
-            .reshape(-1, 2, weight.shape[1])
-            .flip(1)
-            .reshape(weight.shape),
-        )
-    ),
-    "the whole matrix was taken for one head: each head has halves of its own": (
-        lambda weight, num_heads: _to_neighbours(weight, 1)
-    ),
-    "rows are overwritten before they are read: write into a new matrix": _overwritten,
-    "nothing has changed": lambda weight, num_heads: (weight,),
-    "the columns were exchanged; a head's entries are rows of the matrix": (
-        lambda weight, num_heads: (_to_neighbours(weight.T, num_heads)[0].T,)
-    ),
-}
+TO_NEIGHBOURS = rungs(
+    _to_neighbours,
+    """
+one head with d_k = 2: its two rows are neighbours already
+    weight = torch.arange(4.0).view(2, 2)
+    to_neighbours(weight, 1)
+  - the two of each pair have changed places: the one from the first half comes first
+    source[start : start + half] => FIRST
+    source[start + half : start + d_k] => source[start : start + half]
+    FIRST => source[start + half : start + d_k]
+one head with d_k = 6: rows 0, 3, then 1, 4, then 2, 5
+    weight = torch.arange(36.0).view(6, 6)
+    to_neighbours(weight, 1)
+  - this is the way back: it takes neighbours apart into halves
+    result[start : start + d_k : 2] => result[start : start + half]
+    source[start : start + half] => source[start : start + d_k : 2]
+    result[start + 1 : start + d_k : 2] => result[start + half : start + d_k]
+    source[start + half : start + d_k] => source[start + 1 : start + d_k : 2]
+  - the columns were exchanged; a head's entries are rows of the matrix
+    source = d_k // 2, weight => source = d_k // 2, weight.T
+    return result => return result.T
+  - nothing has changed
+    return result => return weight
+  - rows are overwritten before they are read: write into a new matrix
+    half, source = d_k // 2, weight => half, source = d_k // 2, result.copy_(weight)
+two heads with d_k = 4: each has halves of its own
+    weight = torch.arange(64.0).view(8, 8)
+    to_neighbours(weight, 2)
+  - the whole matrix was taken for one head: each head has halves of its own
+    len(weight) // num_heads => len(weight)
+  - only the first head is changed
+    return result => return torch.cat([result[:d_k], weight[d_k:]])
+three heads with d_k = 6, and five columns
+    weight = torch.arange(90.0).view(18, 5)
+    to_neighbours(weight, 3)
+""",
+)
 
 
 @exercise
@@ -161,47 +195,83 @@ def count_llama(answer) -> str:
 
     The number of parameters, with an output matrix of its own.
     """
-    names = ("vocab_size", "d_model", "num_layers", "num_heads", "num_kv_heads", "d_ff")
-    sizes = [(11, 4, 1, 2, 2, 7), (13, 12, 3, 6, 2, 5), (32000, 4096, 32, 32, 32, 11008)]
-    sizes.append((128256, 4096, 32, 32, 8, 14336))
-    cases = [dict(zip(names, row, strict=True)) for row in sizes]
-    compare(answer, cases, _llama, LLAMA_MISTAKES, kind=int, numbers=np.integer)
-    return "two small models, Llama 7B and Llama 3 8B"
+    ladder(COUNT_LLAMA, _count_llama, count_llama=answer)
+    return "one block and more, shared key heads and own ones, Llama 7B and Llama 3 8B"
 
 
-def _llama(
-    vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff,
-    *, tables=2, matrices=3, norms=2, last_norm=1, biases=False,
-):  # fmt: skip
-    shared = d_model * num_kv_heads // num_heads  # width of all keys together
-    attention = 2 * d_model * d_model + 2 * d_model * shared
-    block = attention + matrices * d_model * d_ff + norms * d_model
-    if biases:
-        block += 2 * d_model + 2 * shared + (matrices - 1) * d_ff + d_model
-    return (tables * vocab_size * d_model + num_layers * block + last_norm * d_model,)
+def _count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    tables, last_norm = 2 * vocab_size * d_model, d_model
+    d_k = d_model // num_heads
+    query_output, key_value = 2 * d_model * d_model, 2 * d_model * num_kv_heads * d_k
+    feed_forward, norms = 3 * d_model * d_ff, 2 * d_model
+    block = query_output + key_value + feed_forward + norms
+    return tables + num_layers * block + last_norm
 
 
-def _wrong(**changes):
-    return lambda *sizes: _llama(*sizes, **changes)
-
-
-LLAMA_MISTAKES = {
-    "every query head got a key head and a value head of its own; there are num_kv_heads": (
-        lambda v, d, n, h, k, f: _llama(v, d, n, h, h, f)
-    ),
-    "the gate is missing: SwiGLU has three matrices": _wrong(matrices=2),
-    "the output matrix is missing: it is not tied to the token embedding here": _wrong(tables=1),
-    "the norm after the last block is missing": _wrong(last_norm=0),
-    "the norms are missing: each block has two, and one stands at the end": (
-        _wrong(norms=0, last_norm=0)
-    ),
-    "RMSNorm has a weight only, no bias": _wrong(norms=4, last_norm=2),
-    "Llama's projections have no bias": _wrong(biases=True),
-    "key and value heads are counted as if they were one entry wide; each is d_model / H wide": (
-        lambda v, d, n, h, k, f: (_llama(v, d, n, h, k, f)[0] - 2 * n * d * k * (d // h - 1),)
-    ),
-    "the output matrix of attention is missing: attention has four": (
-        lambda v, d, n, h, k, f: (_llama(v, d, n, h, k, f)[0] - n * d * d,)
-    ),
-    "only one block was counted": lambda v, d, n, h, k, f: _llama(v, d, 1, h, k, f),
-}
+COUNT_LLAMA = rungs(
+    _count_llama,
+    """
+three blocks with own keys for every head: each has attention, 4 d d, SwiGLU, 3 d d_ff, and two
+norms of d; beside them stand two tables of vocab_size x d and a last norm
+    count_llama(11, 8, 3, 2, 2, 7)
+  - the output matrix is missing: it is not tied to the token embedding here
+    2 * vocab_size => vocab_size
+  - the norm after the last block is missing
+     + last_norm =>
+  - the last norm has a bias here; RMSNorm has a weight only
+     + last_norm => + 2 * last_norm
+  - the tables are missing: token embedding and output matrix
+    return tables + => return
+  - the output matrix has a bias here; there are no biases
+    return tables => return vocab_size + tables
+  - the gate is missing: SwiGLU has three matrices
+    3 * d_model => 2 * d_model
+  - the norms of the block are missing: each block has two
+     + norms =>
+  - a block has two norms; one is counted
+    norms = 3 * d_model * d_ff, 2 * d_model => norms = 3 * d_model * d_ff, d_model
+  - a norm is counted twice over: RMSNorm has a weight only, no bias
+    norms = 3 * d_model * d_ff, 2 * d_model => norms = 3 * d_model * d_ff, 4 * d_model
+  - one matrix is missing: attention has four, for query, key, value and output
+    query_output, key_value = 2 * => query_output, key_value = 1 *
+  - the last norm is counted in every block; it stands once, at the end
+    block + last_norm => block + num_layers * last_norm
+  - all norms are missing: each block has two, and one stands at the end
+     + norms =>
+     + last_norm =>
+  - keys and values are missing: attention has four matrices
+    query_output + key_value => query_output
+  - the attention is missing
+    query_output + key_value + =>
+  - the feed-forward layer is missing
+     + feed_forward =>
+  - Llama's projections have no bias
+    block = => biases = 2 * d_model + 2 * num_kv_heads * d_k + 2 * d_ff + d_model; block = biases +
+  - attention's projections have no bias
+    block = => block = 2 * d_model + 2 * num_kv_heads * d_k +
+  - the feed-forward layer's matrices have no bias
+    block = => block = 2 * d_ff + d_model +
+  - key and value heads are counted as if they were one entry wide; each is d_model / H wide
+    num_kv_heads * d_k => num_kv_heads
+  - each head has matrices of the full width; a head is d_model / H wide
+    = 2 * d_model * d_model => = 2 * num_heads * d_model * d_model
+    num_kv_heads * d_k => num_kv_heads * d_model
+  - only one block was counted
+    num_layers * block => block
+  - RMSNorm has a weight only, no bias: all norms are counted double
+    d_model * d_ff, 2 * d_model => d_model * d_ff, 4 * d_model
+    + last_norm => + 2 * last_norm
+shared key heads: keys and values are made by num_kv_heads heads, each d_model / num_heads wide
+    count_llama(13, 12, 1, 6, 2, 5)
+  - every query head got a key head and a value head of its own; there are num_kv_heads
+    num_kv_heads * d_k => num_heads * d_k
+  - all four matrices are made narrower; queries and output stay d_model wide
+    = 2 * d_model * d_model, => = 2 * d_model * num_kv_heads * d_k,
+  - keys or values alone are shared; both are made by num_kv_heads heads
+    2 * d_model * num_kv_heads * d_k => d_model * num_kv_heads * d_k + d_model * d_model
+Llama 7B, and Llama 3 8B: a whole number
+    count_llama(32000, 4096, 32, 32, 32, 11008), count_llama(128256, 4096, 32, 32, 8, 14336)
+one block, and an int, not a float: // instead of /
+    isinstance(count_llama(11, 8, 1, 2, 2, 7), (int, np.integer))
+""",
+)

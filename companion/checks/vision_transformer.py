@@ -64,7 +64,8 @@ patches of one pixel, and of three pixels in an image that is not square
     images = torch.arange(54.0).view(1, 1, 6, 9)
     patchify(images, 1), patchify(images, 3)
 two images, three channels, patches of five pixels
-    patchify(torch.randn(2, 3, 15, 10), 5)
+    images = torch.randn(2, 3, 15, 10)
+    patchify(images, 5)
 """,
 )
 
@@ -131,7 +132,8 @@ vectors of several entries: each entry is a picture of its own
     rest.reshape(n, n, -1).permute(2, 0, 1)[None] => rest.reshape(1, -1, n, n)
     grid.permute(1, 2, 0).reshape => grid.reshape
 from 5 x 5 to 4 x 4, and from 4 x 4 to 9 x 9
-    resized_positions(torch.randn(26, 7), 4), resized_positions(torch.randn(17, 2), 9)
+    larger, smaller = torch.randn(26, 7), torch.randn(17, 2)
+    resized_positions(larger, 4), resized_positions(smaller, 9)
 """,
 )
 

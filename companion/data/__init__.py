@@ -3,6 +3,14 @@
 from companion.data.batching import batches, padded, windows
 from companion.data.byte_pairs import apply_bpe, learn_bpe
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
+from companion.data.demands import (
+    TOPICS,
+    Demand,
+    demands,
+    demonstrations,
+    passes,
+    topic_words,
+)
 from companion.data.digits import digits, same_different, shifted
 from companion.data.english_pairs import ENGLISH_PAIRS
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
@@ -23,7 +31,7 @@ from companion.data.lexicon import (
     VEHICLES,
     WORDS,
 )
-from companion.data.membership import sentence_probability
+from companion.data.membership import is_sentence, sentence_probability
 from companion.data.pronouns import (
     NOUN_CLASS,
     TEMPLATES,
@@ -69,11 +77,13 @@ __all__ = [
     "TEMPLATES",
     "TENSE_PAIRS",
     "THINGS",
+    "TOPICS",
     "TRANSITIVE_VERBS",
     "VEHICLES",
     "WORDS",
     "BPETokenizer",
     "CharTokenizer",
+    "Demand",
     "HomonymSentence",
     "PronounSentence",
     "SeriesSplit",
@@ -84,13 +94,17 @@ __all__ = [
     "batches",
     "corpus",
     "cue_halves",
+    "demands",
+    "demonstrations",
     "digits",
     "homonym_sentences",
+    "is_sentence",
     "learn_bpe",
     "lorenz",
     "lorenz_derivative",
     "lorenz_path",
     "padded",
+    "passes",
     "pronoun_sentence",
     "pronoun_sentences",
     "same_different",
@@ -99,6 +113,7 @@ __all__ = [
     "shifted",
     "split_series",
     "standard_library_text",
+    "topic_words",
     "translation_pairs",
     "translation_vocabulary",
     "who_did_it_sentences",

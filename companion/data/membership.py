@@ -5,7 +5,7 @@ every choice that could have led to the sentence is tried, and the probabilities
 did are added up.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from companion.data.language import KINDS
 from companion.data.lexicon import MATES, NUMBER_PAIRS, PRONOUN_VERBS
@@ -38,20 +38,37 @@ def sentence_probability(words: Sequence[str]) -> float:
     return sum(weight / weights * probability_of(sentence, kind) for kind, weight in KINDS.items())
 
 
+def is_sentence(words: Sequence[str]) -> bool:
+    """Whether the language has the sentence: `sentence_probability(words) > 0`, but faster.
+
+    The first way that leads to the sentence decides; of a sentence that is not in the language all
+    are tried.
+
+    Raises:
+        TypeError: `words` is one string.
+    """
+    if isinstance(words, str):
+        raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
+    return any(any(_ways(tuple(words), kind)) for kind in KINDS)
+
+
 def probability_of(sentence: tuple[str, ...], kind: Callable) -> float:
     """The probability with which one of the functions in `KINDS` draws exactly this sentence."""
-    shown = set(sentence)
+    return sum(_ways(sentence, kind))
+
+
+def _ways(sentence: tuple[str, ...], kind: Callable) -> Iterator[float]:
+    """The probability of each row of choices that leads to the sentence."""
+    text, shown, waiting, known = " ".join(sentence), set(sentence), [[]], {}
     relevant = shown | {word for word, forms in SHOWN_AS.items() if shown.intersection(forms)}
-    total, waiting = 0.0, [[]]
     while waiting:
-        draws = Backwards(" ".join(sentence), relevant, waiting.pop(), waiting)
+        draws = Backwards(text, relevant, waiting.pop(), waiting, known)
         try:
             drawn = kind(draws)
         except Mismatch:
             continue
         if tuple(drawn) == sentence:
-            total += draws.probability
-    return total
+            yield draws.probability
 
 
 class Mismatch(Exception):
@@ -69,25 +86,37 @@ class Backwards:
         relevant: the words that, drawn, could show in it.
         decisions: which option to take at each choice, for as many choices as there are.
         waiting: receives the decisions for every option that is left aside.
+        known: the options of choices that were met before, for the same sentence.
     """
 
     def __init__(
-        self, sentence: str, relevant: set[str], decisions: list[int], waiting: list
+        self,
+        sentence: str,
+        relevant: set[str],
+        decisions: list[int],
+        waiting: list,
+        known: dict[tuple, list],
     ) -> None:
-        self.sentence, self.relevant = sentence, relevant
+        self.sentence, self.relevant, self.known = sentence, relevant, known
         self.decisions, self.waiting = decisions, waiting
         self.depth, self.probability = 0, 1.0
 
     def choice(self, items: Sequence):
         if " " in items[0]:  # whole sentences
             return self._decide([(self.sentence, items.count(self.sentence) / len(items))])
+        items = tuple(items)
+        if items not in self.known:
+            self.known[items] = self._options(items)
+        return self._decide(self.known[items])
+
+    def _options(self, items: tuple) -> list[tuple]:
         fitting = [item for item in items if self._is_relevant(item)]
         options = [(item, 1 / len(items)) for item in fitting]
         others = len(items) - len(fitting)
         if others:
             other = next(item for item in items if item not in fitting)
             options.append((other, others / len(items)))
-        return self._decide(options)
+        return options
 
     def sample(self, items: Sequence, k: int) -> list:
         left, drawn = list(items), []

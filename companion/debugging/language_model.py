@@ -83,7 +83,7 @@ def mean_loss(model: LanguageModel, ids: Tensor) -> Tensor:
 
 
 def judge(model: LanguageModel, ids: Tensor) -> float:
-    """The mean loss on sentences that it is not trained on."""
+    """The mean loss on other sentences, with the model as it is used."""
     model.eval()
     with torch.no_grad():
         loss = mean_loss(model, ids)

@@ -149,8 +149,8 @@ FAULTS = (
     Fault(
         name="the softmax runs over the questions",
         what="The weights are normalised down the columns of the map, not along its rows.",
-        line="scores.softmax(dim=-1)",
-        instead="scores.softmax(dim=-2)",
+        line="weights = scores.softmax(dim=-1)",
+        instead="weights = scores.softmax(dim=-2)",
         would="the weights of a question do not add up to 1",
         measured="how far they are from it at most",
         symptom=_row_sums,
@@ -159,8 +159,8 @@ FAULTS = (
     Fault(
         name="the mask is upside down",
         what="The entries are hidden, and the padding is seen.",
-        line="masked_fill(~real[:, None, :], -1e9)",
-        instead="masked_fill(real[:, None, :], -1e9)",
+        line="scores = scores.masked_fill(~real[:, None, :], -1e9)",
+        instead="scores = scores.masked_fill(real[:, None, :], -1e9)",
         would="where there is padding, questions look at nothing else",
         measured="the weight on entries that are no padding, in rows with both",
         symptom=_on_entries,
@@ -169,8 +169,10 @@ FAULTS = (
     Fault(
         name="keys and values have changed places",
         what="The scores come from the entries' values, and their keys are fetched.",
-        line="found = [head(asked, entered, self.values(values), keys != PAD)",
-        instead="found = [head(asked, self.values(values), entered, keys != PAD)",
+        line="found = [head(asked, entered, self.values(values), keys != PAD) "
+        "for head in self.heads]",
+        instead="found = [head(asked, self.values(values), entered, keys != PAD) "
+        "for head in self.heads]",
         would="where a question looks depends on the values, which it is to find out",
         measured="the largest change of a weight when all values are replaced",
         symptom=_moved_by_values,

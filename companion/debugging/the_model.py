@@ -217,8 +217,8 @@ FAULTS = (
     Fault(
         name="padding counts in the loss",
         what="The empty places behind the end of a sentence are predicted, too, and counted.",
-        line=", ignore_index=PAD)",
-        instead=")",
+        line="return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)",
+        instead="return F.cross_entropy(logits.flatten(0, 1), targets.flatten())",
         would="the model has been taught what comes after the end of a sentence: [PAD]",
         measured="its probability for [PAD] after [EOS]",
         symptom=_after_the_end,
@@ -227,8 +227,9 @@ FAULTS = (
     Fault(
         name="softmax twice",
         what="The probabilities are handed to `cross_entropy`, which expects logits.",
-        line="F.cross_entropy(logits.flatten(0, 1),",
-        instead="F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1),",
+        line="return F.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=PAD)",
+        instead="return F.cross_entropy(logits.softmax(dim=-1).flatten(0, 1), targets.flatten(), "
+        "ignore_index=PAD)",
         would="the loss cannot fall by more than 1 below where it began, ln(number of words): "
         "cross_entropy takes a softmax itself, and that of numbers from 0 to 1 is nearly flat",
         measured="nats from ln(number of words) down to the least loss reported",
@@ -238,8 +239,8 @@ FAULTS = (
     Fault(
         name="the learning rate is far too high",
         what="Each step is a hundred times as long as it should be.",
-        line="LEARNING_RATE, DROPOUT = 200, 32, 3e-3, 0.1",
-        instead="LEARNING_RATE, DROPOUT = 200, 32, 3e-1, 0.1",
+        line="STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 32, 3e-3, 0.1",
+        instead="STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 32, 3e-1, 0.1",
         would="one step carries the weights far from where they were",
         measured="the longest step of a block or of the head, as a share of its length",
         symptom=_longest_update,
@@ -271,7 +272,7 @@ FAULTS = (
         line="        x = x + self.places(torch.arange(ids.shape[1]))\n",
         instead="",
         would="the same word at two positions enters the first block as the same vector",
-        measured="how far *dog* is from *dog* four words on, as a share of its length",
+        measured='how far "dog" is from "dog" four words on, as a share of its length',
         symptom=_places,
         below=1e-5,
     ),
@@ -288,8 +289,8 @@ FAULTS = (
     Fault(
         name="the last block's output is not used",
         what="The head reads the stream before the last block.",
-        line="self.head(self.norm(stream[-1]))",
-        instead="self.head(self.norm(stream[-2]))",
+        line="return self.head(self.norm(stream[-1])), stream, maps",
+        instead="return self.head(self.norm(stream[-2])), stream, maps",
         would="no gradient reaches the last block",
         measured="the largest norm of its gradient in any step",
         symptom=_last_block,
@@ -298,8 +299,8 @@ FAULTS = (
     Fault(
         name="every step sees the same batch",
         what="The loop asks for batch 1 again and again.",
-        line="mean_loss(model, batch(step))",
-        instead="mean_loss(model, batch(1))",
+        line="loss = mean_loss(model, batch(step))",
+        instead="loss = mean_loss(model, batch(1))",
         would="its own sentences are learnt by heart, and held-out ones are not predicted",
         measured="the held-out loss less the training loss, at the end, in nats",
         symptom=_learnt_by_heart,

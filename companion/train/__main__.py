@@ -28,17 +28,24 @@ def main(arguments: list[str] | None = None) -> None:
     options.steps = options.steps or STEPS[options.recipe]
     options.out = options.out or Path("runs") / options.recipe
     checkpoint = options.out / CHECKPOINT
+    if options.dropout is None:
+        options.dropout = 0.0 if options.recipe == "own" else 0.1
     asked = {name: getattr(options, name) for name in ("recipe", "steps", "seed", "dropout")}
+    sizes = {"width": options.width, "depth": options.depth}
+    sizes = {name: size for name, size in sizes.items() if size is not None}
+    asked |= sizes
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
     try:
         if is_main:
             check_device(options.device)
             require_probability(dropout=options.dropout)
+        if sizes and options.recipe != "own":
+            raise ValueError(f"{options.recipe} has a fixed size; --width and --depth are for own")
         if options.device == "cuda":
             use_own_gpu()
         torch.manual_seed(options.seed)
-        recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout)
+        recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout, **sizes)
         if is_main:
             history = start(options.out, asked, options.resume)
     except (ValueError, OSError) as error:
@@ -83,7 +90,9 @@ def command_line() -> argparse.ArgumentParser:
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best, help=default)
     parser.add_argument("--steps", type=positive, help=f"of training; if left out, {steps}")
     parser.add_argument("--seed", type=seed, default=0, help=default)
-    parser.add_argument("--dropout", type=float, default=0.1, help=default)
+    parser.add_argument("--dropout", type=float, help="0.1 if left out; own has none")
+    for name, usual in (("--width", 64), ("--depth", 2)):
+        parser.add_argument(name, type=positive, help=f"of own; {usual} if left out")
     parts = f"parts of a batch, one after the other, to use less memory; {default}"
     parser.add_argument("--accumulate", type=positive, default=1, metavar="PARTS", help=parts)
     parser.add_argument("--mixed-precision", choices=PRECISIONS, default="no", help=default)

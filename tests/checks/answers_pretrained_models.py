@@ -50,12 +50,12 @@ def without_the_header(data, name):
     return 8 + first, 8 + last
 
 
-@wrong(place, "only the first number")
+@wrong(place, "it counts from the beginning of the file, too")
 def second_offset_as_it_stands(data, name):
     return with_from_bytes(data, name)[0], offsets_as_they_stand(data, name)[1]
 
 
-@wrong(place, "the length of the tensor")
+@wrong(place, "is an offset, or a length")
 def place_and_length(data, name):
     first, last = with_from_bytes(data, name)
     return first, last - first
@@ -276,7 +276,7 @@ def no_last_norm(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
     return by_hand(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff) - d_model
 
 
-@wrong(count_llama, "the norms are missing")
+@wrong(count_llama, "all norms are missing")
 def no_norms(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     sizes = (vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
     return by_hand(*sizes) - (2 * num_layers + 1) * d_model
@@ -313,7 +313,7 @@ def one_block(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     return by_hand(vocab_size, d_model, 1, num_heads, num_kv_heads, d_ff)
 
 
-@wrong(count_llama, "it returned float, expected int")
+@wrong(count_llama, "an int, not a float")
 def divided(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     d_k = d_model / num_heads
     block = d_model * d_k * 2 * (num_heads + num_kv_heads) + 3 * d_model * d_ff + 2 * d_model

@@ -91,7 +91,7 @@ def the_whole_text_into_the_cache(model, prompt, new):
     return text[:, prompt.shape[1] :]
 
 
-@wrong(write, "none of the past")
+@wrong(write, "without the past")
 def the_newest_token_alone(model, prompt, new):
     read, written = prompt, []
     for _ in range(new):

@@ -1,0 +1,168 @@
+// One group of answers to one demand: rewards, advantages, and what steps of REINFORCE do to the
+// probabilities. Each answer has a logit of its own, so the gradient is exact.
+
+const RATE = 0.2,
+  MOST = 60;
+
+const sum = (row) => row.reduce((total, number) => total + number, 0);
+const advantages = ({ rewards, baseline }) => {
+  const mean = baseline ? sum(rewards) / rewards.length : 0;
+  return rewards.map((reward) => reward - mean);
+};
+
+/** The probabilities after `moves` steps up the gradient of Σ A log p − β KL(p ‖ p₀). */
+function moved(chances, { rewards, baseline, beta }, moves) {
+  const A = advantages({ rewards, baseline }),
+    total = sum(A);
+  let logits = chances.map(Math.log),
+    p = chances;
+  for (let move = 0; move < moves; move++) {
+    const away = p.map((share, i) => Math.log(share / chances[i]));
+    const kl = sum(p.map((share, i) => share * away[i]));
+    logits = logits.map((z, i) => z + RATE * (A[i] - p[i] * total - beta * p[i] * (away[i] - kl)));
+    p = softmax(logits);
+  }
+  return p;
+}
+
+const signed = (number) => `${number > 0 ? "+" : ""}${format(number)}`;
+const [ANSWERS, REWARDS, ADVANTAGES, MOVE] = [0, 1, 2, 3];
+
+function build(root, width, { chances, answers }, result) {
+  const left = 4,
+    full = width - 64,
+    row = 58,
+    origin = left + 0.4 * full; // where every advantage begins
+  const lines = answers.map((words, i) => {
+    const top = 8 + i * row;
+    const verdict = drawing("tspan", { class: "cl-strong" });
+    root.append(
+      drawing("text", { x: left, y: top + 11, class: "cl-start" }, verdict, `${i + 1} ${words}`),
+      drawing("rect", { class: "cl-unit", x: left, y: top + 18, width: full, height: 14, rx: 2 }),
+    );
+    const bar = drawing("rect", { height: 14, rx: 2, style: "fill: var(--first)" });
+    const share = part(root, bar, { x: left, y: top + 18, w: 0 }, ({ w }) =>
+      bar.setAttribute("width", Math.max(0, w)),
+    );
+    const first = left + chances[i] * full;
+    root.append(drawing("path", { class: "cl-line", d: `M${first} ${top + 15}v20` }));
+    const number = drawing("text", { x: left + full + 8, y: top + 30, class: "cl-start" });
+    number.dataset.name = "share";
+    root.append(number);
+    const from = { x1: origin, x2: origin, y1: top + 42, y2: top + 42, w: 2.5, o: 0 };
+    const push = arrow(root, "stream", from);
+    const said = drawing("text", { y: top + 46, "data-name": "advantage" });
+    return { verdict, share, number, push, said: part(root, said) };
+  });
+  const pose = (value, { jump }) => {
+    const p = result(value),
+      A = advantages(value);
+    lines.forEach(({ verdict, share, number, push, said }, i) => {
+      const passes = value.rewards[i] ? "✓ " : "✗ ";
+      verdict.textContent = value.step >= REWARDS ? passes : "";
+      share.to({ w: p[i] * full }, { jump, ms: 200 });
+      write(number, p[i]);
+      const seen = value.step >= ADVANTAGES && A[i] !== 0 ? 1 : 0;
+      const tip = origin + A[i] * full * 0.3;
+      push.to({ x2: tip, o: seen }, { jump });
+      write(said.node, A[i]).textContent = signed(A[i]);
+      const aside = tip + 26 * Math.sign(A[i]);
+      said.to({ x: aside, o: value.step >= ADVANTAGES ? 1 : 0 }, { jump });
+    });
+  };
+  return { height: 8 + answers.length * row, pose };
+}
+
+function render({ model, el }) {
+  const data = model.get("data");
+  const { demand, answers, chances } = data;
+  const state = connect(model);
+  const after = remember(({ step, moves, ...rest }) =>
+    moved(chances, rest, step === MOVE ? moves : 0),
+  );
+  const result = ({ step, moves, rewards, baseline, beta }) =>
+    after({ step, moves, rewards, baseline, beta });
+  const passing = (p, { rewards }) => sum(p.filter((_, i) => rewards[i]));
+  const picture = stage(state, `Answers to “${demand}”`, (root, width) =>
+    build(root, width, data, result),
+  );
+  const boxes = answers.map((_, i) => {
+    const input = element("input", { type: "checkbox", name: `passes${i + 1}` });
+    input.addEventListener("change", () =>
+      state.set({
+        rewards: state.value.rewards.map((old, j) => (i === j ? Number(input.checked) : old)),
+      }),
+    );
+    state.draw(({ rewards }) => {
+      input.checked = rewards[i] === 1;
+    });
+    return element("label", { class: "cl-control cl-inline" }, input, `${i + 1} passes`);
+  });
+  const mean = ({ rewards }) => sum(rewards) / rewards.length;
+  const captions = [
+    () =>
+      `Six answers that the model gave to “${demand}”, and how probable each is, per token, among these. The thin mark stays where each began.`,
+    (value) =>
+      `The judge says which pass: ${sum(value.rewards)} of ${answers.length}. You may overrule it with the boxes.`,
+    (value) =>
+      value.baseline
+        ? `The mean reward is ${format(mean(value))}. An arrow is the reward minus this mean: the advantage.`
+        : "Without a baseline the advantage is the reward itself: no arrow points to the left.",
+    (value) =>
+      `After ${value.moves} steps the answers that pass have ${format(passing(result(value), value))} together; they had ${format(passing(chances, value))}.`,
+  ].map((caption) => (value) => caption(value).replace("Six", numberWord(answers.length)));
+  const names = ["answers", "rewards", "advantages", "steps"];
+  const steps = names.map((name, i) => ({ name, caption: captions[i] }));
+  const moves = slider(state, "moves", "steps taken:", { min: 0, max: MOST });
+  state.draw(({ step }) => {
+    moves.querySelector("input").disabled = step !== MOVE;
+  });
+  const gained = (value) => passing(result(value), value) - passing(chances, value);
+  frame(
+    el,
+    "A step towards the reward",
+    element("div", { class: "cl-controls" }, boxes),
+    element(
+      "div",
+      { class: "cl-controls" },
+      toggle(state, "baseline", "subtract the mean of the group"),
+      slider(state, "beta", "penalty β =", {
+        min: 0,
+        max: 10,
+        step: 0.5,
+        describe: (number) => format(number, 1),
+      }),
+      moves,
+    ),
+    picture,
+    stepper(state, { steps }),
+    goals(state, [
+      {
+        text: "Change the verdicts so that, with the mean subtracted, this group teaches nothing.",
+        reached: (value) =>
+          value.baseline && value.step >= ADVANTAGES && advantages(value).every((a) => a === 0),
+      },
+      {
+        text: "Without the mean, let an answer that passes lose probability.",
+        reached: (value) =>
+          !value.baseline &&
+          result(value).some((share, i) => value.rewards[i] && share < chances[i] - 1e-9),
+      },
+      {
+        text: `Take all ${MOST} steps, and choose β so that the passing answers gain something, but less than .25 together.`,
+        reached: (value) =>
+          value.step === MOVE &&
+          value.moves === MOST &&
+          value.baseline &&
+          value.beta > 0 &&
+          gained(value) > 0.02 &&
+          gained(value) < 0.25,
+      },
+    ]),
+  );
+  return state.close;
+}
+
+const numberWord = (n) => ["Two", "Three", "Four", "Five", "Six", "Seven", "Eight"][n - 2];
+
+export default { render };

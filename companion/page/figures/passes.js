@@ -1,0 +1,140 @@
+// pass@k of several models over k: a curve for each, and the numbers at one k.
+
+const DASHES = ["2 4", "none", "9 4", "9 3 2 3", "none", "5 3", "3 2", "12 3"];
+const TONES = [
+  "--quiet",
+  "--quiet",
+  "--first",
+  "--first",
+  "--second",
+  "--second",
+  "--ink",
+  "--ink",
+];
+
+/** 1 − C(n − c, k) / C(n, k): of k answers out of `tries`, of which `right` pass, at least one does. */
+function passAt(k, right, tries) {
+  let missed = 1;
+  for (let i = 0; i < k; i++) missed *= Math.max(0, tries - right - i) / (tries - i);
+  return 1 - missed;
+}
+
+const meanPass = ({ tries }, counts, k) =>
+  counts.reduce((sum, right) => sum + passAt(k, right, tries), 0) / counts.length;
+
+/** A picture of the curves: k on a doubling axis, the share of demands upwards. */
+function build(root, width, { names, most, at, shownIn }) {
+  const edge = { left: 40, right: 12, top: 12, bottom: 34 };
+  const height = Math.min(320, Math.max(230, width * 0.5));
+  const across = width - edge.left - edge.right,
+    up = height - edge.top - edge.bottom;
+  const x = (k) => edge.left + (Math.log2(k) / Math.log2(most)) * across;
+  const y = (share) => edge.top + (1 - share) * up;
+  const doubled = Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
+  root.append(
+    ...[0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
+      drawing("path", { class: "cl-axis", d: `M${edge.left} ${y(share)}H${width - edge.right}` }),
+      label(format(share), edge.left - 6, y(share) + 4.5, "cl-end cl-quiet"),
+    ]),
+    ...doubled.map((k) => label(String(k), x(k), height - edge.bottom + 17, "cl-quiet")),
+    label("tries k", edge.left + across / 2, height - 2, "cl-quiet"),
+  );
+  const ruler = part(root, drawing("path", { class: "cl-line", d: `M0 ${edge.top}v${up}` }));
+  const curves = names.map((name, i) => {
+    const line = drawing("path", {
+      class: "cl-line",
+      style: `stroke: var(${TONES[i % 8]}); stroke-width: 2.2; stroke-dasharray: ${DASHES[i % 8]}`,
+    });
+    const dot = drawing("circle", { r: 4.5, style: `fill: var(${TONES[i % 8]})` });
+    const badge = drawing("circle", { class: "cl-paper", r: 9 });
+    const letter = drawing("g", {}, badge, label(String.fromCharCode(65 + i), 0, 4.5, "cl-strong"));
+    const node = drawing("g", { "data-curve": name }, line);
+    root.append(node);
+    return { name, line, node, dot: part(root, dot), letter: part(root, letter) };
+  });
+  const pose = (value, { jump }) => {
+    ruler.to({ x: x(value.k) }, { jump: true });
+    curves.forEach(({ name, line, node, dot, letter }, i) => {
+      const seen = shownIn(value, name);
+      node.style.display = seen ? "" : "none";
+      const points = Array.from({ length: most }, (_, j) => [
+        x(j + 1),
+        y(at(name, value.which, j + 1)),
+      ]);
+      line.setAttribute("d", `M${points.map((point) => point.join(" ")).join("L")}`);
+      const place = 2 ** (((i + 0.7) / names.length) * Math.log2(most));
+      const home = { x: x(place), y: y(at(name, value.which, Math.round(place))) };
+      letter.to({ ...home, o: seen ? 1 : 0 }, { jump });
+      const here = { x: x(value.k), y: y(at(name, value.which, value.k)), o: seen ? 1 : 0 };
+      dot.to(here, { jump, ms: 90 });
+    });
+  };
+  return { height, pose };
+}
+
+function render({ model, el }) {
+  const { stages, most } = model.get("data");
+  const state = connect(model);
+  const names = Object.keys(stages);
+  const at = (name, which, k) => meanPass(stages[name], stages[name][which], k);
+  const shownIn = ({ shown }, name) => shown.includes(name);
+  const lettered = (name) => `${String.fromCharCode(65 + names.indexOf(name))} ${name}`;
+  const picture = stage(state, "pass@k over k", (root, width) =>
+    build(root, width, { names, most, at, shownIn }),
+  );
+  const switches = names.map((name) => {
+    const input = element("input", { type: "checkbox", name });
+    input.addEventListener("change", () => {
+      const on = (other) => (other === name ? input.checked : shownIn(state.value, other));
+      state.set({ shown: names.filter(on) });
+    });
+    state.draw((value) => {
+      input.checked = shownIn(value, name);
+    });
+    return element("label", { class: "cl-control cl-inline" }, input, lettered(name));
+  });
+  const list = answerList(state, "pass", ({ shown, which, k }) =>
+    names
+      .filter((name) => shown.includes(name))
+      .map((name) => [lettered(name), at(name, which, k)]),
+  );
+  const say = announce(state, ({ shown, which, k }) => {
+    if (!shown.length) return "No model is shown.";
+    const best = shown.reduce((a, b) => (at(b, which, k) > at(a, which, k) ? b : a));
+    const tries = k === 1 ? "the first try" : `one of ${k} tries`;
+    return `At ${tries}, “${best}” meets most ${which} demands: ${format(100 * at(best, which, k), 0)} % of them.`;
+  });
+  const ks = Array.from({ length: most }, (_, i) => i + 1);
+  const [luck, taught] = names,
+    last = names.at(-1);
+  const enough = ks.find((k) => at(luck, "trained", k) >= at(taught, "trained", 1));
+  const lead = (k) => at(last, "unseen", k) - at(taught, "unseen", k);
+  const furthest = Math.max(...ks.map(lead));
+  const puzzles = [
+    enough && {
+      text: `Trained demands: find the smallest k with which “${luck}” does as well as “${taught}” at the first try.`,
+      reached: ({ which, k }) => which === "trained" && k === enough,
+    },
+    {
+      text: `Unseen demands: find the k with which “${last}” is ahead of “${taught}” by most.`,
+      reached: ({ which, k }) => which === "unseen" && lead(k) === furthest,
+    },
+  ].filter(Boolean);
+  frame(
+    el,
+    "One of k answers passes",
+    tabs(state, "which", "demands", [
+      ["trained", "trained demands"],
+      ["unseen", "unseen demands"],
+    ]),
+    element("div", { class: "cl-controls" }, switches),
+    picture,
+    slider(state, "k", "tries k =", { min: 1, max: most }),
+    list,
+    say,
+    goals(state, puzzles),
+  );
+  return state.close;
+}
+
+export default { render };

@@ -1,0 +1,48 @@
+"""One group of answers, its rewards, and what steps towards them do to its probabilities."""
+
+from collections.abc import Sequence
+
+from companion.page.live import LiveFigure, table
+
+
+def nudge_figure(
+    demand: str, answers: Sequence[str], chances: Sequence[float], rewards: Sequence[float]
+) -> LiveFigure:
+    """REINFORCE on a group of answers, each with a logit of its own, by the exact gradient.
+
+    A step adds to each logit the gradient of sum(advantage * log p) - beta * KL(p || p0) over the
+    answers of the group, where p is the softmax of the logits and p0 the first p. That one is the
+    chance of an answer to the power of one over its tokens (its words and the end), as a share: by
+    whole chances, the group would nearly always belong to one or two answers.
+
+    Args:
+        demand: what was asked for.
+        answers: what was written, two to eight of them.
+        chances: how probable they are, or how much so among each other, above 0.
+        rewards: 1 for an answer that passes, 0 for one that does not.
+
+    Raises:
+        ValueError: other numbers of answers, or a chance that is not above 0.
+    """
+    if not 2 <= len(answers) <= 8 or not len(answers) == len(chances) == len(rewards):
+        sizes = len(answers), len(chances), len(rewards)
+        raise ValueError(f"two to eight answers need as many chances and rewards, got {sizes}")
+    if min(chances) <= 0:
+        raise ValueError(f"every chance must be above 0, got {min(chances)}")
+    per_token = [
+        chance ** (1 / (len(words.split()) + 1))
+        for words, chance in zip(answers, chances, strict=True)
+    ]
+    shares = [chance / sum(per_token) for chance in per_token]
+    mean = sum(rewards) / len(rewards)
+    rows = [
+        (words, share, float(reward), reward - mean)
+        for words, share, reward in zip(answers, shares, rewards, strict=True)
+    ]
+    return LiveFigure(
+        "nudge",
+        {"demand": demand, "answers": list(answers), "chances": shares},
+        {"step": 0, "moves": 0, "beta": 0.0, "baseline": True}
+        | {"rewards": [int(reward) for reward in rewards]},
+        table(f"Answers to “{demand}”", ["", "probability", "reward", "advantage"], rows),
+    )

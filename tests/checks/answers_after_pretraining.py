@@ -1,0 +1,460 @@
+"""Answers to the exercises of book/after_pretraining.ipynb."""
+
+import math
+from copy import deepcopy
+
+import torch
+import torch.nn.functional as F
+
+from companion.checks.after_pretraining import (
+    advantages,
+    answer_loss,
+    dpo_loss,
+    pass_at_k,
+    rejection_round,
+)
+from tests.checks.answers import right, wrong
+
+# 1. Pass at k
+
+
+@right(pass_at_k)
+def with_binomials(right, tries, k):
+    return 1 - math.comb(tries - right, k) / math.comb(tries, k)
+
+
+@right(pass_at_k)
+def as_a_product(right, tries, k):
+    missed = 1.0
+    for i in range(k):
+        missed *= max(0, tries - right - i) / (tries - i)
+    return torch.tensor(1 - missed)
+
+
+@wrong(pass_at_k, "puts each back")
+def drawn_with_return(right, tries, k):
+    return 1 - (1 - right / tries) ** k
+
+
+@wrong(pass_at_k, "subtract it from 1")
+def share_that_fails(right, tries, k):
+    return math.comb(tries - right, k) / math.comb(tries, k)
+
+
+@wrong(pass_at_k, "all k are right")
+def all_of_them(right, tries, k):
+    return math.comb(right, k) / math.comb(tries, k)
+
+
+@wrong(pass_at_k, "k is not used")
+def the_first_only(right, tries, k):
+    return right / tries
+
+
+@wrong(pass_at_k, "counts picks with two right answers twice")
+def k_times(right, tries, k):
+    return k * right / tries
+
+
+@wrong(pass_at_k, "cut at 1, is too high")
+def k_times_at_most_one(right, tries, k):
+    return min(1, k * right / tries)
+
+
+@wrong(pass_at_k, "must be among the k that are picked")
+def any_right_at_all(right, tries, k):
+    return 1.0 if right else 0.0
+
+
+@wrong(pass_at_k, "fewer wrong answers than k")
+def product_below_zero(right, tries, k):
+    if tries - right < k:
+        return 0.0
+    return with_binomials(right, tries, k)
+
+
+@wrong(pass_at_k, "OverflowError")
+def with_factorials(right, tries, k):
+    f = math.factorial
+    ways = float(f(tries)) / float(f(k)) / float(f(tries - k))
+    if tries - right < k:
+        return 1.0
+    return 1 - float(f(tries - right)) / float(f(k)) / float(f(tries - right - k)) / ways
+
+
+# 2. Only the answer counts
+
+
+@right(answer_loss)
+def with_a_mask(logits, ids, prompt):
+    log_p = logits[:, :-1].log_softmax(-1)
+    target = ids[:, 1:]
+    counts = (target >= 0) & (torch.arange(1, ids.shape[1]) >= prompt)
+    each = log_p.gather(-1, target.clamp(min=0)[..., None])[..., 0]
+    return -(each * counts).sum() / counts.sum()
+
+
+@right(answer_loss)
+def with_cross_entropy(logits, ids, prompt):
+    target = ids.clone()
+    target[:, :prompt] = -1
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), target[:, 1:].flatten(), ignore_index=-1)
+
+
+@right(answer_loss)
+def token_by_token(logits, ids, prompt):
+    losses = [
+        logits[row, t - 1].logsumexp(0) - logits[row, t - 1, ids[row, t]]
+        for row in range(len(ids))
+        for t in range(prompt, ids.shape[1])
+        if ids[row, t] != -1
+    ]
+    return sum(losses) / len(losses)
+
+
+@wrong(answer_loss, "tokens of the prompt count as well")
+def whole_text(logits, ids, prompt):
+    return with_cross_entropy(logits, ids, 1)
+
+
+@wrong(answer_loss, "the last token of the prompt counts as well")
+def one_early(logits, ids, prompt):
+    return with_cross_entropy(logits, ids, prompt - 1)
+
+
+@wrong(answer_loss, "the first token of the answer is left out")
+def one_late(logits, ids, prompt):
+    return with_cross_entropy(logits, ids, prompt + 1)
+
+
+@wrong(answer_loss, "is about the token after ids[:, t]")
+def not_shifted(logits, ids, prompt):
+    target = ids[:, prompt:]
+    about = logits[:, prompt:]
+    return F.cross_entropy(about.flatten(0, 1), target.flatten(), ignore_index=-1)
+
+
+@wrong(answer_loss, "the sign is wrong")
+def mean_log_probability(logits, ids, prompt):
+    return -with_a_mask(logits, ids, prompt)
+
+
+@wrong(answer_loss, "this is the sum")
+def added_up(logits, ids, prompt):
+    return with_a_mask(logits, ids, prompt) * (ids[:, prompt:] >= 0).sum()
+
+
+@wrong(answer_loss, "still over the whole text")
+def over_the_whole_text(logits, ids, prompt):
+    return added_up(logits, ids, prompt) / (ids[:, 1:] >= 0).sum()
+
+
+@wrong(answer_loss, "as if it were token 0")
+def padding_is_a_token(logits, ids, prompt):
+    return with_cross_entropy(logits, ids.clamp(min=0), prompt)
+
+
+@wrong(answer_loss, "over the places behind the end")
+def mean_over_places(logits, ids, prompt):
+    return added_up(logits, ids, prompt) / ids[:, prompt:].numel()
+
+
+@wrong(answer_loss, "short ones count too much")
+def mean_of_means(logits, ids, prompt):
+    rows = range(len(ids))
+    each = [with_a_mask(logits[i : i + 1], ids[i : i + 1], prompt) for i in rows]
+    return torch.stack(each).mean()
+
+
+@wrong(answer_loss, "carries the gradient")
+def without_gradient(logits, ids, prompt):
+    return with_a_mask(logits.detach(), ids, prompt)
+
+
+@wrong(answer_loss, "must stay finite")
+def log_of_softmax(logits, ids, prompt):
+    counts = (ids[:, 1:] >= 0) & (torch.arange(1, ids.shape[1]) >= prompt)
+    p = logits[:, :-1].softmax(-1).gather(-1, ids[:, 1:].clamp(min=0)[..., None])[..., 0]
+    return -p[counts].log().mean()
+
+
+# 3. Advantages of groups
+
+
+@right(advantages)
+def minus_the_mean(rewards):
+    return rewards - rewards.mean(dim=1, keepdim=True)
+
+
+@right(advantages)
+def in_lists(rewards):
+    return [[r - sum(row) / len(row) for r in row] for row in rewards.tolist()]
+
+
+@wrong(advantages, "no baseline is subtracted")
+def rewards_alone(rewards):
+    return rewards * 1.0
+
+
+@wrong(advantages, "the sign is turned round")
+def mean_minus_reward(rewards):
+    return rewards.mean(1, keepdim=True) - rewards
+
+
+@wrong(advantages, "as in GRPO")
+def as_in_grpo(rewards):
+    return (rewards - rewards.mean(1, keepdim=True)) / (rewards.std(1, keepdim=True) + 1e-6)
+
+
+@wrong(advantages, "standard deviation over G")
+def as_in_numpy(rewards):
+    spread = rewards.std(1, keepdim=True, correction=0)
+    return (rewards - rewards.mean(1, keepdim=True)) / (spread + 1e-6)
+
+
+@wrong(advantages, "as in RLOO")
+def leave_one_out(rewards):
+    others = (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
+    return rewards - others
+
+
+@wrong(advantages, "take it within each")
+def down_the_columns(rewards):
+    return rewards - rewards.mean(0)
+
+
+@wrong(advantages, "one mean for all groups")
+def mean_of_everything(rewards):
+    return rewards - rewards.mean()
+
+
+# 4. The loss of DPO
+
+
+@right(dpo_loss)
+def as_written(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * ((won - won_start) - (lost - lost_start))).mean()
+
+
+@right(dpo_loss)
+def with_softplus(won, lost, won_start, lost_start, beta):
+    margin = (won - lost) - (won_start - lost_start)
+    return F.softplus(-beta * margin).sum() / len(won)
+
+
+@wrong(dpo_loss, "the model it started from is not used")
+def without_reference(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * (won - lost)).mean()
+
+
+@wrong(dpo_loss, "the start is added")
+def start_added(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * ((won + won_start) - (lost + lost_start))).mean()
+
+
+@wrong(dpo_loss, "the logarithm is missing")
+def only_the_sigmoid(won, lost, won_start, lost_start, beta):
+    return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).mean()
+
+
+@wrong(dpo_loss, "the sign is wrong")
+def log_sigmoid(*given):
+    return -as_written(*given)
+
+
+@wrong(dpo_loss, "beta multiplies the loss")
+def beta_outside(won, lost, won_start, lost_start, beta):
+    return -beta * F.logsigmoid(won - won_start - lost + lost_start).mean()
+
+
+@wrong(dpo_loss, "have changed places")
+def turned_round(won, lost, won_start, lost_start, beta):
+    return as_written(lost, won, lost_start, won_start, beta)
+
+
+@wrong(dpo_loss, "beta is not used")
+def without_beta(won, lost, won_start, lost_start, beta):
+    return as_written(won, lost, won_start, lost_start, 1)
+
+
+@wrong(dpo_loss, "it divides by beta")
+def divided(won, lost, won_start, lost_start, beta):
+    return as_written(won, lost, won_start, lost_start, 1 / beta)
+
+
+@wrong(dpo_loss, "the rejected answer is not used")
+def chosen_alone(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * (won - won_start)).mean()
+
+
+@wrong(dpo_loss, "the two gains are added")
+def gains_added(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * (won - won_start + lost - lost_start)).mean()
+
+
+@wrong(dpo_loss, "this is the sum")
+def summed(*given):
+    return as_written(*given) * len(given[0])
+
+
+@wrong(dpo_loss, "inside the sigmoid; it is over the losses")
+def mean_inside(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * (won - won_start - lost + lost_start).mean())
+
+
+@wrong(dpo_loss, "a loss for each pair")
+def for_each_pair(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * (won - won_start - lost + lost_start))
+
+
+@wrong(dpo_loss, "where log(sigmoid(x)) is not")
+def log_of_sigmoid(won, lost, won_start, lost_start, beta):
+    return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).log().mean()
+
+
+# 5. A round that runs
+
+
+def drawn(model, prompts, tries, length, *, choose=None):
+    ids = prompts.repeat_interleave(tries, dim=0)
+    with torch.no_grad():
+        for _ in range(length):
+            p = model(ids)[:, -1].softmax(-1)
+            token = torch.multinomial(p, 1) if choose is None else choose(p)
+            ids = torch.cat([ids, token], dim=1)
+    return ids
+
+
+def trained_on(model, ids, epochs, rate, *, first, last=None, sign=1.0):
+    optimizer = torch.optim.Adam(model.parameters(), lr=rate)
+    for _ in range(epochs):
+        about = model(ids)[:, first - 1 : -1][:, :last].flatten(0, 1)
+        loss = sign * F.cross_entropy(about, ids[:, first:][:, :last].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return model
+
+
+def one_round(
+    model, prompts, judge, tries, length, epochs, rate, *, keep=True, choose=None, **training
+):
+    P = prompts.shape[1]
+    ids = drawn(model, prompts, tries, length, choose=choose)
+    good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
+    kept = ids[good] if keep else ids
+    if not len(kept):
+        return deepcopy(model)
+    return trained_on(deepcopy(model), kept, epochs, rate, **{"first": P} | training)
+
+
+@right(rejection_round)
+def as_described(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, tries, length, epochs, rate)
+
+
+@right(rejection_round)
+def one_prompt_after_the_other(model, prompts, judge, tries, length, epochs, rate):
+    """With tensors for the judge, SGD's cousin AdamW, and minibatches."""
+    kept = []
+    for prompt in prompts:
+        for _ in range(tries):
+            ids = prompt.tolist()
+            for _ in range(length):
+                p = model(torch.tensor([ids]))[0, -1].softmax(-1)
+                ids.append(torch.multinomial(p, 1).item())
+            row = torch.tensor(ids)
+            if judge(prompt, row[len(prompt) :]):
+                kept.append(row)
+    model = deepcopy(model)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
+    for _ in range(epochs if kept else 0):
+        for rows in torch.stack(kept).split(16):
+            log_p = model(rows[:, :-1]).log_softmax(-1).gather(-1, rows[:, 1:, None])[..., 0]
+            optimizer.zero_grad()
+            (-log_p[:, prompts.shape[1] - 1 :].mean()).backward()
+            optimizer.step()
+    return model
+
+
+@wrong(rejection_round, "changes its input model")
+def without_a_copy(model, prompts, judge, tries, length, epochs, rate):
+    ids = drawn(model, prompts, tries, length)
+    P = prompts.shape[1]
+    good = torch.tensor([judge(row[:P].tolist(), row[P:].tolist()) for row in ids])
+    return trained_on(model, ids[good], epochs, rate, first=P) if good.any() else model
+
+
+@wrong(rejection_round, "were the answers that failed thrown away")
+def trained_on_everything(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, tries, length, epochs, rate, keep=False)
+
+
+@wrong(rejection_round, "is the sign of the loss right")
+def away_from_what_passed(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, tries, length, epochs, rate, sign=-1.0)
+
+
+@wrong(rejection_round, "all answers to a prompt are the same")
+def the_most_probable(model, prompts, judge, tries, length, epochs, rate):
+    def choose(p):
+        return p.argmax(-1, keepdim=True)
+
+    return one_round(model, prompts, judge, tries, length, epochs, rate, choose=choose)
+
+
+@wrong(rejection_round, "not drawn from the model's probabilities")
+def drawn_evenly(model, prompts, judge, tries, length, epochs, rate):
+    def choose(p):
+        return torch.randint(p.shape[1], (len(p), 1))
+
+    return one_round(model, prompts, judge, tries, length, epochs, rate, choose=choose)
+
+
+@wrong(rejection_round, "tokens of the prompt were trained on")
+def prompt_not_masked(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, tries, length, epochs, rate, first=1)
+
+
+@wrong(rejection_round, "only the first token of the answers")
+def first_token_only(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, tries, length, epochs, rate, last=1)
+
+
+@wrong(rejection_round, "the judge was asked 2 times, expected 120")
+def one_try_each(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, 1, length, epochs, rate)
+
+
+@wrong(rejection_round, "expected 3: without the prompt")
+def judged_with_the_prompt(model, prompts, judge, tries, length, epochs, rate):
+    def whole(prompt, written):
+        return judge(prompt, prompt + written)
+
+    return one_round(model, prompts, whole, tries, length, epochs, rate)
+
+
+@wrong(rejection_round, "expected the trained model")
+def returns_the_answers(model, prompts, judge, tries, length, epochs, rate):
+    ids = drawn(model, prompts, tries, length)
+    return [row for row in ids.tolist() if judge(row[:2], row[2:])]
+
+
+@wrong(rejection_round, "nothing passes there is nothing to learn")
+def learns_from_everything_if_nothing_passes(model, prompts, judge, tries, length, epochs, rate):
+    P = prompts.shape[1]
+    ids = drawn(model, prompts, tries, length)
+    good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
+    kept = ids[good] if good.any() else ids
+    return trained_on(deepcopy(model), kept, epochs, rate, first=P)
+
+
+@wrong(rejection_round, "has not changed")
+def forgot_to_train(model, prompts, judge, tries, length, epochs, rate):
+    return one_round(model, prompts, judge, tries, length, 0, rate)
+
+
+@wrong(rejection_round, "the judge was never asked")
+def no_judge(model, prompts, judge, tries, length, epochs, rate):
+    ids = drawn(model, prompts, tries, length)
+    return trained_on(deepcopy(model), ids, epochs, rate, first=prompts.shape[1])
