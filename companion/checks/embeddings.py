@@ -6,7 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from companion.checks.exercise import compare, exercise
+from companion.checks.exercise import Rung, compare, exercise, ladder
 
 
 @exercise
@@ -418,5 +418,120 @@ EXPECTED_MISTAKES = {
     ),
     "the sign is turned: this is the log-likelihood, and a loss is its negative": (
         lambda scores, together, noise, k: (-_expected(scores, together, noise, k)[0],)
+    ),
+}
+
+
+@exercise
+def count_vectors(answer) -> str:
+    """Check `count_vectors(sentences, vocab_size, window, d)`: vectors (V, d) by counting.
+
+    sentences are lists of ids. Positive PMI of the counts within the window, its singular value
+    decomposition, and the rows U √S of the d largest directions, whose signs are free: what is
+    compared are the dot products of all rows.
+    """
+    rungs = [
+        Rung(
+            "two neighbours count both ways: with PMI log 2 for each other, each row times "
+            "itself is log 2",
+            _rows_of("[[0, 1], [0, 1]], 2, 2, 2"),
+            COUNTED_MISTAKES,
+        ),
+        Rung(
+            "a word that never occurs has zeros, not NaN: 0 / 0 is no PMI",
+            _rows_of("[[0, 2]], 3, 2, 3"),
+        ),
+        Rung(
+            "a pair that is never seen has PMI 0, not minus infinity",
+            _rows_of("[[0, 1, 2, 3]], 4, 1, 4"),
+            COUNTED_MISTAKES,
+        ),
+        Rung(
+            "no pair crosses the end of a sentence",
+            _rows_of("[[0, 1], [2, 3, 0]], 4, 1, 4"),
+            COUNTED_MISTAKES,
+        ),
+        Rung(
+            "with a window of 2 the neighbours are up to two places away, on both sides",
+            _rows_of("[[0, 1, 2, 3, 4]], 5, 2, 5"),
+            COUNTED_MISTAKES,
+        ),
+        Rung(
+            "a pair rarer than chance has PMI 0, not a negative one",
+            _rows_of("[[0, 1], [0, 1], [0, 1], [2, 3], [2, 3], [2, 3], [0, 3]], 4, 1, 4"),
+            COUNTED_MISTAKES,
+        ),
+        Rung(
+            "a word that repeats within the window is its own neighbour",
+            _rows_of("[[0, 0, 1]], 2, 1, 2"),
+        ),
+        Rung(
+            "with d below V only the d largest directions are kept",
+            _rows_of("[[0, 1, 2, 0, 3, 1], [2, 3, 4, 1, 1], [4, 0]], 5, 2, 2"),
+            COUNTED_MISTAKES,
+        ),
+        Rung(
+            "the result has a row for each word of the vocabulary and d columns",
+            "tuple(count_vectors([[0, 1, 2, 0, 3, 1], [4, 0]], 5, 2, 3).shape)",
+        ),
+    ]
+    ladder(rungs, _counted, count_vectors=answer)
+    return "corpora of one to seven sentences, windows of 1 and 2, rare, unseen and repeated words"
+
+
+def _rows_of(inputs: str) -> str:
+    return f"rows = torch.as_tensor(count_vectors({inputs})).double()\nrows @ rows.T"
+
+
+def _counted(
+    sentences,
+    vocab_size,
+    window,
+    d,
+    *,
+    ways=((0, 1), (1, 0)),
+    crossing=False,
+    ratio=lambda pmi: pmi.clamp(min=0),
+    rows=lambda U, S: U * S.sqrt(),
+    counts=False,
+    reach=0,
+):
+    """The vectors, or what they would be with one step done in another way."""
+    together = torch.zeros(vocab_size, vocab_size, dtype=torch.float64)
+    if crossing:
+        sentences = [[word for sentence in sentences for word in sentence]]
+    for sentence in sentences:
+        for i, word in enumerate(sentence):
+            for other in sentence[i + 1 : i + 1 + window + reach]:
+                for way in ways:
+                    pair = (word, other)
+                    together[pair[way[0]], pair[way[1]]] += 1
+    of_centre, of_neighbour = together.sum(1, keepdim=True), together.sum(0, keepdim=True)
+    pmi = (together * together.sum() / (of_centre * of_neighbour)).log()
+    pmi = together if counts else ratio(pmi.where(together > 0, 0))
+    U, S, _ = torch.linalg.svd(pmi)
+    return rows(U, S)[:, :d]
+
+
+COUNTED_MISTAKES = {
+    "only the neighbour to the right is counted: each pair counts both ways": partial(
+        _counted, ways=((0, 1),)
+    ),
+    "the singular values are left out: the rows are those of U √S": partial(
+        _counted, rows=lambda U, S: U
+    ),
+    "the rows are those of U S: take the root of the singular values": partial(
+        _counted, rows=lambda U, S: U * S
+    ),
+    "the counts themselves are factorised, not their PMI": partial(_counted, counts=True),
+    "the window runs across the end of a sentence: count within each sentence": partial(
+        _counted, crossing=True
+    ),
+    "the window is one too small: range(1, window) leaves the last place out": partial(
+        _counted, reach=-1
+    ),
+    "negative PMI is kept: take its positive part": partial(_counted, ratio=lambda pmi: pmi),
+    "the smallest directions are kept, not the largest": partial(
+        _counted, rows=lambda U, S: (U * S.sqrt()).flip(1)
     ),
 }

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 
-import numpy as np
 import torch
 from torch import nn
 
-from companion.checks.exercise import Mistake, compare, exercise, show
+from companion.checks.exercise import Mistake, compare, exercise, ladder, show
+from companion.checks.rungs import rungs
 from companion.nn import MultiHeadAttention
 
 
@@ -20,61 +20,84 @@ def induction_scores(answer) -> str:
     For each head the mean weight on what followed the earlier copy of the token, over all texts and
     all tokens of which there is an earlier copy.
     """
-    sharp = torch.zeros(1, 2, 6, 6)
-    sharp[0, 0, range(6), (0, 0, 0, 1, 2, 3)] = 1.0  # head 0 copies with a period of 3
-    sharp[0, 1, range(6), (0, 0, 1, 2, 3, 4)] = 1.0  # head 1 looks one back
-    cases = [{"weights": sharp, "period": 3}]
-    for B, H, T, period in ((1, 1, 5, 3), (2, 3, 7, 4), (3, 2, 9, 2)):
-        scores = 2 * torch.randn(B, H, T, T)
-        later = torch.ones(T, T, dtype=torch.bool).triu(1)
-        cases.append(
-            {"weights": scores.masked_fill(later, -torch.inf).softmax(-1), "period": period}
-        )
-    compare(answer, cases, _scores, SCORES_MISTAKES)
-    return "a head that copies, one that looks back, and random ones; several texts and periods"
+    ladder(INDUCTION_SCORES, _scores, induction_scores=answer)
+    return "one head and several, several texts, two copies of a text and more, or less than two"
 
 
-def _scores(
-    weights,
-    period,
-    *,
-    back=lambda period: period - 1,
-    start=lambda period: period,
-    mean=lambda picked: picked.mean((0, 2)),
-):
-    """The scores, or what they would be with one step done in another way."""
-    t = torch.arange(start(period), weights.shape[-1])
-    t = t[t >= back(period)]
-    return (mean(weights[:, :, t, t - back(period)]),)
+def causal_weights(B: int, H: int, T: int) -> torch.Tensor:
+    """Random attention weights (B, H, T, T), of which none goes to the future."""
+    later = torch.ones(T, T, dtype=torch.bool).triu(1)
+    return (2 * torch.randn(B, H, T, T)).masked_fill(later, -torch.inf).softmax(-1)
 
 
-SCORES_MISTAKES = {
-    "that is the weight on the earlier copy itself; the answer is what *followed* it": partial(
-        _scores, back=lambda period: period
-    ),
-    "that is the weight on what came *before* the earlier copy": partial(
-        _scores, back=lambda period: period + 1, start=lambda period: period + 1
-    ),
-    "that is the previous-token score: the weight on the token just before": partial(
-        _scores, back=lambda period: 1
-    ),
-    "the first copy is counted, too; nothing can be copied there": partial(
-        _scores, start=lambda period: period - 1
-    ),
-    "the first token of the second copy is left out; it has an earlier copy, too": partial(
-        _scores, start=lambda period: period + 1
-    ),
-    "it sums over the tokens; take the mean": partial(
-        _scores, mean=lambda picked: picked.sum(2).mean(0)
-    ),
-    "it sums over the texts; take the mean": partial(
-        _scores, mean=lambda picked: picked.mean(2).sum(0)
-    ),
-    "only the first text is used": partial(_scores, mean=lambda picked: picked[0].mean(-1)),
-    "queries and keys have changed places: weights[..., query, key]": (
-        lambda weights, period: _scores(weights.transpose(-1, -2), period)
-    ),
-}
+def _scores(weights, period):
+    T = weights.shape[-1]
+    queries = torch.arange(period, T)
+    keys = queries - period + 1
+    picked = weights[:, :, queries, keys]
+    return picked.mean((0, 2))
+
+
+INDUCTION_SCORES = rungs(
+    _scores,
+    """
+one head, one text, twice: the second copy's tokens are the queries, and what followed the first
+copy's are the keys
+    weights = causal_weights(1, 1, 8)
+    induction_scores(weights, 4)
+  - that is the weight on the earlier copy itself; the answer is what *followed* it
+    queries - period + 1 => queries - period
+  - that is the weight on what came *before* the earlier copy
+    keys = queries - period + 1 => queries = queries[1:]; keys = queries - period - 1
+  - that is the previous-token score: the weight on the token just before
+    queries - period + 1 => queries - 1
+  - that is the weight on the token two places behind the earlier copy; one is asked for
+    queries - period + 1 => queries - period + 2
+  - the first copy is counted, too; nothing can be copied there
+    torch.arange(period, T) => torch.arange(period - 1, T)
+  - that is the weight on what came before the earlier copy, for the first one the last token of all
+    queries - period + 1 => queries - period - 1
+  - the first token of the second copy is left out; it has an earlier copy, too
+    torch.arange(period, T) => torch.arange(period + 1, T)
+  - the last token is left out; it has an earlier copy, too
+    torch.arange(period, T) => torch.arange(period, T - 1)
+  - it sums over the tokens; take the mean
+    picked.mean((0, 2)) => picked.sum(2).mean(0)
+  - the mean is taken over all tokens; those without an earlier copy do not count
+    picked.mean((0, 2)) => picked.sum(2).mean(0) / T
+  - the largest weight is taken; take the mean
+    picked.mean((0, 2)) => picked.amax((0, 2))
+  - queries and keys have changed places: weights[..., query, key]
+    weights[:, :, queries, keys] => weights[:, :, keys, queries]
+a text that breaks off in its second copy
+    weights = causal_weights(1, 1, 5)
+    induction_scores(weights, 3)
+  - the second half of the text is taken for the second copy; it begins at `period`
+    torch.arange(period, T) => torch.arange(T - T // 2, T)
+more than two copies: the last one before the token counts, and all later tokens have one
+    weights = causal_weights(1, 1, 9)
+    induction_scores(weights, 2)
+  - only the second copy is asked; a third copy has an earlier one, too
+    torch.arange(period, T) => torch.arange(period, min(T, 2 * period))
+  - the first copy of all is looked up; where there are several, the last one counts
+    queries - period + 1 => queries % period + 1
+three heads: a number for each
+    weights = causal_weights(1, 3, 7)
+    induction_scores(weights, 4)
+  - the heads are averaged, too; each has a number of its own
+    picked.mean((0, 2)) => picked.mean()
+several texts: the mean over all of them
+    weights = causal_weights(4, 2, 7)
+    induction_scores(weights, 3)
+  - it sums over the texts; take the mean
+    picked.mean((0, 2)) => picked.mean(2).sum(0)
+  - only the first text is used
+    picked.mean((0, 2)) => picked[0].mean(-1)
+  - each text has a number of its own; the mean over the texts is asked for
+    picked.mean((0, 2)) => picked.mean(2)
+""",
+    before="from companion.checks.inside_a_language_model import causal_weights\n",
+)
 
 
 @exercise
@@ -111,6 +134,8 @@ def costs_of_silence(answer) -> str:
             cases,
             bound(lambda *given: (_costs(*given),), layers),
             mistakes,
+            otherwise="a cost is the loss with this head's part of out_proj's input at zero, less "
+            "the loss with all heads; one for each head",
         )
         for (layer, x), output in zip(pairs, before, strict=True):
             if not torch.equal(layer(x, is_causal=True)[0], output):
@@ -136,6 +161,10 @@ def _part(layer, head) -> slice:
 
 def _zero_columns(layer, head):
     layer.out_proj.weight.data[:, _part(layer, head)] = 0
+
+
+def _zero_every_other(layer, head):
+    layer.out_proj.weight.data[:, head :: layer.num_heads] = 0
 
 
 def _zero_rows(layer, head):
@@ -193,6 +222,9 @@ COSTS_MISTAKES = {
     "that zeroes a part of the layer's *output*, which all heads have mixed; zero its input": (
         partial(_costs, silence=_zero_rows)
     ),
+    "every H-th number is silent; the numbers of a head stand side by side, layer.d_v of them": (
+        partial(_costs, silence=_zero_every_other)
+    ),
     "the bias of out_proj is gone, too; it belongs to no head": partial(_costs, silence=_with_bias),
 }
 
@@ -206,80 +238,72 @@ def settled(answer) -> str:
     from which on the lens names the answer and goes on naming it; the number of blocks if the last
     one does not.
     """
-    cases, modules = [], []
-    for blocks, N, d, V in ((3, 1, 4, 3), (4, 3, 5, 4), (6, 12, 6, 3)):
-        norm, head = nn.LayerNorm(d), nn.Linear(d, V, bias=False)
-        with torch.no_grad():
-            norm.weight.normal_()
-            norm.bias.normal_()
-            head.weight.normal_()
-        modules.append((norm, head))
-        streams = torch.randn(blocks, N, d) + torch.randn(N, d)
-        with torch.no_grad():
-            answers = head(norm(streams[-1])).argmax(-1)
-        answers[1::4] = (answers[1::4] + 1) % V  # some are wrong at the end
-        cases.append({"number": len(cases), "streams": streams, "answers": answers})
-
-    def bound(function: Callable) -> Callable:
-        return lambda number, streams, answers: function(streams, *modules[number], answers)
-
     with torch.no_grad():
-        compare(
-            bound(answer),
-            cases,
-            bound(_settled),
-            {text: bound(wrong) for text, wrong in SETTLED_MISTAKES.items()},
-            numbers=np.integer,
-        )
-    return "answers that come early, late, go away again, or never come"
+        ladder(SETTLED, _settled, settled=answer)
+    return "answers that come early, late, go away again, or never come, and a norm that matters"
 
 
-def _read(streams, norm, head, answers):
-    return head(norm(streams)).argmax(-1) == answers  # (blocks, N)
+def lens(d_model: int, vocab_size: int) -> tuple[nn.LayerNorm, nn.Linear]:
+    """A norm with random weights, and an output matrix."""
+    norm, head = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size, bias=False)
+    for parameter in (*norm.parameters(), *head.parameters()):
+        nn.init.normal_(parameter)
+    return norm, head
 
 
-def _settled(streams, norm, head, answers, *, read=_read):
-    """The block, or what it would be with the lens made in another way."""
-    right = read(streams, norm, head, answers).int()
-    return (len(right) - right.flip(0).cumprod(0).sum(0),)
+def said(*words: int) -> torch.Tensor:
+    """Streams (blocks, 1, 3) of one question: after each block, this word has the largest entry."""
+    return torch.eye(3)[list(words)][:, None] * torch.tensor([2.0, 3.0, 4.0])
 
 
-def _first_right(streams, norm, head, answers):
-    right = _read(streams, norm, head, answers)
-    return (torch.where(right.any(0), right.int().argmax(0), len(right)),)
+def _settled(streams, norm, head, answers):
+    logits = head(norm(streams))
+    right = (logits.argmax(-1) == answers).int()
+    blocks = len(right)
+    return blocks - right.flip(0).cumprod(0).sum(0)
 
 
-def _last_wrong(streams, norm, head, answers):
-    return (_settled(streams, norm, head, answers)[0] - 1,)
-
-
-def _never_is_last(streams, norm, head, answers):
-    return (_settled(streams, norm, head, answers)[0].clamp(max=len(streams) - 1),)
-
-
-def _agrees_with_the_end(streams, norm, head, answers):
-    said = head(norm(streams[-1])).argmax(-1)
-    return _settled(streams, norm, head, said)
-
-
-SETTLED_MISTAKES = {
-    "that is the first block at which the answer is named; it may go away again": _first_right,
-    "that is the last block at which it is *not* named; the next one is the first that counts": (
-        _last_wrong
-    ),
-    "a question that is wrong at the end never settles: its number is that of all blocks": (
-        _never_is_last
-    ),
-    "that is when the model's own last word settles; the question is about the right answer": (
-        _agrees_with_the_end
-    ),
-    "the norm is left out; the output matrix has never read a vector without it": partial(
-        _settled, read=lambda s, norm, head, answers: head(s).argmax(-1) == answers
-    ),
-    "the smallest logit is taken": partial(
-        _settled, read=lambda s, norm, head, answers: head(norm(s)).argmin(-1) == answers
-    ),
-    "it counts how many blocks are right; say from which one on": lambda *given: (
-        _read(*given).sum(0),
-    ),
-}
+SETTLED = rungs(
+    _settled,
+    """
+named from the first block on, or from the second: the numbers are 0 and 1
+    same = torch.nn.Identity()
+    [settled(streams, same, same, torch.tensor([1])) for streams in (said(1, 1, 1), said(0, 1, 1))]
+  - that is the last block at which it is *not* named; the next one is the first that counts
+    return blocks - => return blocks - 1 -
+  - the smallest logit is taken
+    argmax => argmin
+  - blocks are counted from 0; here they are counted from 1
+    return blocks => return 1 + blocks
+  - it counts how many blocks are right; say from which one on
+    return blocks - => return
+named from the third of four blocks on: the number is 2
+    same = torch.nn.Identity()
+    settled(said(0, 2, 1, 1), same, same, torch.tensor([1]))
+named, then lost, then named again: only what stays counts
+    same = torch.nn.Identity()
+    settled(said(1, 0, 1, 1), same, same, torch.tensor([1]))
+  - that is the first block at which the answer is named; it may go away again
+    return => return torch.where(right.any(0), right.argmax(0), blocks);
+  - it counts how many blocks are wrong; a wrong one in between starts the count anew
+    right.flip(0).cumprod(0).sum(0) => right.sum(0)
+wrong at the end: the number is that of all blocks, even if the answer was named before
+    same = torch.nn.Identity()
+    [settled(streams, same, same, torch.tensor([1])) for streams in (said(1, 1, 0), said(2, 0, 0))]
+  - a question that is wrong at the end never settles: its number is that of all blocks
+    right.flip(0).cumprod(0).sum(0) => right.flip(0).cumprod(0).sum(0).clamp(min=1)
+  - that is when the model's own last word settles; the question is about the right answer
+    == answers => == logits[-1].argmax(-1)
+the lens reads through the norm: the output matrix has never seen a vector without it
+    norm, head = lens(6, 4)
+    streams = torch.randn(5, 8, 6) + 2 * torch.randn(8, 6)
+    settled(streams, norm, head, head(norm(streams[-1])).argmax(-1))
+  - the norm is left out; the output matrix has never read a vector without it
+    head(norm(streams)) => head(streams)
+many questions, of which some are wrong at the end: each has a number of its own
+    norm, head = lens(6, 3)
+    streams, answers = torch.randn(6, 20, 6) + torch.randn(20, 6), torch.randint(3, (20,))
+    settled(streams, norm, head, answers)
+""",
+    before="from companion.checks.inside_a_language_model import lens, said\n",
+)

@@ -1,5 +1,7 @@
 """The live figure of the Lorenz system, held to PyTorch on random weights."""
 
+import re
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -82,6 +84,25 @@ def test_the_exact_equations_part_too(show, forecaster, split):
     points = torch.stack([truth[-1], twin[-1]], dim=1)
     close(numbers(page.locator("[data-name=points] td[data-value]")), points, 1e-6)
     expect(page.get_by_role("status")).to_contain_text("Good for all of the 3.2 Lyapunov times")
+
+
+def test_goals(show, split):
+    model = randomised(Forecaster(CONFIG)).eval()
+    model.head.weight.data.zero_()
+    model.head.bias.data.zero_()  # it stays where it is: good for long beside a point of rest
+    page = show(forecast_figure(model, split, dt=DT, steps=STEPS))
+    reached = page.locator(".cl-reached")
+    rest = [8.5, 8.5, 27]
+    assert unfolded(model, split, START)[2] * LYAPUNOV < 0.5
+    assert unfolded(model, split, rest)[2] * LYAPUNOV > 3
+    expect(reached).to_have_text(re.compile("wrong within half"))
+    select(page, "forecast by").select_option("twin")
+    for key, number in zip("xyz", rest, strict=True):
+        page.get_by_role("slider", name=f"start {key}").fill(str(number))
+    expect(page.get_by_role("status")).to_contain_text("Good for all")
+    expect(reached).to_have_count(1)  # not the Forecaster's doing
+    select(page, "forecast by").select_option("model")
+    expect(reached).to_have_count(2)
 
 
 TALL = {"width": 900, "height": 1400}  # all of it without scrolling

@@ -1,13 +1,16 @@
 """Answers to the exercises of book/embeddings.ipynb."""
 
 import math
+from collections import Counter
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from companion.checks.embeddings import (
     analogies,
+    count_vectors,
     expected_loss,
     look_up,
     look_up_gradient,
@@ -499,3 +502,122 @@ def mean_of_the_cells(scores, together, noise, k):
 @wrong(expected_loss, "log-likelihood")
 def to_be_maximised(scores, together, noise, k):
     return -in_one_expression(scores, together, noise, k)
+
+
+# 6. Vectors without training
+
+
+def counted_by_pairs(sentences, window, *, both=True):
+    """How often each pair of words is at most `window` apart in a sentence."""
+    pairs = Counter()
+    for sentence in sentences:
+        for i, word in enumerate(sentence):
+            for j in range(i + 1, min(i + window + 1, len(sentence))):
+                pairs[word, sentence[j]] += 1
+                if both:
+                    pairs[sentence[j], word] += 1
+    return pairs
+
+
+def to_matrix(pairs, vocab_size):
+    matrix = np.zeros((vocab_size, vocab_size))
+    for (word, other), times in pairs.items():
+        matrix[word, other] = times
+    return matrix
+
+
+def positive_pmi(counts):
+    with np.errstate(all="ignore"):
+        pmi = np.log(counts * counts.sum() / np.outer(counts.sum(1), counts.sum(0)))
+    return np.where(counts > 0, np.maximum(pmi, 0), 0)
+
+
+@right(count_vectors)
+def in_numpy(sentences, vocab_size, window, d):
+    pmi = positive_pmi(to_matrix(counted_by_pairs(sentences, window), vocab_size))
+    U, S, _ = np.linalg.svd(pmi)
+    return U[:, :d] * np.sqrt(S[:d])
+
+
+@right(count_vectors)
+def in_torch_by_shifted_sentences(sentences, vocab_size, window, d):
+    together = torch.zeros(vocab_size, vocab_size)
+    for sentence in map(torch.tensor, sentences):
+        for distance in range(1, window + 1):
+            here, there = sentence[:-distance], sentence[distance:]
+            together.index_put_((here, there), torch.tensor(1.0), accumulate=True)
+    together = together + together.T
+    share = together / together.sum()
+    chance = share.sum(1, keepdim=True) * share.sum(0)
+    pmi = (share / chance).log().nan_to_num(0, 0, 0).clamp(min=0)
+    U, S, _ = torch.linalg.svd(pmi)
+    return U[:, :d] @ S[:d].sqrt().diag()
+
+
+@wrong(count_vectors, "each pair counts both ways")
+def to_the_right_only(sentences, vocab_size, window, d):
+    pmi = positive_pmi(to_matrix(counted_by_pairs(sentences, window, both=False), vocab_size))
+    U, S, _ = np.linalg.svd(pmi)
+    return U[:, :d] * np.sqrt(S[:d])
+
+
+@wrong(count_vectors, "the singular values are left out")
+def directions_alone(sentences, vocab_size, window, d):
+    pmi = positive_pmi(to_matrix(counted_by_pairs(sentences, window), vocab_size))
+    return np.linalg.svd(pmi)[0][:, :d]
+
+
+@wrong(count_vectors, "take the root of the singular values")
+def without_the_root(sentences, vocab_size, window, d):
+    pmi = positive_pmi(to_matrix(counted_by_pairs(sentences, window), vocab_size))
+    U, S, _ = np.linalg.svd(pmi)
+    return U[:, :d] * S[:d]
+
+
+@wrong(count_vectors, "the counts themselves")
+def counts_only(sentences, vocab_size, window, d):
+    U, S, _ = np.linalg.svd(to_matrix(counted_by_pairs(sentences, window), vocab_size))
+    return U[:, :d] * np.sqrt(S[:d])
+
+
+@wrong(count_vectors, "across the end of a sentence")
+def one_long_text(sentences, vocab_size, window, d):
+    return in_numpy([sum(sentences, [])], vocab_size, window, d)  # noqa: RUF017
+
+
+@wrong(count_vectors, "the window is one too small")
+def half_open_range(sentences, vocab_size, window, d):
+    return in_numpy(sentences, vocab_size, window - 1, d)
+
+
+@wrong(count_vectors, "negative PMI is kept")
+def with_the_negative(sentences, vocab_size, window, d):
+    counts = to_matrix(counted_by_pairs(sentences, window), vocab_size)
+    with np.errstate(all="ignore"):
+        pmi = np.log(counts * counts.sum() / np.outer(counts.sum(1), counts.sum(0)))
+    U, S, _ = np.linalg.svd(np.where(counts > 0, pmi, 0))
+    return U[:, :d] * np.sqrt(S[:d])
+
+
+@wrong(count_vectors, "the smallest directions")
+def from_the_other_end(sentences, vocab_size, window, d):
+    pmi = positive_pmi(to_matrix(counted_by_pairs(sentences, window), vocab_size))
+    U, S, _ = np.linalg.svd(pmi)
+    return (U * np.sqrt(S))[:, -d:]
+
+
+@wrong(count_vectors, "it raised")
+def infinite_logarithms(sentences, vocab_size, window, d):
+    counts = to_matrix(counted_by_pairs(sentences, window), vocab_size)
+    with np.errstate(all="ignore"):
+        pmi = np.log(counts * counts.sum() / np.outer(counts.sum(1), counts.sum(0)))
+    U, S, _ = np.linalg.svd(np.maximum(pmi, 0))
+    return U[:, :d] * np.sqrt(S[:d])
+
+
+@wrong(count_vectors, "is its own neighbour")
+def other_words_only(sentences, vocab_size, window, d):
+    counts = to_matrix(counted_by_pairs(sentences, window), vocab_size)
+    np.fill_diagonal(counts, 0)
+    U, S, _ = np.linalg.svd(positive_pmi(counts))
+    return U[:, :d] * np.sqrt(S[:d])

@@ -147,6 +147,16 @@ def no_columns(layer, part):
     layer.out_proj.weight.data[:, part] = 0
 
 
+@wrong(costs_of_silence, "every H-th number")
+def every_other_number(layer, x, loss):
+    def cost(head):
+        silent = deepcopy(layer)
+        silent.out_proj.weight.data[:, head :: layer.num_heads] = 0
+        return loss(silent(x, is_causal=True)[0]) - loss(layer(x, is_causal=True)[0])
+
+    return torch.stack([cost(head) for head in range(layer.num_heads)])
+
+
 @wrong(costs_of_silence, "the heads before stay silent, too")
 def hooks_that_stay(layer, x, loss):
     return on_copies(layer, x, loss, change=no_columns, fresh=False)

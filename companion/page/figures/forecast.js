@@ -297,6 +297,18 @@ function render({ model, el }) {
     ),
     element("div", { class: "cl-side" }, table, element("p", {}, "valid prediction time ", valid)),
     say,
+    goals(state, [
+      {
+        text: "Find a start from which the Forecaster is good for more than 3 Lyapunov times.",
+        reached: (value) =>
+          value.rival === "model" && result(value).good * data.dt * data.rate > 3,
+      },
+      {
+        text: "Find a start from which it is wrong within half a Lyapunov time.",
+        reached: (value) =>
+          value.rival === "model" && result(value).good * data.dt * data.rate < 0.5,
+      },
+    ]),
   );
   return state.close;
 }

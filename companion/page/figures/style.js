@@ -830,6 +830,35 @@ const STYLE = `
   .cl-bar-of-answer {
     fill: var(--first);
   }
+  .cl-truth {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 1.8;
+  }
+  .cl-seen {
+    fill: var(--first);
+  }
+  .cl-own-point {
+    fill: var(--ground);
+    stroke: var(--second);
+    stroke-width: 1.8;
+  }
+  .cl-back {
+    stroke: var(--second);
+    stroke-dasharray: 5 4;
+  }
+  .cl-counts {
+    display: grid;
+    grid-template-columns: max-content max-content;
+    gap: 0.1rem 0.8rem;
+    margin: 0.4rem 0 0.6rem;
+    dt {
+      color: var(--quiet);
+    }
+    dd {
+      margin: 0;
+    }
+  }
   .cl-homonym {
     --tone: var(--ink);
   }

@@ -1,0 +1,219 @@
+// A window of a series on its way through a Forecaster: points, differences, patches, vectors, weights, a move.
+
+const NAMES = ["points", "differences", "patches", "vectors", "attention", "blocks", "move"];
+const [POINTS, DIFFERENCES, PATCHES, VECTORS, ATTENTION, BLOCKS, MOVE] = NAMES.keys();
+
+const shown = (number) => format(number, 2);
+const largest = (rows) => Math.max(...rows.flat());
+
+/** Attention weights [query][key] of the head that is looked at; `look` is "block head". */
+function looked({ examples }, { example, look }) {
+  const [block, head] = look.split(" ").map(Number);
+  return examples[example].weights[block][head];
+}
+
+/** In typical steps: a difference, or the move from the last point to what is said. */
+const moveOf = ({ scale }, { points, said }) => (said - points.at(-1)) / scale;
+
+function captions(data) {
+  const { examples, patch: size, scale } = data;
+  const of = ({ example }) => examples[example];
+  const [points, count, width] = [
+    examples[0].points.length,
+    examples[0].vectors.length,
+    examples[0].vectors[0].length,
+  ];
+  const vector = (row) => `(${row.slice(0, 3).map(shown).join(", ")}, …)`;
+  return [
+    (value) =>
+      `The last ${points} points of the series. The last of them is ${shown(of(value).points.at(-1))}.`,
+    (value) =>
+      `Below each point, how far it moved since the one before, in typical steps of ${shown(scale)}. ` +
+      `The last moved ${shown(of(value).differences.at(-1) / scale)}.`,
+    ({ patch }) =>
+      `${size} neighbours make a patch: ${size} values and ${size} differences, ${2 * size} numbers. ` +
+      `There are ${count}. We follow patch ${patch + 1}; press another to follow it.`,
+    (value) => [
+      `One matrix turns the ${2 * size} numbers of a patch into ${width}, and a learned `,
+      mark("position", "vector of its place"),
+      ` is added. Patch ${value.patch + 1} becomes ${vector(of(value).vectors[value.patch])}.`,
+    ],
+    (value) => {
+      const row = looked(data, value)[value.patch];
+      return [
+        `In the head chosen above, patch ${value.patch + 1} gives these `,
+        mark("attention", "weights"),
+        `: ${row.map(shown).join(", ")}. Most goes to patch ${argmax(row) + 1}.`,
+      ];
+    },
+    (value) =>
+      `After all blocks and a last norm, patch ${value.patch + 1} is ` +
+      `${vector(of(value).read[value.patch])}.`,
+    (value) => {
+      const { points, said, truth } = of(value);
+      return (
+        `One matrix reads all ${count * width} numbers and says the move: ` +
+        `${shown(moveOf(data, of(value)))} typical steps. ${shown(points.at(-1))} + ${shown(scale)} · ` +
+        `${shown(moveOf(data, of(value)))} = ${shown(said)}. The truth is ${shown(truth)}.`
+      );
+    },
+  ];
+}
+
+function build(root, width, data, state) {
+  const { examples, patch: size, scale } = data;
+  const { points, vectors } = examples[0];
+  const count = vectors.length,
+    pitch = (width - 8) / (points.length + 1.5);
+  const at = (i) => 4 + (i + 0.5) * pitch;
+  const y = (x) => 74 - 20 * clamp(x, -3.2, 3.2),
+    zero = 184;
+  const middle = (i) => 4 + (i + 0.5) * size * pitch,
+    room = size * pitch - 8;
+  const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);
+  const bands = vectors.map(() =>
+    group(root, { o: 0 }, drawing("rect", { class: "cl-unit", width: room, height: 206, rx: 5 })),
+  );
+  const lane = (text, y) => group(root, { o: 0 }, label(text, 4, y, "cl-start cl-quiet cl-tiny"));
+  const lanes = [
+    [DIFFERENCES, MOVE, lane("differences", 150)],
+    [VECTORS, ATTENTION, lane("vectors", 264)],
+    [BLOCKS, MOVE, lane("after the blocks", 264)],
+    [ATTENTION, ATTENTION, lane("weights", 372)],
+    [MOVE, MOVE, lane("move, in typical steps", 372)],
+  ];
+  const line = drawing("path", { class: "cl-truth" });
+  root.append(line);
+  const dots = points.map(() => drawing("circle", { class: "cl-seen", r: 3 }));
+  root.append(...dots);
+  const bars = points.map(() => {
+    const bar = drawing("rect", { class: "cl-bar-of-answer", "data-name": "difference" });
+    const draw = ({ d }) =>
+      fill(
+        bar,
+        { x: -0.3 * pitch, width: 0.6 * pitch, y: Math.min(0, -d), height: Math.abs(d) },
+        [],
+      );
+    return { bar, ...part(root, drawing("g", {}, bar), { y: zero, d: 0, o: 0 }, draw) };
+  });
+  const strips = vectors.map((row, i) =>
+    ribbon(root, row.length, "stream", {
+      cell: room / row.length,
+      height: 16,
+      name: "vector",
+      first: { x: middle(i) - room / 2, y: 270, o: 0 },
+    }),
+  );
+  const tokens = tokenRow(
+    root,
+    vectors.map((_, i) => String(i + 1)),
+    vectors.map((_, i) => middle(i)),
+    { y: 218, height: 26, name: "patch", pick: (patch) => state.set({ patch }), wide: () => 36 },
+  );
+  const pulls = vectors.map(() => arrow(root, "attention", { o: 0 }, { bend: true, head: false }));
+  const weights = vectors.map((_, i) => {
+    const number = label("", middle(i), 304, "cl-own cl-strong");
+    number.dataset.name = "weight";
+    return { number, ...group(root, { o: 0 }, inKind("attention", number)) };
+  });
+  const taken = group(root, { o: 0 }, label("", 0, 0, "cl-strong"));
+  const gathers = vectors.map((_, i) =>
+    arrow(
+      root,
+      "stream",
+      { x1: middle(i), y1: 290, x2: width / 2, y2: 352, w: 2, o: 0 },
+      { bend: true, head: false },
+    ),
+  );
+  const move = label("", width / 2, 370, "cl-strong");
+  move.dataset.name = "move";
+  const spoken = group(root, { o: 0 }, move);
+  const said = group(root, { o: 0 }, drawing("circle", { class: "cl-own-point", r: 4 }));
+  const truth = group(root, { o: 0 }, drawing("circle", { class: "cl-seen", r: 3 }));
+
+  function pose(value, { jump }) {
+    const { step, patch } = value;
+    const now = examples[value.example];
+    const go = (thing, goal, delay = 0) => thing.to(goal, { jump, delay });
+    const seen = (first, last = MOVE) => (step >= first && step <= last ? 1 : 0);
+    lanes.forEach(([first, last, text]) => go(text, { o: seen(first, last) }));
+    line.setAttribute("d", `M${now.points.map((x, i) => `${at(i)} ${y(x)}`).join("L")}`);
+    dots.forEach((dot, i) => fill(dot, { cx: at(i), cy: y(now.points[i]) }, []));
+    bands.forEach((band, i) => go(band, { x: middle(i) - room / 2, y: 6, o: seen(PATCHES) }));
+    bars.forEach(({ bar, ...thing }, i) => {
+      const moved = now.differences[i] / scale;
+      bar.dataset.value = String(moved);
+      go(thing, { x: at(i), d: 9 * clamp(moved, -2.8, 2.8), o: seen(DIFFERENCES) }, 15 * i);
+    });
+    tokens.press(patch);
+    tokens.forEach((token) => go(token, { o: seen(PATCHES) }));
+    strips.forEach((strip, i) => {
+      const row = step < BLOCKS ? now.vectors[i] : now.read[i];
+      strip.set(row, (number) => Math.abs(number) / 2);
+      go(strip, { o: seen(VECTORS) });
+    });
+    const row = looked(data, value)[patch];
+    const x2 = clamp(middle(patch), 50, width - 50);
+    pulls.forEach((pull, i) => {
+      const line = { x1: middle(i), y1: 310, x2, y2: 356, w: 24 * row[i] };
+      go(pull, { ...line, o: seen(ATTENTION, ATTENTION) });
+      write(weights[i].number, row[i]);
+      go(weights[i], { o: seen(ATTENTION, ATTENTION) });
+    });
+    taken.node.firstChild.textContent = `to patch ${patch + 1}`;
+    go(taken, { x: x2, y: 372, o: seen(ATTENTION, ATTENTION) });
+    gathers.forEach((line) => go(line, { o: seen(MOVE) }));
+    write(move, moveOf(data, now));
+    go(spoken, { o: seen(MOVE) });
+    go(said, { x: at(points.length), y: y(now.said), o: seen(MOVE) });
+    go(truth, { x: at(points.length), y: y(now.truth), o: seen(MOVE) });
+  }
+  return { height: 380, pose };
+}
+
+function render({ model, el }) {
+  const data = model.get("data");
+  const state = connect(model);
+  const { examples } = data;
+  const texts = captions(data);
+  const heads = examples[0].weights.flatMap((block, b) =>
+    block.map((_, h) => [`${b} ${h}`, `block ${b + 1}, head ${h + 1}`]),
+  );
+  const moves = examples.map((example) => Math.abs(moveOf(data, example)));
+  frame(
+    el,
+    "A window on its way through the Forecaster",
+    element(
+      "div",
+      { class: "cl-controls" },
+      choice(
+        state,
+        "example",
+        "window",
+        () => ({ "": examples.map((_, i) => [String(i), `window ${i + 1}`]) }),
+        { change: (example) => ({ example: Number(example) }) },
+      ),
+      choice(state, "look", "attention of", () => ({ "": heads })),
+    ),
+    stage(state, "The window, its patches and their vectors", (root, width) =>
+      build(root, width, data, state),
+    ),
+    stepper(state, { steps: NAMES.map((name, i) => ({ name, caption: texts[i] })), pace: 4200 }),
+    goals(state, [
+      {
+        text: "Find the head and the patch with the largest weight of this window.",
+        reached: (value) =>
+          value.step === ATTENTION &&
+          largest(looked(data, value)[value.patch]) ===
+            Math.max(...examples[value.example].weights.flat(3)),
+      },
+      {
+        text: "Find the window that is followed by the largest move, and see the move.",
+        reached: ({ step, example }) => step === MOVE && moves[example] === Math.max(...moves),
+      },
+    ]),
+  );
+  return state.close;
+}
+
+export default { render };
