@@ -141,7 +141,7 @@ def articles(browser: Browser, site: Path, names: list[str], form: str) -> list[
     """The pages of the site, prepared for `form`, "pdf" or "epub"."""
     context = browser.new_context(java_script_enabled=form == "epub", color_scheme="light")
     page = context.new_page()
-    page.route("**/companion-figures.js*", lambda route: route.abort())
+    page.route("**/companion-figures*.js*", lambda route: route.abort())
     prepared = []
     for name in tqdm(names, desc="preparing", file=sys.stderr):
         page.goto((site / f"{name}.html").as_uri(), timeout=PATIENCE)

@@ -1,12 +1,13 @@
 """Sphinx extension: what makes the book's pages complete without a kernel, a server or a network.
 
 It executes what has changed and puts the outputs on the pages, fills the reference pages and the
-one of the checks, gives every code cell an address, publishes the live figures as one classic
-script, the encoder that one of them loads and the colours of the concepts, copies MathJax into the
-site, and takes out of the finished pages what would ask outside addresses, weigh down a page or
-mislead a screen reader.
+one of the checks, gives every code cell an address, publishes the live figures as a classic script
+for each page, the encoder that one of them loads and the colours of the concepts, copies MathJax
+into the site, and takes out of the finished pages what would ask outside addresses, weigh down a
+page or mislead a screen reader.
 """
 
+import hashlib
 import json
 import re
 import shutil
@@ -28,6 +29,7 @@ from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.encoder import write_encoder
+from book._press.icons import keep_icons
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_answers
@@ -36,11 +38,21 @@ from companion.page.gallery.encoder import SENTENCES
 from companion.pretrained import load, load_tokenizer
 
 SCRIPT = "companion-figures.js"
+FIGURE = re.compile(r'class="companion-live" data-figure="(\w+)"')
 COLOURS = "companion-colours.css"
 ENCODER = "all-MiniLM-L6-v2"
 
-# The part of MathJax 3.2.2 that a page loads: one script and its fonts, 1.5 MB of 24.
-MATHJAX = re.compile(r"static/mathjax/(tex-chtml\.js|output/chtml/fonts/woff-v2/.+\.woff)$")
+# Of the 24 MB of MathJax 3.2.2 what a page loads (`mathjax3_config` in _config.yml), and the fonts.
+# Its menu weighs as much as all of these scripts, and asks an outside address for more.
+MATHJAX = re.compile(
+    r"static/mathjax/((?:startup|core|input/tex-base|input/tex/extensions/ams|output/chtml"
+    r"|output/chtml/fonts/tex|a11y/assistive-mml)\.js|output/chtml/fonts/woff-v2/.+\.woff)$"
+)
+
+# In the script of all figures, `live.bundle()`: one of them.
+CODE = re.compile(r"(?ms)^figures\['(\w+)'\] = \(function \(\) \{\n.*?^\}\)\(\);\n")
+OWN_SCRIPT = re.compile(rf'\s*<script[^>]*src="[^"]*/{SCRIPT}[^"]*"[^>]*></script>')
+ICON = re.compile(r"\bfa-[\w-]+")
 
 NO_QUOTES_FROM_DISK = (
     "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
@@ -169,7 +181,6 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
         if source.suffix in (".md", ".ipynb"):
             source.write_text(page_source(source.read_text("utf8"), source.suffix), "utf8")
     static = site / "_static"
-    (static / SCRIPT).write_text(live.bundle(), "utf8")
     light, dark = colours.properties().values()
     (static / COLOURS).write_text(
         f'html {{ {light} }}\nhtml[data-theme="dark"] {{ {dark} }}\n', "utf8"
@@ -179,14 +190,30 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
             target = static / "mathjax" / found[1]
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), target)
-    asks_for_encoder = False
+    bundle, figures, icons = live.bundle(), set(), set()
     for page in site.rglob("*.html"):
         text = edited = page.read_text("utf8")
-        asks_for_encoder |= 'data-figure="encoder"' in text
         for pattern, replacement in PAGE_EDITS:
             edited = pattern.sub(replacement, edited)
         edited = live.without_repetition(edited)
+        edited = _with_script(edited, bundle, static)
+        figures |= {*FIGURE.findall(edited)}
+        icons |= {*ICON.findall(edited)}
         if edited != text:
             page.write_text(edited, "utf8")
-    if asks_for_encoder:  # some 30 MB, which no page loads before its reader asks for them
+    for script in (static / "scripts").glob("*-theme.js"):
+        icons |= {*ICON.findall(script.read_text("utf8"))}
+    keep_icons(static, icons)
+    if "encoder" in figures:  # some 30 MB, which no page loads before its reader asks for them
         write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)
+
+
+def _with_script(page: str, bundle: str, static: Path) -> str:
+    """A page whose script holds the figures that it has; without any, it has no script."""
+    names = {*FIGURE.findall(page)}
+    if not names:
+        return OWN_SCRIPT.sub("", page)
+    text = CODE.sub(lambda code: code[0] if code[1] in names else "", bundle)
+    name = SCRIPT.replace(".", f"-{hashlib.sha256(text.encode()).hexdigest()[:8]}.")
+    (static / name).write_text(text, "utf8")
+    return page.replace(f"/{SCRIPT}", f"/{name}")

@@ -197,5 +197,4 @@ def test_a_page_is_light(open_page, http_address, article):
     weights = {url: weight(url) for url in urls if url.startswith(http_address)}
     own = sum(size for url, size in weights.items() if "/_static/" not in url)
     assert own <= 0.3 * MEGABYTE
-    # Too much still: 0.75 is the aim. Formulas' script and fonts are half of it.
-    assert sum(weights.values()) <= 1.1 * MEGABYTE, weights
+    assert sum(weights.values()) <= 0.75 * MEGABYTE, weights

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from fontTools.ttLib import TTFont
 
 import companion.generation
+from book._press.sphinx_ext import CODE
 from companion.page import colours, live
 from companion.page.claims import MIMETYPE
 
@@ -29,6 +31,12 @@ def claim(sentence, value, **bound):
     data = dict(sentence=sentence, value=value, held=True, bound=bound)
     display({{"text/plain": "one" + " line", {MIMETYPE!r}: data}}, raw=True)
 claim("The answer is *large*.", answer, above=40)"""
+
+
+FIGURE = """\
+from IPython.display import HTML
+script = '<script type="application/json">{}</script>'
+HTML(f'<div class="companion-live" data-figure="quiz">{script}</div>')"""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +66,7 @@ def book(tmp_path_factory):
         nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
         nbformat.v4.new_code_cell("hidden = 1", metadata={"tags": ["hide-input"]}),
         nbformat.v4.new_code_cell(CLAIM, metadata={"tags": ["claim"]}),
+        nbformat.v4.new_code_cell(FIGURE),
     ]
     nbformat.write(notebook, book / "book" / "one.ipynb")
     return book
@@ -86,10 +95,32 @@ def test_a_claim_is_a_card_above_its_folded_code(site):
     assert "one line" not in page
 
 
-def test_the_figures_are_one_script_that_every_page_loads(site):
-    assert (site / "_static" / "companion-figures.js").read_text("utf8") == live.bundle()
-    for page in ("book/intro.html", "book/one.html"):
-        assert "companion-figures.js" in (site / page).read_text("utf8")
+def test_a_page_loads_the_script_of_the_figures_that_it_has(site):
+    [script] = (site / "_static").glob("companion-figures*.js")
+    text, bundle = script.read_text("utf8"), live.bundle()
+    assert re.findall(r"(?m)^figures\['(\w+)'\]", text) == ["quiz"]
+    first, last = bundle.index("figures['"), bundle.rindex("\n})();\n//")
+    assert text.startswith(bundle[:first]) and text.endswith(bundle[last:])
+    assert f'"../_static/{script.name}"' in (site / "book" / "one.html").read_text("utf8")
+    assert "companion-figures" not in (site / "book" / "intro.html").read_text("utf8")
+
+
+def test_every_figure_can_be_left_out_of_the_script():
+    assert CODE.findall(live.bundle()) == live.figure_names()
+
+
+def test_of_the_icons_the_site_has_those_that_it_shows(site):
+    theme = (site / "_static" / "styles" / "pydata-sphinx-theme.css").read_text("utf8")
+    rules = re.findall(r"\.fa-([\w-]+):before", theme)
+    assert {"bars", "moon"} <= {*rules} and len(rules) < 80
+    fonts = site / "_static" / "vendor" / "fontawesome" / "webfonts"
+    assert sorted(file.name for file in fonts.iterdir()) == [
+        "fa-regular-400.ttf",
+        "fa-solid-900.ttf",
+    ]
+    bars = int(re.search(r'\.fa-bars[^{]*\{content:"\\(\w+)"', theme)[1], 16)
+    font = fonts / "fa-solid-900.ttf"
+    assert bars in TTFont(font).getBestCmap() and font.stat().st_size < 20_000
 
 
 def test_the_colours_of_the_concepts_are_in_every_page(site):
@@ -118,10 +149,10 @@ def test_links_lead_to_a_cell_and_to_a_name(site):
 
 def test_mathjax_is_in_the_site_and_only_what_a_page_loads(site):
     folder = site / "_static" / "mathjax"
-    assert "3.2.2" in (folder / "tex-chtml.js").read_text("utf8")
+    assert "3.2.2" in (folder / "core.js").read_text("utf8")
     assert len(list((folder / "output/chtml/fonts/woff-v2").glob("*.woff"))) == 23
-    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 1.6e6
-    assert '"../_static/mathjax/tex-chtml.js"' in (site / "book" / "intro.html").read_text("utf8")
+    assert sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) < 1.2e6
+    assert '"../_static/mathjax/startup.js"' in (site / "book" / "intro.html").read_text("utf8")
 
 
 @pytest.mark.parametrize(
