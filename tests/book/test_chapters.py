@@ -5,7 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import yaml
 
 from book._press.claims import problems
