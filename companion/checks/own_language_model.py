@@ -261,10 +261,6 @@ ROPE_RUNGS = [
         {"start is left out": lambda x, start=0: ours.rotate(x)},
     ),
     Rung("batches and heads are turned alike", "rotate(torch.randn(2, 3, 5, 8), 2)"),
-    Rung(
-        "the length of a vector stays",
-        "x = torch.randn(1, 2, 4, 6)\nrotate(x).norm(dim=-1)",
-    ),
 ]
 
 # Weights that anybody can make again, whatever the layer was initialised with.

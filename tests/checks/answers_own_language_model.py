@@ -165,6 +165,55 @@ class _Taken:
 _Taken.__module__ = Tokenizer.__module__
 
 
+@wrong(tokenizer, "without a merge, the tokens of a text are its bytes")
+class EndInFront(CountsAgain):
+    def encode(self, text):
+        return [256, *super().encode(text)]
+
+
+@wrong(tokenizer, "there are 256 bytes and the end")
+class NoEnd(CountsAgain):
+    def __len__(self):
+        return 256 + len(self.merges)
+
+
+@wrong(tokenizer, "becomes token 257")
+class EndOverwritten(CountsAgain):
+    def encode(self, text):
+        return [token - (token > 256) for token in super().encode(text)]
+
+
+@wrong(tokenizer, "a merged token takes part in the next merge")
+class CountsOnce(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__("", 257)
+        pairs = Counter(pair for word in self.words(text) for pair in pairwise(word.encode()))
+        self.merges = sorted(pairs, key=lambda pair: (-pairs[pair], pair))[: vocab_size - 257]
+        self.pieces += [bytes(pair) for pair in self.merges]
+
+
+@wrong(tokenizer, "the left two are merged")
+class FromTheRight(CountsAgain):
+    def merge(self, tokens, pair, new):
+        return super().merge(tokens[::-1], pair[::-1], new)[::-1]
+
+
+@wrong(tokenizer, "there is nothing left to merge")
+class AsLongAsAsked(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__(text, vocab_size)
+        self.asked = vocab_size
+
+    def __len__(self):
+        return self.asked
+
+
+@wrong(tokenizer, "what is decoded is what was encoded")
+class ByteByByte(CountsAgain):
+    def decode(self, tokens):
+        return "".join(chr(byte) for token in tokens for byte in self.pieces[token])
+
+
 # 2. A norm
 
 
@@ -236,6 +285,12 @@ class FixedGain(ByNorm):
         self.gain = torch.ones(d)
 
 
+@wrong(norm, "there is one gain for each entry")
+class OneGain(ByNorm):
+    def forward(self, x):
+        return super().forward(x) / self.gain * self.gain.mean()
+
+
 # 3. Turn by the position
 
 
@@ -305,6 +360,11 @@ def no_start(x, start=0):
 def the_books(x, start=0):
     positions = torch.arange(start, start + x.shape[-2])
     return RotaryEmbedding(x.shape[-1], pairing="half")(x, positions)
+
+
+@wrong(rope, "batches and heads are turned alike")
+def later_for_later_rows(x, start=0):
+    return torch.cat([complex_numbers(row[None], start + i) for i, row in enumerate(x)])
 
 
 # 4. Attention with a memory
@@ -428,6 +488,45 @@ class NoMaskWithCache(ByHand):
         return torch.ones(T, past + T, dtype=torch.bool).tril(past + 99 if past else 0)
 
 
+@wrong(attention, "one position sees itself alone")
+class NoOut(ByHand):
+    def forward(self, x, cache=None):
+        out, self.out = self.out, nn.Identity()
+        y = super().forward(x, cache)
+        self.out = out
+        return y
+
+
+@wrong(attention, "a position does not see itself")
+class NotItself(ByHand):
+    def places(self, T, past):
+        seen = torch.arange(past, past + T)[:, None] > torch.arange(past + T)
+        seen[0] |= past == 0
+        return seen
+
+
+@wrong(attention, "the values are turned as well")
+class ValuesTurned(ByHand):
+    def forward(self, x, cache=None):
+        B, T, d = x.shape
+        q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        scores = rotate(q) @ rotate(k).mT / self.root(d)
+        weights = scores.masked_fill(~self.places(T, 0), -math.inf).softmax(-1)
+        return self.out(self.joined(weights @ rotate(v)))
+
+
+@wrong(attention, "divided by d_k, not by its root")
+class NoRootAtAll(ByHand):
+    def root(self, d):
+        return d / self.heads
+
+
+@wrong(attention, "the cache stays empty")
+class Ignores(ByHand):
+    def forward(self, x, cache=None):
+        return super().forward(x)
+
+
 # 5. A gate
 
 
@@ -479,6 +578,19 @@ class Linear(Spelled):
 class NoUp(Spelled):
     def forward(self, x):
         return self.down(F.silu(self.gate(x)))
+
+
+@wrong(gate, "there is no bias")
+class Biased(Spelled):
+    def __init__(self, d):
+        super().__init__(d)
+        self.down = nn.Linear(8 * d // 3, d)
+
+
+@wrong(gate, "every position is treated alike")
+class OnlyTheLast(Spelled):
+    def forward(self, x):
+        return super().forward(x[..., -1, :] if x.dim() > 1 else x)
 
 
 # 6. The whole model
@@ -577,6 +689,12 @@ class NamedInFull(Whole):
 class TheBooks(Whole):
     def forward(self, ids, cache=None):
         return GPT(ids)
+
+
+@wrong(model, "the cache is not handed on")
+class NotHandedOn(Whole):
+    def forward(self, ids, cache=None):
+        return super().forward(ids)
 
 
 # 7. The loop
@@ -744,6 +862,43 @@ def own_share(logits, temperature=1.0, top_k=None, top_p=None):
     return p
 
 
+@wrong(probabilities, "temperature 1 and no cut: a softmax")
+def in_order_of_the_sort(logits, temperature=1.0, top_k=None, top_p=None):
+    return sorted_back(logits, temperature, top_k, top_p).sort(-1, descending=True).values
+
+
+@wrong(probabilities, "top-k with k = 1 leaves the best token")
+def one_is_no_cut(logits, temperature=1.0, top_k=None, top_p=None):
+    return sorted_back(logits, temperature, top_k if top_k != 1 else None, top_p)
+
+
+@wrong(probabilities, "however small p is, the best token stays")
+def nothing_left(logits, temperature=1.0, top_k=None, top_p=None):
+    p = sorted_back(logits, temperature, top_k, top_p)
+    return p * (top_p is None or (logits / temperature).softmax(-1).max() <= top_p)
+
+
+@wrong(probabilities, "p is reached by what temperature has made")
+def cut_first(logits, temperature=1.0, top_k=None, top_p=None):
+    kept = sorted_back(logits, 1.0, top_k, top_p) > 0
+    return (logits / temperature).masked_fill(~kept, -math.inf).softmax(-1)
+
+
+@wrong(probabilities, "every row of a batch has its own order")
+def order_of_the_first(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / temperature).softmax(-1)
+    kept = sorted_back(logits, temperature, top_k, top_p) > 0
+    p = p * kept.flatten(0, -2)[0] if kept.dim() > 1 else p * kept
+    return p / p.sum(-1, keepdim=True)
+
+
+@wrong(probabilities, "a k above the vocabulary")
+def topk_alone(logits, temperature=1.0, top_k=None, top_p=None):
+    if top_k is not None:
+        logits.topk(top_k, -1)
+    return sorted_back(logits, temperature, top_k, top_p)
+
+
 # 9. Write
 
 
@@ -833,6 +988,11 @@ def end_again(model, prompts, length, end, temperature=1.0, top_k=None, top_p=No
     how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     ids = sample(model, prompts, length, end, **how)
     return ids.masked_fill(ids == -1, end)
+
+
+two_tokens_again = wrong(sampler, "each new token is read, and leads to the next")(
+    loop_with("two_tokens_again", lambda ids, new, cache: (ids[:, :2], cache))
+)
 
 
 # 10. How far from the best
