@@ -106,6 +106,9 @@ def test_the_goals_are_reached_and_not_before(show):
     press(step, "End")
     set_slider(page, "steps taken", 60)
     expect(reached).to_have_count(0)  # without a penalty they gain too much
+    set_slider(page, "penalty", 2)
+    assert expected(REWARDS, beta=1.0, baseline=True, moves=60)[[0, 3]].sum() - 0.5 > 0.25
+    expect(reached).to_have_count(0)  # a weak one does not hold them
     set_slider(page, "penalty", 20)
     gained = expected(REWARDS, beta=10.0, baseline=True, moves=60)[[0, 3]].sum() - 0.5
     assert 0.02 < gained < 0.25

@@ -82,6 +82,21 @@ def with_factorials(right, tries, k):
     return 1 - float(f(tries - right)) / float(f(k)) / float(f(tries - right - k)) / ways
 
 
+@wrong(pass_at_k, "none right")
+def at_least_one_is_right(right, tries, k):
+    return with_binomials(max(right, 1), tries, k)
+
+
+@wrong(pass_at_k, "all right")
+def all_is_as_none(right, tries, k):
+    return 0.0 if right in (0, tries) else with_binomials(right, tries, k)
+
+
+@wrong(pass_at_k, "picking all of them")
+def the_share_of_all(right, tries, k):
+    return right / tries if k == tries else with_binomials(right, tries, k)
+
+
 # 2. Only the answer counts
 
 
@@ -228,6 +243,23 @@ def mean_of_everything(rewards):
     return rewards - rewards.mean()
 
 
+@wrong(advantages, "nothing to learn")
+def equal_groups_stay(rewards):
+    same = rewards.std(1, keepdim=True) == 0
+    return torch.where(same, rewards, rewards - rewards.mean(1, keepdim=True))
+
+
+@wrong(advantages, "rows are the groups")
+def an_axis_only_where_it_must_be(rewards):
+    mean = rewards.mean(1)
+    return rewards - (mean if len(mean) == rewards.shape[1] else mean[:, None])
+
+
+@wrong(advantages, "its own mean")
+def alone_it_stays(rewards):
+    return rewards + 0.0 if rewards.shape[1] == 1 else rewards - rewards.mean(1, keepdim=True)
+
+
 # 4. The loss of DPO
 
 
@@ -310,6 +342,11 @@ def for_each_pair(won, lost, won_start, lost_start, beta):
 @wrong(dpo_loss, "where log(sigmoid(x)) is not")
 def log_of_sigmoid(won, lost, won_start, lost_start, beta):
     return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).log().mean()
+
+
+@wrong(dpo_loss, "lowers the rejected one by as much")
+def rejected_is_fixed(won, lost, won_start, lost_start, beta):
+    return as_written(won, lost.detach() + 0 * lost, won_start, lost_start, beta)
 
 
 # 5. A round that runs
