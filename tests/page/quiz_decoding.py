@@ -23,7 +23,7 @@ def beginnings() -> str:
 
 
 def long_and_short() -> str:
-    (scores,) = _rescored(torch.tensor([-2.0, -2.3]), torch.tensor([4, 7]), 0.6)
+    scores = _rescored(torch.tensor([-2.0, -2.3]), torch.tensor([4, 7]), 0.6)
     return ["The short one", "The long one"][scores.argmax()]
 
 
