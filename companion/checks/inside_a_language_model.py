@@ -144,6 +144,11 @@ def costs_of_silence(answer) -> str:
                     "every hook, and put back every weight that you change",
                     show({"x": x, "output before": output}),
                 )
+    if not all(layer.training for layer in own):
+        raise Mistake(
+            "the costs are right, but afterwards the layer is in evaluation mode, which it was not",
+            "layer.training before = True, afterwards = False",
+        )
     return "layers of two to four heads, with biases and without; each is whole afterwards"
 
 
@@ -152,7 +157,7 @@ def _layer(d_model: int, num_heads: int, bias: bool) -> MultiHeadAttention:
     with torch.no_grad():
         for parameter in layer.parameters():
             parameter.normal_(std=0.7)
-    return layer.eval()
+    return layer
 
 
 def _part(layer, head) -> slice:

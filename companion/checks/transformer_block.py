@@ -148,7 +148,7 @@ def tap(answer) -> str:
     The tap is one learned number for the sub-layer, and starts at 0.
     """
     ladder(TAP, _Tap, Tap=answer)
-    return "its parameters, a fresh tap, a tap of 0.5, and the gradient of the tap"
+    return "its parameters, a fresh tap, a tap of 0.5, and the gradients of tap and sub-layer"
 
 
 class _Tap(nn.Module):
@@ -219,6 +219,10 @@ TAP = [
         "a gradient reaches the tap, so that it can open",
         f"{SUB_LAYER}module = Tap(sub_layer)\nmodule(x).square().sum().backward()\n"
         "[0.0 if p.grad is None else p.grad.sum() for p in module.parameters() if p.numel() == 1]",
+    ),
+    Rung(
+        "behind an open tap the sub-layer learns, too: a gradient reaches its parameters",
+        f"{OPEN}module(x).sum().backward()\n[p.grad is not None for p in sub_layer.parameters()]",
     ),
 ]
 

@@ -162,6 +162,11 @@ def hooks_that_stay(layer, x, loss):
     return on_copies(layer, x, loss, change=no_columns, fresh=False)
 
 
+@wrong(costs_of_silence, "in evaluation mode")
+def evaluated(layer, x, loss):
+    return by_a_hook(layer.eval(), x, loss)
+
+
 @wrong(costs_of_silence, "the sign is the other way")
 def what_it_gains(layer, x, loss):
     return -on_copies(layer, x, loss, change=no_columns)

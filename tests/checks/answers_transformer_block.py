@@ -250,6 +250,12 @@ class TapAtTheEntrance(ReZero):
         return x + self.sub_layer(self.tap * x)
 
 
+@wrong(tap, "a gradient reaches its parameters")
+class TapOnWhatIsDetached(ReZero):
+    def forward(self, x):
+        return x + self.tap * self.sub_layer(x).detach()
+
+
 @wrong(tap, "the tap starts at 0")
 class SmallTap(ReZero):
     def __init__(self, sub_layer):
