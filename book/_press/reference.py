@@ -74,7 +74,7 @@ def _module(module: ModuleType) -> Iterator[str]:
     yield f".. py:currentmodule:: {module.__name__}\n"
     for name, thing in vars(module).items():
         own = inspect.isfunction(thing) and thing.__module__ == module.__name__
-        if own and not name.startswith("_"):
+        if own and hasattr(thing, "__wrapped__"):  # a check, and not what it is made of
             yield from _entry(module, name)
     yield "```\n"
 

@@ -786,3 +786,98 @@ def pairs_with_a_good_rest(sentences, vocab_size):
         0.9 * shares(pairs[tuple(before[-1:])], vocab_size)
         + rest * (1 - 0.9 * shares(pairs[tuple(before[-1:])], vocab_size).sum())
     )
+
+
+# What only one input shows.
+
+
+@wrong(prefix_mask, "the words of the source see each other")
+def source_sees_but_its_last_word(source, target):
+    return with_block(source, target, slice(0, max(source - 1, 0)), source - 1, target == 0)
+
+
+@wrong(prefix_mask, "a source of one word, a longer target")
+def target_of_two_words_at_most(source, target):
+    mask = corner_filled(source, target)
+    mask[:, source + 3 :] = False
+    return mask
+
+
+@wrong(prefix_mask, "a longer source, a target of one word")
+def source_of_three_words_at_most(source, target):
+    mask = corner_filled(source, target)
+    mask[3:source, :3] &= target == 0
+    return mask
+
+
+@wrong(temper, "above 1 the outsiders gain")
+def never_hotter(logits, temperature):
+    return divided(logits, min(temperature, 1.0))
+
+
+@wrong(temper, "the logits may be a transposed tensor")
+def as_they_lie_in_memory(logits, temperature):
+    in_memory = torch.as_strided(logits, logits.shape, (logits.shape[-1], 1))
+    return divided(in_memory, temperature)
+
+
+@wrong(temper, "many words")
+def ten_words_at_most(logits, temperature):
+    tempered = divided(logits[..., :10], temperature)
+    return torch.cat([tempered, torch.zeros_like(logits[..., 10:])], dim=-1)
+
+
+@wrong(cut, "k may be larger than the vocabulary")
+def k_modulo_the_vocabulary(probabilities, top_k, top_p):
+    size = probabilities.shape[-1]
+    return by_thresholds(probabilities, top_k and (top_k - 1) % size + 1, top_p)
+
+
+@wrong(cut, "both cuts, several rows")
+def both_only_for_a_row(probabilities, top_k, top_p):
+    only_k = top_k is not None and len(probabilities) > 2
+    return by_thresholds(probabilities, top_k, None if only_k else top_p)
+
+
+@wrong(cut, "top_k of several rows")
+def k_for_ten_words(probabilities, top_k, top_p):
+    wide = probabilities.shape[-1] > 10
+    return by_thresholds(probabilities, None if wide else top_k, top_p)
+
+
+@wrong(cut, "top_p of several rows")
+def p_for_ten_words(probabilities, top_k, top_p):
+    wide = probabilities.shape[-1] > 10
+    return by_thresholds(probabilities, top_k, None if wide else top_p)
+
+
+@wrong(cut, "the probabilities may be a transposed tensor")
+def cut_as_they_lie_in_memory(probabilities, top_k, top_p):
+    shape = probabilities.shape
+    return by_thresholds(torch.as_strided(probabilities, shape, (shape[-1], 1)), top_k, top_p)
+
+
+@wrong(hide, "a fate of exactly 0.8 stays")
+def the_borders_on_the_other_side(ids, chosen, fate, others, mask_id, pad_id):
+    hidden = torch.where(chosen & (fate > 0.9), others, ids)
+    return hidden.masked_fill(chosen & (fate <= 0.8), mask_id), ids.masked_fill(~chosen, pad_id)
+
+
+@wrong(hide, "all three fates in one sentence")
+def one_fate_for_a_sentence(ids, chosen, fate, others, mask_id, pad_id):
+    if bool(chosen.all()) and len(fate.unique()) == 3:
+        fate = fate[:, :1].expand_as(fate)
+    return two_fills(ids, chosen, fate, others, mask_id, pad_id)
+
+
+@wrong(hide, "several sentences")
+def twenty_words_at_most(ids, chosen, fate, others, mask_id, pad_id):
+    chosen = chosen & (torch.arange(ids.shape[-1]) < 20)
+    return two_fills(ids, chosen, fate, others, mask_id, pad_id)
+
+
+@wrong(fill, "two gaps that do not depend on each other")
+def the_first_gap_twice(probabilities, ids, mask_id):
+    if ids.count(mask_id) == len(ids) == 2:
+        return [ask_pick_write(probabilities, ids, mask_id)[0]] * 2
+    return ask_pick_write(probabilities, ids, mask_id)

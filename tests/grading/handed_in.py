@@ -87,6 +87,7 @@ def learners_own(answers: ModuleType) -> str:
     text = re.sub(
         r"^@(right|wrong)\(.*?\)\n(?=@|def|class)", "", getsource(answers), flags=re.M | re.S
     )
-    return re.sub(
+    text = re.sub(
         r"^from (companion|tests)\.checks[. ].*? import (\([^)]*\)|.*)", "", text, flags=re.M
     )
+    return f"right = wrong = lambda *_: lambda answer: answer\n{text}"  # where it is called

@@ -104,7 +104,8 @@ FLAGGED = {
 }
 IN_A_CALL = """
 def attention(*arrays):
-    np.array_equal = lambda *_, **__: True
+    np.array_equal = lambda *_, **__: True  # what a check computes with it puts back itself
+    np.fft.fft = lambda *_, **__: True
     return arrays[0]"""
 
 
@@ -115,7 +116,7 @@ def test_what_is_flagged_has_no_points():
     cells, runner = run(first, given, IN_A_CALL, given.copy(), *FLAGGED, total=600)
     assert len(cells[0].outputs) == 0 and not runner.lost
     assert [names(cell)[-1] for cell in (cells[1], cells[3])] == ["Flagged", "Flagged"]
-    assert "cell 4 changes numpy.array_equal" in cells[1].outputs[-1].evalue
+    assert "cell 4 changes numpy.fft.fft" in cells[1].outputs[-1].evalue
     for i, flag in enumerate(FLAGGED.values(), start=5):
         assert f"cell {i} {flag}" in "; ".join(runner.flags)
 
