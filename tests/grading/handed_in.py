@@ -90,4 +90,5 @@ def learners_own(answers: ModuleType) -> str:
     text = re.sub(
         r"^from (companion|tests)\.checks[. ].*? import (\([^)]*\)|.*)", "", text, flags=re.M
     )
-    return f"right = wrong = lambda *_: lambda answer: answer\n{text}"  # where it is called
+    text = re.sub(r"\b(right|wrong)\((\w+)(?=[,)])", r"\1('\2'", text)  # called, not a decorator
+    return f"right = wrong = lambda *_: lambda answer: answer\n{text}"
