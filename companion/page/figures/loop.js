@@ -112,7 +112,7 @@ function render({ model, el }) {
   const { window: size, runs, said, good, dt, rate } = data;
   const state = connect(model);
   const texts = captions(data);
-  const counts = element("dl", { class: "cl-counts" });
+  const counts = element("dl", { class: "cl-pairs" });
   const number = (name) => element("dd", { "data-name": name });
   const [rounds, own, error] = ["rounds", "own", "error"].map(number);
   const term = (text) => element("dt", {}, text);

@@ -847,7 +847,7 @@ const STYLE = `
     stroke: var(--second);
     stroke-dasharray: 5 4;
   }
-  .cl-counts {
+  .cl-pairs {
     display: grid;
     grid-template-columns: max-content max-content;
     gap: 0.1rem 0.8rem;
