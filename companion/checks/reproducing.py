@@ -76,3 +76,59 @@ matrices of any shape and any number of mini-batches, each with a loss that is n
     gradient_scales([u, w], [lambda i=i: ((x[i] @ u).relu() @ w).square().mean() for i in range(5)])
 """,
 )
+
+
+@exercise
+def traffic(answer) -> str:
+    """Check `traffic(n, d, block)`: how many numbers the tiled forward pass reads and writes.
+
+    One head with n queries and n keys of width d, in blocks of `block` keys, as in algorithm 1 of
+    Dao et al. 2022: keys and values pass once; for each block of them every query, its output so
+    far and its two running numbers come in, and output and running numbers go back.
+    """
+    ladder(TRAFFIC, _traffic, traffic=answer)
+    return "one block and several, a last block that is not full, up to 1024 queries of width 64"
+
+
+def _traffic(n, d, block):
+    blocks = -(-n // block)
+    once = 2 * n * d
+    each = 2 * n * d + n * d + 2 * n + 2 * n
+    return once + blocks * each
+
+
+TRAFFIC = rungs(
+    _traffic,
+    """
+six queries and keys of width 10, three blocks of two keys: keys and values come in once (120); in
+each block all queries and outputs come in and the outputs go back (180), and so do the two running
+numbers of each query (24)
+    traffic(6, 10, 2)
+  - the output so far is counted in one direction; each block reads it and writes it back
+    2 * n * d + n * d => n * d + n * d
+  - the running maximum and sum are left out
+    + 2 * n + 2 * n =>
+  - the running maximum and sum are two numbers for each query, read and written: four, not two
+    + 2 * n + 2 * n => + 2 * n
+  - keys come in, and so do values: both are counted
+    once = 2 * n * d => once = n * d
+  - keys and values are counted again with each block; each of them comes in once
+    once + blocks => blocks * once + blocks
+  - the queries pass only once; they pass again for each block of keys
+    once + blocks * each => once + each
+  - the queries pass as often as a block has keys; they pass as often as there are blocks
+    -(-n // block) => block
+  - the queries pass once for each key; they pass once for each block of keys
+    -(-n // block) => n
+a last block that is not full is a block as well: five keys are two blocks of three
+    traffic(5, 10, 3)
+  - the number of blocks is rounded down
+    -(-n // block) => n // block
+  - the number of blocks is not whole
+    -(-n // block) => n / block
+a block that is larger than the sequence is one block
+    traffic(3, 10, 8)
+the size of a head in the paper
+    traffic(1024, 64, 256)
+""",
+)

@@ -1,8 +1,10 @@
 """Answers to the steps of the pages in book/exercises/reproducing."""
 
+import math
+
 import torch
 
-from companion.checks.reproducing import gradient_scales
+from companion.checks.reproducing import gradient_scales, traffic
 from tests.checks.answers import right, wrong
 
 # Gradients before the first step
@@ -111,3 +113,78 @@ def clipping_norm(matrices, losses):
     mean = sum(loss() for loss in losses) / len(losses)
     gradients = torch.autograd.grad(mean, matrices)
     return torch.cat([g.flatten() for g in gradients]).norm()
+
+
+# What passes between the chip and its memory
+
+
+@right(traffic)
+def step_by_step(n, d, block):
+    moved = 0
+    for start in range(0, n, block):
+        keys = min(block, n - start)
+        moved += 2 * keys * d
+        for _ in range(n):
+            moved += d + d + 2
+            moved += d + 2
+    return moved
+
+
+@right(traffic)
+def in_one_line(n, d, block):
+    return n * (2 * d + math.ceil(n / block) * (3 * d + 4))
+
+
+@right(traffic)
+def as_a_float(n, d, block):
+    return torch.tensor(2.0 * n * d + math.ceil(n / block) * n * (3.0 * d + 4.0))
+
+
+@wrong(traffic, "the output so far is counted in one direction")
+def output_written_only(n, d, block):
+    return 2 * n * d + math.ceil(n / block) * n * (2 * d + 4)
+
+
+@wrong(traffic, "running maximum and sum are left out")
+def matrices_only(n, d, block):
+    return 2 * n * d + math.ceil(n / block) * 3 * n * d
+
+
+@wrong(traffic, "four, not two")
+def numbers_read_only(n, d, block):
+    return 2 * n * d + math.ceil(n / block) * n * (3 * d + 2)
+
+
+@wrong(traffic, "both are counted")
+def values_forgotten(n, d, block):
+    return n * d + math.ceil(n / block) * n * (3 * d + 4)
+
+
+@wrong(traffic, "counted again with each block")
+def keys_every_time(n, d, block):
+    return math.ceil(n / block) * n * (5 * d + 4)
+
+
+@wrong(traffic, "the queries pass only once")
+def one_pass(n, d, block):
+    return n * (5 * d + 4)
+
+
+@wrong(traffic, "as often as a block has keys")
+def by_the_block(n, d, block):
+    return 2 * n * d + block * n * (3 * d + 4)
+
+
+@wrong(traffic, "once for each key")
+def key_by_key(n, d, block):
+    return 2 * n * d + n * n * (3 * d + 4)
+
+
+@wrong(traffic, "rounded down")
+def whole_blocks(n, d, block):
+    return 2 * n * d + n // block * n * (3 * d + 4)
+
+
+@wrong(traffic, "not whole")
+def share_of_a_block(n, d, block):
+    return 2 * n * d + n / block * n * (3 * d + 4)
