@@ -67,7 +67,7 @@ copy's are the keys
     picked.mean((0, 2)) => picked.amax((0, 2))
   - queries and keys have changed places: weights[..., query, key]
     weights[:, :, queries, keys] => weights[:, :, keys, queries]
-a text that breaks off in its second copy
+a text that breaks off in its second copy: `period` says where that begins, however long it is
     weights = causal_weights(1, 1, 5)
     induction_scores(weights, 3)
   - the second half of the text is taken for the second copy; it begins at `period`
@@ -231,7 +231,8 @@ def _settled(streams, norm, head, answers):
 SETTLED = rungs(
     _settled,
     """
-named from the first block on, or from the second: the numbers are 0 and 1
+named from the first block on, or from the second: it is the first of the blocks from which on the
+answer is named without a break, counted from 0: 0 and 1
     same = torch.nn.Identity()
     [settled(streams, same, same, torch.tensor([1])) for streams in (said(1, 1, 1), said(0, 1, 1))]
   - that is the last block at which it is *not* named; the next one is the first that counts

@@ -134,7 +134,10 @@ def _quantise(weight, bits, block):
 QUANTISE = rungs(
     _quantise,
     """
-one block in 3 bits whose scale is 1: multiples of the scale stay what they are
+one block in 3 bits, codes from -3 to 3, whose largest absolute value is 3: the scale is that over
+2^(b-1) - 1 = 3, so 1; a weight is its code times the scale, nothing is shifted, and multiples of
+the
+scale stay what they are
     quantise(torch.tensor([[3.0, -1.0, 0.0, 2.0]]), 3, 4)
   - 2^b − 1 steps on either side need one bit more: half of the codes are negative
     2 ** (bits - 1) - 1 => 2**bits - 1
@@ -144,7 +147,8 @@ one block in 3 bits whose scale is 1: multiples of the scale stay what they are
     / (2 ** (bits - 1) - 1) =>
   - the scale runs from the smallest to the largest value; here it is symmetric around 0
     amax(1, keepdim=True) => amax(1, keepdim=True) * 0 + (groups.amax(1) - groups.amin(1))[:, None]
-one block in 3 bits whose scale is 2: each weight becomes the nearest multiple of it
+one block in 3 bits whose largest absolute value, 6, makes the scale 6 / 3 = 2: each weight becomes
+the nearest multiple of it
     quantise(torch.tensor([[1.2, -2.8, 0.4, 6.0]]), 3, 4)
   - the codes are returned; multiply them by the scale again
     .round() * scale => .round()
@@ -172,7 +176,7 @@ several rows: blocks are runs of a row
   - the blocks run down the columns; they are runs of a row
     weight.reshape(-1, block) => weight.T.reshape(-1, block)
     rounded.reshape(weight.shape) => rounded.reshape(weight.T.shape).T
-2 bits and 8 bits
+2 bits and 8 bits: the scale is the largest absolute value over 2^(b-1) - 1, here 1 and 127
     weight = torch.randn(3, 8)
     quantise(weight, 2, 2), quantise(weight, 8, 8)
 a block of zeros has a scale of zero: it should stay zero
@@ -202,7 +206,9 @@ def _unpack(packed, scale, smallest):
 UNPACK = rungs(
     _unpack,
     """
-bytes from 0 to 15: the first sixteen weights are their low four bits, the others are 0
+bytes from 0 to 15, a scale of 1 and a smallest value of 0: the codes themselves come back, the
+first
+sixteen are the low four bits, the others are 0; (N, 32), a row for each block
     packed = torch.arange(16, dtype=torch.uint8)[None]
     unpack(packed, torch.tensor([1.0]), torch.tensor([0.0]))
   - the two weights of a byte are put side by side; the second one stands 16 places on

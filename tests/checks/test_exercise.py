@@ -47,7 +47,8 @@ def test_what_the_answer_raises_is_shown_with_its_line():
         return x / undefined  # noqa: F821
 
     verdict = halve(broken)
-    assert verdict.mistake == "it raised NameError: name 'undefined' is not defined"
+    said = "it raised NameError: name 'undefined' is not defined"
+    assert verdict.mistake == f"{said}, when this was tried: half of 4 is 2"
     assert verdict.example.startswith("in broken, line ")
     assert "return x / undefined" in verdict.example
     assert verdict.example.endswith("halve(x)")

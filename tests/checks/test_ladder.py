@@ -78,7 +78,8 @@ def test_a_mistake_that_is_known_on_a_rung_is_told_instead_of_the_idea():
     assert halve(lambda x: x + x).mistake == "it doubles"
     assert halve(lambda x: x * x / 8).mistake == "half of 4 is 2, of 1 it is 0.5"
     verdict = halve(lambda x: x / 2 if x.dim() == 1 else 2 * x)
-    assert verdict.mistake == "rows and columns stay"
+    seen = "all numbers are 4 times what is expected"
+    assert verdict.mistake == f"{seen}: rows and columns stay"
 
 
 def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the_input_only():
@@ -294,7 +295,7 @@ def test_patched_functions_are_not_trusted(monkeypatch):
     monkeypatch.setattr(torch, "rand", torch.zeros)
     assert halve(lambda x: x + 1).mistake == "half of 0 is 0"
     patched = np.allclose, torch.rand, torch.Tensor.numpy
-    assert halve(lambda x: x / 2 if x.dim() == 1 else x).mistake == "rows and columns stay"
+    assert "rows and columns stay" in halve(lambda x: x / 2 if x.dim() == 1 else x).mistake
     assert (np.allclose, torch.rand, torch.Tensor.numpy) == patched, "they are the learner's"
 
 
