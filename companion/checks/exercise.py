@@ -107,27 +107,37 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         if _alike(result, expected, optional):
             continue
         example = f"{shown}\n{_difference(result, expected)}"
-        agreement = {
-            mistake: sum(_may_be(given, wrong, rung.code, name, optional) for rung in rungs)
+        matching = [
+            mistake
             for mistake, wrong in instead.items()
             if _would_be(result, code, name, wrong, optional)
-        }
-        if agreement:
+        ]
+        if matching:
+            everywhere = _results(given, rungs, name)
+            agreement = {
+                mistake: sum(
+                    _would_be(there, other, name, instead[mistake], optional)
+                    for other, there in everywhere.items()
+                )
+                for mistake in matching
+            }
             likely = max(agreement, key=agreement.get)
-            if agreement[likely] < len(rungs):
+            if agreement[likely] < len(everywhere):
                 likely = f"{idea}; what it gives here is what this mistake gives: {likely}"
             raise Mistake(likely, example)
         fact = _fact(result, expected, optional)
         raise Mistake(f"{fact}: {idea}" if fact else idea, example)
 
 
-def _may_be(answer: Callable, wrong: Callable, code: str, name: str, optional: int) -> bool:
-    """Whether an answer gives on a rung what a wrong one does; where it raises, nobody can say."""
-    try:
-        result = _value(code, name, answer, learners=True)
-    except Exception:
-        return True
-    return _would_be(result, code, name, wrong, optional)
+def _results(answer: Callable, rungs: Sequence[Rung], name: str) -> dict:
+    """The code of each rung on which the answer gives anything at all -> what it gives."""
+    results = {}
+    for rung in rungs:
+        try:
+            results[rung.code] = _value(rung.code, name, answer, learners=True)
+        except Exception:
+            continue  # where it raises, nobody can say which mistake it makes
+    return results
 
 
 HERE = "<the code of a rung>"
