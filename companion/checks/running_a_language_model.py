@@ -150,8 +150,8 @@ def _quantise(weight, bits, block):
 QUANTISE = rungs(
     _quantise,
     """
-one block from −1 to 6 in 3 bits: its step is 1, and whole numbers stay what they are
-    quantise(torch.tensor([[-1.0, 6.0, 1.0, 4.0]]), 3, 4)
+one block from −1 to 13 in 3 bits: its step is 2, and what is on the grid stays what it is
+    quantise(torch.tensor([[-1.0, 13.0, 3.0, 9.0]]), 3, 4)
   - the grid is symmetric about zero, as in the chapter; here it begins at the smallest weight
     smallest = => smallest = 0 *
     (groups.amax(1, keepdim=True) - smallest) => groups.abs().amax(1, keepdim=True)
@@ -160,7 +160,7 @@ one block from −1 to 6 in 3 bits: its step is 1, and whole numbers stay what t
     (2**bits - 1) => 2**bits
   - the codes begin at 0, so that no bit is needed for a sign
     (2**bits - 1) => (2 ** (bits - 1) - 1)
-one block from 0 to 14 in 3 bits, whose step is 2: each weight becomes the nearest value
+weights between the values of the grid: each becomes the nearest one
     quantise(torch.tensor([[0.0, 14.0, 3.2, 8.9]]), 3, 4)
   - the codes are returned; multiply them by the step again
     smallest + step * codes => codes
