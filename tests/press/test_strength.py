@@ -41,7 +41,7 @@ def test_the_real_checks_are_asked(monkeypatch):
         of_one = [answer for answer in answers if answer.check is wrong.check]
         monkeypatch.setattr(strength, name, of_one)
     page = with_answers(PAGE)
-    assert wrong.check(wrong.answer).mistake in page
+    assert wrong.mistake in wrong.check(wrong.answer).mistake and wrong.mistake in page
     assert page == with_answers(PAGE, lambda answer: answer.check(answer.answer))
 
 
