@@ -6,6 +6,7 @@ console or an uncaught exception fails it.
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -69,8 +70,8 @@ def address(request: pytest.FixtureRequest, site: Path) -> str:
     return site.as_uri() if request.param == "file" else request.getfixturevalue("http_address")
 
 
-@pytest.fixture
-def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
+@contextmanager
+def opening(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
     """`open_page(url, **options)` -> a loaded, typeset page; options of a Playwright context."""
     contexts, complaints = [], []
 
@@ -101,6 +102,13 @@ def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert not complaints
+
+
+@pytest.fixture
+def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
+    """Opens pages for one test."""
+    with opening(browser, site) as open_page:
+        yield open_page
 
 
 @pytest.fixture
