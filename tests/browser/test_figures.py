@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 
 from companion.page import path_figure
 from companion.page.live import LiveFigure, bundle, figure_names, without_repetition
+from tests.browser.conftest import showing
 from tests.browser.reading import PAGE, close, numbers, press
 
 pytestmark = pytest.mark.browser
@@ -23,32 +24,47 @@ EXAMPLES = {
 }
 
 
-@pytest.fixture(params=EXAMPLES)
+WITH_NUMBERS = [name for name, example in EXAMPLES.items() if example.numbers]
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
 def figure(request) -> LiveFigure:
     return EXAMPLES[request.param].make()
 
 
-@pytest.fixture(params=[name for name in EXAMPLES if EXAMPLES[name].numbers])
-def figure_of_numbers(request) -> LiveFigure:
-    return EXAMPLES[request.param].make()
+@pytest.fixture(scope="module")
+def phone(browser, figure, tmp_path_factory):
+    """The figure on a small phone, shown once for all that is asked of it."""
+    with showing(browser, tmp_path_factory.mktemp("figure")) as show:
+        yield show(figure, viewport={"width": 360, "height": 740})
 
 
-def test_every_control_has_a_name_and_changes_are_announced(show, figure):
-    page = show(figure)
-    unnamed = page.locator("input, select, button").evaluate_all(
+def test_every_control_has_a_name_and_changes_are_announced(phone):
+    unnamed = phone.locator("input, select, button").evaluate_all(
         "nodes => nodes.filter((n) => !(n.labels?.length || n.ariaLabel || n.textContent))"
         ".map((n) => n.outerHTML)"
     )
     assert unnamed == []
-    assert page.locator("output[aria-live=polite]").count() == 1
-    assert page.get_by_role("status").inner_text()
-    assert page.get_by_role("group").first.get_attribute("aria-label")
+    assert phone.locator("output[aria-live=polite]").count() == 1
+    assert phone.get_by_role("status").inner_text()
+    assert phone.get_by_role("group").first.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("figure", WITH_NUMBERS, indirect=True)
+def test_without_javascript_the_first_numbers_stand_there(phone, figure, show):
+    plain = show(figure, java_script_enabled=False)
+    cells = plain.locator(".companion-live > table td").all_inner_texts()
+    assert plain.locator("caption").count() == 1 and cells
+    shown = phone.locator("[data-value]").evaluate_all(
+        "nodes => nodes.map((n) => +n.dataset.value)"
+    )
+    first = next(float(cell) for cell in cells if cell)
+    assert any(math.isclose(first, number, abs_tol=6e-4) for number in shown)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_and_nothing_overflows_a_phone(show, figure, scheme):
-    page = show(figure, viewport={"width": 360, "height": 740})
-    page.evaluate(
+def test_text_stands_out_and_nothing_overflows_a_phone(phone, scheme):
+    phone.evaluate(
         "scheme => { document.documentElement.dataset.theme = scheme;"
         " const [ink, quiet, ground] = scheme === 'dark'"
         " ? ['#ced6dd', '#9ca4af', '#121212'] : ['#222832', '#48566b', '#ffffff'];"
@@ -59,9 +75,9 @@ def test_text_stands_out_and_nothing_overflows_a_phone(show, figure, scheme):
         " style.background = ground; }",
         scheme,
     )
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
     # contrast of every text with its own background, the WCAG way, colours resolved on a canvas
-    worst = page.evaluate(
+    worst = phone.evaluate(
         """ground => {
         const canvas = document.createElement('canvas');
         const context = canvas.getContext('2d', { willReadFrequently: true });
@@ -101,16 +117,6 @@ def test_reduced_motion_is_respected(show):
     assert moving.locator(bar).first.evaluate(seconds) != "0s"
 
 
-def test_without_javascript_the_first_numbers_stand_there(show, figure_of_numbers):
-    live = show(figure_of_numbers)
-    plain = show(figure_of_numbers, java_script_enabled=False)
-    cells = plain.locator(".companion-live > table td").all_inner_texts()
-    assert plain.locator("caption").count() == 1 and cells
-    shown = live.locator("[data-value]").evaluate_all("nodes => nodes.map((n) => +n.dataset.value)")
-    first = next(float(cell) for cell in cells if cell)
-    assert any(math.isclose(first, number, abs_tol=6e-4) for number in shown)
-
-
 def test_a_figure_that_fails_leaves_its_fallback(browser, tmp_path):
     broken = path_figure().to_html().replace('"words"', '"other"')
     (tmp_path / "figures.js").write_text(bundle(), "utf8")
@@ -140,9 +146,9 @@ def test_figures_that_share_their_numbers_show_them_all(browser, tmp_path):
     page.close()
 
 
-def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure_of_numbers):
+@pytest.mark.parametrize("figure", WITH_NUMBERS, indirect=True)
+def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure):
     """The anywidget module, imported as Jupyter does it, with a stand-in for the kernel's model."""
-    figure = figure_of_numbers
     page, complaints = browser.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
