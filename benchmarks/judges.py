@@ -20,6 +20,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -171,7 +172,7 @@ def ask_ours(answer: Answer) -> Said:
 class ByCS336:
     """The tests of CS336's first assignment, run by pytest in a copy of theirs."""
 
-    TESTS = {
+    TESTS: ClassVar = {
         NORM: ("test_model.py::test_rmsnorm",),
         GATE: ("test_model.py::test_swiglu",),
         ROPE: ("test_model.py::test_rope",),
@@ -475,8 +476,8 @@ mistake's idea ("root" or "scale" for a missing scale, say). The words are in
 message that says only that numbers differ names nothing, although the name of its test may.
 """
 
-MADE_ANEW = """CS336's file of trained weights is not in our copy of its repository. For its tests of RMSNorm,
-SwiGLU and multi-head attention we drew weights and computed the expected results with PyTorch's
+MADE_ANEW = """CS336's file of trained weights is not in our copy of its repository. For its tests of
+RMSNorm, SwiGLU and multi-head attention we drew weights and computed the expected results with PyTorch's
 own functions; inputs, code and tolerances of the tests are theirs.
 """
 

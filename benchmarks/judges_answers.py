@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Answer:
     """An answer; a wrong one with the words of which a message that names its mistake has one."""
 
