@@ -58,7 +58,7 @@ wrong(
     NORM,
     "the mean is subtracted, as in LayerNorm",
     lambda x, gain, eps: F.layer_norm(x, x.shape[-1:], gain, eps=eps),
-    "LayerNorm|subtract|centre|center",
+    "layer.?norm|subtract|centre|center|taken away",
 )
 wrong(
     NORM,
@@ -88,7 +88,7 @@ wrong(
     NORM,
     "one mean square for the whole tensor",
     lambda x, gain, eps: x * torch.rsqrt(x.pow(2).mean() + eps) * gain,
-    "each vector|own mean|other vectors|last dim|whole tensor|all vectors",
+    "each vector|own mean|other vectors|last dim|whole tensor|all vectors|everything",
 )
 
 # SwiGLU: (x, gate, up, down), the last three as functions
