@@ -477,8 +477,8 @@ message that says only that numbers differ names nothing, although the name of i
 """
 
 MADE_ANEW = """CS336's file of trained weights is not in our copy of its repository. For its tests of
-RMSNorm, SwiGLU and multi-head attention we drew weights and computed the expected results with PyTorch's
-own functions; inputs, code and tolerances of the tests are theirs.
+RMSNorm, SwiGLU and multi-head attention we drew weights and computed the expected results with
+PyTorch's own functions; inputs, code and tolerances of the tests are theirs.
 """
 
 BETWEEN = """
