@@ -122,8 +122,17 @@ TOKENIZER_RUNGS = [
         {"merges reach across words": _AcrossWords},
     ),
     Rung(
+        "a pair that stands twice in a word is merged at both places",
+        'Tokenizer("ab", 258).encode("abab")',
+    ),
+    Rung(
         "a merged token takes part in the next merge",
         'Tokenizer("abc abc abc", 259).encode("abc")',
+    ),
+    Rung(
+        "a pair that stands twice in a word is merged at both places while learning, too: then "
+        "the word is the same token twice, and these two are the next pair",
+        'Tokenizer("abab", 259).encode("abab")',
     ),
     Rung(
         "of equally frequent pairs, the one with the older left token comes first, then the one "
@@ -212,7 +221,7 @@ NORM_RUNGS = [
     ),
     Rung(
         "every entry has a gain of its own: as many numbers are learned as there are entries",
-        "sum(p.numel() for p in [RMSNorm(5).gain])",
+        "RMSNorm(5).gain.numel()",
     ),
     Rung(
         "the gain is learned: it is a parameter",

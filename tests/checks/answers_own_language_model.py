@@ -117,6 +117,29 @@ class EncodesAcross(CountsAgain):
         return super().encode(text)
 
 
+def first_place_only(tokens, pair, new):
+    tokens = list(tokens)
+    places = [i for i, found in enumerate(pairwise(tokens)) if found == pair]
+    for i in places[:1]:
+        tokens[i : i + 2] = [new]
+    return tokens
+
+
+@wrong(tokenizer, "merged at both places")
+class EncodesOnePlace(CountsAgain):
+    def encode(self, text):
+        self.merge = first_place_only
+        return super().encode(text)
+
+
+@wrong(tokenizer, "merged at both places while learning")
+class LearnsOnePlace(CountsAgain):
+    def __init__(self, text, vocab_size):
+        self.merge = first_place_only
+        super().__init__(text, vocab_size)
+        del self.merge
+
+
 @wrong(tokenizer, "numbers of characters, not of bytes")
 class CodePoints(CountsAgain):
     def encode(self, text):
