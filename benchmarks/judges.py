@@ -1,13 +1,20 @@
-"""The same wrong and right answers through our checks and the public ones of two other courses.
+"""The same wrong and right answers through our checks and the public tests of two other courses.
 
-    pip install --no-deps --target /tmp/judges einops
+    pip install --no-deps -r benchmarks/requirements.txt
     git clone https://github.com/stanford-cs336/assignment1-basics /tmp/cs336
     git clone https://github.com/duoan/TorchCode /tmp/torchcode
-    PYTHONPATH=.:/tmp/judges python benchmarks/judges.py /tmp/cs336 /tmp/torchcode \
-        > benchmarks/judges.md
+    PYTHONPATH=. python benchmarks/judges.py /tmp/cs336 /tmp/torchcode > benchmarks/judges.md
 
-The answers are in `judges_answers.py`; here are the adapters and the rule of counting. Both
-repositories are read with git and left as they are.
+Of each clone, the files of one commit (`COMMITS`) are unpacked into a temporary folder and run
+there; both repositories are under the MIT licence, and nothing of them is kept here. The answers
+are in `judges_answers.py`, what the comparison can and cannot say in book/exercises/judges.md.
+
+A judge rejects an answer if any of its tests for the task fails. It names the mistake if what it
+then tells the learner matches the answer's pattern, `says`, which asks for words that say what is
+wrong, or for the property that fails, in the vocabulary of any of the three. What is told is the
+mistake in our verdict, without its example, and the messages of the failed tests in theirs. Names
+of tests are taken out of it, and a message that repeats the task's formula names nothing: it does
+not say which part of it is wrong.
 """
 
 import argparse
@@ -17,6 +24,7 @@ import os
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -44,10 +52,14 @@ from benchmarks.judges_answers import (
 )
 from companion import checks
 
-JUDGES = {"ours": "ours", "cs336": "CS336, assignment 1", "torchcode": "TorchCode"}
+JUDGES = {"ours": "this book", "cs336": "CS336, assignment 1", "torchcode": "TorchCode"}
+COMMITS = {
+    "cs336": "25a8a49f6460c83a30416d42348f2ef11d1dd185",
+    "torchcode": "8a49ba150f76c92fc6e2fd30631e07b88c803988",
+}
 GPT2 = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 
-Said = str | None  # what a judge says of a mistake; None where it accepts
+Said = dict[str, str]  # name of a test that fails -> its message; empty where a judge accepts
 
 
 def unturned(x: torch.Tensor, start: int) -> torch.Tensor:
@@ -165,7 +177,7 @@ def ask_ours(answer: Answer) -> Said:
     """What our check says."""
     check, adapt = OURS[answer.task]
     verdict = check(adapt(answer.function))
-    return None if verdict.status == "passed" else verdict.mistake
+    return {} if verdict.status == "passed" else {"": verdict.mistake}
 
 
 # ---- CS336
@@ -186,33 +198,37 @@ class ByCS336:
         ),
         PAIRS: ("test_train_bpe.py::test_train_bpe",),
     }
-    ADAPTERS = (
-        "run_multihead_self_attention_with_rope run_rope run_silu run_multihead_self_attention"
-        " run_swiglu run_rmsnorm run_scaled_dot_product_attention run_transformer_block"
-        " run_transformer_lm run_linear run_embedding run_train_bpe"
-    ).split()
+    FILES = (
+        "tests/*.py",
+        "tests/_snapshots",
+        "tests/fixtures/corpus.en",
+        "tests/fixtures/train-bpe-reference*",
+        "tests/fixtures/ts_tests/model_config.json",
+    )
+    ADAPTERS = """
+current = {}
+def __getattr__(name):
+    if not name.startswith("run_"):
+        raise AttributeError(name)
+    return lambda *given, **named: current[name](*given, **named)
+"""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, repository: Path, folder: Path) -> None:
         self.folder = folder
+        unpack(repository, COMMITS["cs336"], self.FILES, folder)
         (folder / "pytest.ini").write_text("[pytest]\n")
-        lines = ["current = {}"]
-        for name in self.ADAPTERS:
-            lines.append(f"def {name}(*a, **k): return current['{name}'](*a, **k)")
-        (folder / "tests" / "adapters.py").write_text("\n".join(lines))
-        self.made_anew = not (folder / "tests/fixtures/ts_tests/model.pt").exists()
-        if self.made_anew:
-            self.make_weights()
+        (folder / "tests" / "adapters.py").write_text(self.ADAPTERS)
+        self.make_weights()
 
     def make_weights(self) -> None:
-        """Weights and expected results of ours, where the file of theirs is not there."""
+        """Weights and expected results of ours, where theirs need a file of trained weights."""
         made = torch.Generator().manual_seed(0)
         drawn = {"layers.1.ln1.weight": 1 + 0.3 * torch.randn(64, generator=made)}
         for name, shape in (("w1", (128, 64)), ("w2", (64, 128)), ("w3", (128, 64))):
             drawn[f"layers.0.ffn.{name}.weight"] = torch.randn(shape, generator=made) / 8
         for name in ("q", "k", "v", "output"):
             drawn[f"layers.0.attn.{name}_proj.weight"] = torch.randn(64, 64, generator=made) / 8
-        at = self.folder / "tests/fixtures/ts_tests"
-        torch.save(drawn, at / "model.pt")
+        torch.save(drawn, self.folder / "tests/fixtures/ts_tests/model.pt")
         torch.manual_seed(4)  # as their fixture `in_embeddings`
         x = torch.randn(4, 12, 64)
         norm, w1, w2, w3, *attention = drawn.values()
@@ -277,12 +293,12 @@ class ByCS336:
 
     def ask(self, answer: Answer) -> Said:
         """What pytest prints of the tests that fail."""
-        seen = []
+        said = {}
 
         class Reports:
             def pytest_runtest_logreport(self, report):
                 if report.failed:
-                    seen.append(f"{report.nodeid}: {report.longrepr.reprcrash.message}")
+                    said[report.nodeid.partition("::")[2]] = report.longrepr.reprcrash.message
 
         inside = contextlib.chdir(self.folder), contextlib.redirect_stdout(io.StringIO())
         with inside[0], inside[1]:
@@ -295,14 +311,15 @@ class ByCS336:
             code = pytest.main(["-q", "-p", "no:cacheprovider", *ids], plugins=[Reports()])
         if code not in (0, 1):
             raise RuntimeError(f"pytest ended with {code} on {ids}")
-        return "\n".join(seen) or None
+        return said
 
 
 # ---- TorchCode
 class ByTorchCode:
     """The tests of TorchCode's tasks, as its engine runs them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, repository: Path, folder: Path) -> None:
+        unpack(repository, COMMITS["torchcode"], ("torch_judge",), folder)
         sys.path.insert(0, str(folder))
         from torch_judge.tasks import TASKS
 
@@ -371,136 +388,141 @@ class ByTorchCode:
         }[answer.task]
 
     def ask(self, answer: Answer) -> Said:
-        """The names and messages of the tests that fail."""
-        seen = []
+        """What its engine prints of the tests that fail."""
+        said = {}
         for task, form in self.forms(answer).items():
             name = self.tasks[task]["function_name"]
             for test in self.tasks[task]["tests"]:
                 torch.manual_seed(0)
                 try:
                     exec(test["code"].replace("{fn}", name), {name: form})
+                except AssertionError as error:
+                    said[test["name"]] = str(error)
                 except Exception as error:
-                    seen.append(f"{test['name']}: {type(error).__name__}: {error}")
-        return "\n".join(seen) or None
+                    said[test["name"]] = f"{type(error).__name__}: {error}"
+        return said
 
 
 # ---- the report
-def copied(repository: Path, part: str, to: Path) -> str:
-    """Copy a folder of a repository's HEAD as far as its contents are there; return the commit."""
-
-    def git(*words: str) -> subprocess.CompletedProcess:
-        return subprocess.run(["git", "-C", repository, *words], capture_output=True, check=False)
-
-    for line in git("ls-tree", "-r", "HEAD", part).stdout.decode().splitlines():
-        about, _, path = line.partition("\t")
-        blob = git("cat-file", "blob", about.split()[2])
-        if blob.returncode == 0:
-            (to / path).parent.mkdir(parents=True, exist_ok=True)
-            (to / path).write_bytes(blob.stdout)
-    return git("rev-parse", "--short=10", "HEAD").stdout.decode().strip()
-
-
-def told(answer: Answer, said: Said) -> str:
-    """The word of the table for what a judge says of a wrong answer."""
-    if said is None:
-        return "accepted"
-    return "named" if re.search(answer.idea, said, re.IGNORECASE) else "rejected"
-
-
-def report(asked: dict[str, Callable], commits: dict[str, str], made_anew: bool) -> None:
-    """Ask all judges about all answers, and print what they say."""
-    says: dict[tuple[Answer, str], Said] = {}
-    for answer in ANSWERS:
-        for judge, ask in asked.items():
-            tests = judge != "cs336" or answer.task in ByCS336.TESTS
-            if tests and judge not in answer.spares:
-                says[answer, judge] = ask(answer)
-                if os.environ.get("JUDGES_SAY"):
-                    print(judge, answer.what, says[answer, judge], sep=" | ", file=sys.stderr)
-    print(HEAD.format(**commits))
-    if made_anew:
-        print(MADE_ANEW)
-    print("| task |", " | ".join(JUDGES.values()), "|\n|---|" + "---|" * len(JUDGES))
-    tasks = list(dict.fromkeys(answer.task for answer in ANSWERS))
-    for task in [*tasks, "all"]:
-        row = []
-        for judge in JUDGES:
-            group = [a for a, j in says if j == judge and task in (a.task, "all")]
-            wrongs = [told(a, says[a, judge]) for a in group if a.idea]
-            rights = [says[a, judge] is None for a in group if not a.idea]
-            rejected, named = sum(w != "accepted" for w in wrongs), wrongs.count("named")
-            row.append(
-                f"{rejected} / {named} of {len(wrongs)}; {sum(rights)} of {len(rights)}"
-                if group
-                else "–"
-            )
-        print(f"| {task} |", " | ".join(row), "|")
-    print(BETWEEN)
-    print(
-        "| task | wrong answer |",
-        " | ".join(JUDGES.values()),
-        "|\n|---|---|" + "---|" * len(JUDGES),
+def unpack(repository: Path, commit: str, files: tuple[str, ...], to: Path) -> None:
+    """Write files of a commit to a folder."""
+    packed = subprocess.run(
+        ["git", "-C", repository, "archive", commit, *files], stdout=subprocess.PIPE, check=True
     )
-    for answer in filter(lambda answer: answer.idea, ANSWERS):
-        row = []
-        for judge in JUDGES:
-            if (answer, judge) in says:
-                row.append(told(answer, says[answer, judge]))
-            else:
-                row.append(f"not asked: {answer.spares[judge]}" if judge in answer.spares else "–")
-        print(f"| {answer.task} | {answer.what} |", " | ".join(row), "|")
+    with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
+        archive.extractall(to, filter="data")
 
 
-HEAD = """# The same answers before three judges
+def told(answer: Answer, said: Said, *, with_names: bool = False) -> str:
+    """The word of the table for what a judge says of a wrong answer."""
+    if not said:
+        return "accepted"
+    text = "\n".join([*messages(said), *(said if with_names else ())])
+    return "named" if re.search(answer.says, text, re.IGNORECASE | re.DOTALL) else "rejected"
 
-Three collections of automatic checks were given the same wrong and right answers: the exercises
-of this book; the tests of [Stanford CS336, assignment
-1](https://github.com/stanford-cs336/assignment1-basics) (at `{cs336}`); and
-[TorchCode](https://github.com/duoan/TorchCode) (at `{torchcode}`). Each is made for something
-else. CS336's tests tell students of a course, who also have a handout, staff and each other,
-whether the parts of one large assignment are right; they compare with results of a reference
-implementation. TorchCode is practice for interviews: short tasks, a few tests each, a formula in
-the statement. Our checks are for somebody who learns alone, and so they try to say what is wrong.
 
-The comparison is not neutral. We wrote the answers, the adapters and the rule, and we chose the
-tasks from our own exercises. The other judges test much that is not here: CS336 a whole language
-model, AdamW, checkpoints, memory, speed and agreement with GPT-2's tokenizer; TorchCode some
-thirty further tasks. Our statements often promise more, or something else, than theirs. An answer
-is asked of a judge only if its mistake is one by that judge's own statement; where it is not, the
-second table says why.
+def messages(said: Said) -> list[str]:
+    """What a learner reads, without the names of tests and the numbers of whole arrays."""
+    texts = (
+        re.sub(r"\bfor test_\w+|\nMismatched elements.*", "", x, flags=re.S) for x in said.values()
+    )
+    return list(dict.fromkeys(" ".join(text.split()) for text in texts))
 
-**The rule.** A judge *rejects* a wrong answer if any of its tests for the task fails. It *names*
-the mistake if what a student then reads, the failing tests' names included, has a word of the
-mistake's idea ("root" or "scale" for a missing scale, say). The words are in
-`benchmarks/judges_answers.py`; they were written with the vocabulary of all three in mind. A
-message that says only that numbers differ names nothing, although the name of its test may.
-"""
 
-MADE_ANEW = """CS336's file of trained weights is not in our copy of its repository. For its tests of
-RMSNorm, SwiGLU and multi-head attention we drew weights and computed the expected results with
-PyTorch's own functions; inputs, code and tolerances of the tests are theirs.
-"""
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rows]) + "\n"
 
-BETWEEN = """
-Each cell: wrong answers rejected / named of those asked; right answers accepted of those asked.
+
+def counted(words: list[str]) -> str:
+    """A cell of the first table: what became of some answers."""
+    if not words:
+        return "–"
+    rejected = len(words) - words.count("accepted")
+    return f"{rejected} of {len(words)}, {words.count('named')} named"
+
+
+def report(says: dict[tuple[Answer, str], Said]) -> str:
+    """The tables: counts, words, messages."""
+    titles, wrongs = [*JUDGES.values()], [answer for answer in ANSWERS if answer.says]
+    groups = {
+        task: [a for a in wrongs if a.task == task]
+        for task in dict.fromkeys(a.task for a in wrongs)
+    }
+    groups["asked of all three"] = [a for a in wrongs if all((a, j) in says for j in JUDGES)]
+    groups["all"] = wrongs
+    counts = [
+        [name, *(counted([told(a, says[a, j]) for a in group if (a, j) in says]) for j in JUDGES)]
+        for name, group in groups.items()
+    ]
+    rights = [
+        [not said for (a, j), said in says.items() if j == judge and not a.says] for judge in JUDGES
+    ]
+    counts.append(["right answers accepted", *(f"{sum(x)} of {len(x)}" for x in rights)])
+    more = [
+        sum(told(a, says[a, j], with_names=True) == "named" for a in wrongs if (a, j) in says)
+        for j in ("cs336", "torchcode")
+    ]
+    words, texts = [], []
+    for a in wrongs:
+        cells = [told(a, says[a, j]) if (a, j) in says else a.spares.get(j, "–") for j in JUDGES]
+        words.append([a.task, a.what, *cells])
+        read = [f"*{JUDGES[j]}:* {shown(says[a, j])}" for j in JUDGES if says.get((a, j))]
+        texts.append([f"{a.task}: {a.what}", "<br>".join(read)])
+    return PAGE.format(
+        **COMMITS,
+        counts=table(["task", *titles], counts),
+        more=" and ".join(map(str, more)),
+        words=table(["task", "wrong answer", *titles], words),
+        texts=table(["wrong answer", "is told"], texts),
+    )
+
+
+def shown(said: Said) -> str:
+    """What a learner reads, in a cell of a table."""
+    return re.sub(r"([\\*_|<>~$\[\]`])", r"\\\1", " · ".join(messages(said)))
+
+
+PAGE = """<!-- Written by benchmarks/judges.py. -->
+Each cell says how many of the wrong answers were rejected, and for how many of them the mistake was
+named.
+
+{counts}
+The tests are those of CS336's commit `{cs336:.10}` and of TorchCode's `{torchcode:.10}`. If the
+names of the failing tests counted as messages, the two would name {more}.
+
+<details><summary>Every wrong answer, and what became of it</summary>
+
+{words}
+</details>
+
+<details><summary>What was said of each</summary>
+
+{texts}
+</details>
 """
 
 
 def main() -> None:
-    """Report on all answers."""
+    """Ask all judges about all answers, and print what they say."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("cs336", type=Path)
-    parser.add_argument("torchcode", type=Path)
+    parser.add_argument("cs336", type=Path, help="a clone of stanford-cs336/assignment1-basics")
+    parser.add_argument("torchcode", type=Path, help="a clone of duoan/TorchCode")
     given = parser.parse_args()
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        commits = {
-            "cs336": copied(given.cs336, "tests", Path(one)),
-            "torchcode": copied(given.torchcode, "torch_judge", Path(two)),
+        ask = {
+            "ours": ask_ours,
+            "cs336": ByCS336(given.cs336, Path(one)).ask,
+            "torchcode": ByTorchCode(given.torchcode, Path(two)).ask,
         }
-        cs336 = ByCS336(Path(one))
-        asked = {"ours": ask_ours, "cs336": cs336.ask, "torchcode": ByTorchCode(Path(two)).ask}
-        report(asked, commits, cs336.made_anew)
+        says = {
+            (answer, judge): ask[judge](answer)
+            for answer in ANSWERS
+            for judge in JUDGES
+            if judge not in answer.spares and (judge != "cs336" or answer.task in ByCS336.TESTS)
+        }
+    print(report(says), end="")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ class Answer:
     task: str
     what: str
     function: Callable
-    idea: str = ""  # a regular expression; empty for a right answer
+    says: str = ""  # a regular expression; empty for a right answer
     spares: dict[str, str] = field(default_factory=dict)
 
 
@@ -34,9 +34,9 @@ def right(task: str, what: str, function: Callable) -> None:
     ANSWERS.append(Answer(task, what, function))
 
 
-def wrong(task: str, what: str, function: Callable, idea: str, **spares: str) -> None:
+def wrong(task: str, what: str, function: Callable, says: str, **spares: str) -> None:
     """Note a wrong answer."""
-    ANSWERS.append(Answer(task, what, function, idea, spares))
+    ANSWERS.append(Answer(task, what, function, says, spares))
 
 
 # RMSNorm: (x, gain, eps)
@@ -58,37 +58,37 @@ wrong(
     NORM,
     "the mean is subtracted, as in LayerNorm",
     lambda x, gain, eps: F.layer_norm(x, x.shape[-1:], gain, eps=eps),
-    "layer.?norm|subtract|centre|center|taken away",
+    r"layer.?norm|mean (is|was)? ?(not )?(to be )?(taken away|subtracted)|cent(er|re)",
 )
 wrong(
     NORM,
     "the sum of squares instead of their mean",
     lambda x, gain, eps: x * torch.rsqrt(x.pow(2).sum(-1, keepdim=True) + eps) * gain,
-    r"\bsum\b|\bmean\b",
+    r"sum of squares|\bsum\b.*\bmean\b",
 )
 wrong(
     NORM,
     "the small number behind the root, not under it",
     lambda x, gain, eps: x / (mean_square(x).sqrt() + eps) * gain,
-    r"eps|under the root|small number|1e-6|10\^",
+    r"(under|behind|inside|outside) the (square )?root|(inside|outside) (the )?sqrt",
 )
 wrong(
     NORM,
     "no small number at all",
     lambda x, gain, eps: x * torch.rsqrt(mean_square(x)) * gain,
-    r"eps|small number|1e-6|10\^|zero|\b0\b|NaN",
+    r"\beps|small number|1e-6|zeros\b|\bNaN\b|division by zero",
 )
 wrong(
     NORM,
     "the gain is not used",
     lambda x, gain, eps: x * torch.rsqrt(mean_square(x) + eps) + 0 * gain,
-    "gain|weight",
+    r"\b(gain|weight)\b.*(not used|ignored|multipl)|non-trivial weight",
 )
 wrong(
     NORM,
     "one mean square for the whole tensor",
     lambda x, gain, eps: x * torch.rsqrt(x.pow(2).mean() + eps) * gain,
-    "each vector|own mean|other vectors|last dim|whole tensor|all vectors|everything",
+    r"own (root )?mean|one root for everything|(each|every) vector|last (dim|axis)|whole tensor",
 )
 
 # SwiGLU: (x, gate, up, down), the last three as functions
@@ -107,27 +107,27 @@ wrong(
     GATE,
     "SiLU on the other branch",
     lambda x, gate, up, down: down(gate(x) * F.silu(up(x))),
-    r"other|swap|exchang|on up|of up|silu\(up",
+    r"not the gate|(other|wrong) branch|swapped|exchanged",
 )
 wrong(
     GATE,
     "the sigmoid alone",
     lambda x, gate, up, down: down(gate(x).sigmoid() * up(x)),
-    "sigmoid|σ",
+    r"\b(a|the) sigmoid\b|sigmoid alone|times sigmoid",
 )
-wrong(GATE, "GELU", lambda x, gate, up, down: down(F.gelu(gate(x)) * up(x)), "gelu")
-wrong(GATE, "ReLU", lambda x, gate, up, down: down(gate(x).relu() * up(x)), "relu|negative")
+wrong(GATE, "GELU", lambda x, gate, up, down: down(F.gelu(gate(x)) * up(x)), r"\bgelu\b")
+wrong(GATE, "ReLU", lambda x, gate, up, down: down(gate(x).relu() * up(x)), r"\brelu\b|negative")
 wrong(
     GATE,
     "a sum instead of a product",
     lambda x, gate, up, down: down(F.silu(gate(x)) + up(x)),
-    r"\badd|\bsum|multipl|product|\+",
+    r"\badded\b|\bsum\b|must be multiplied|are multiplied",
 )
 wrong(
     GATE,
     "SiLU of the product",
     lambda x, gate, up, down: down(F.silu(gate(x) * up(x))),
-    "product",
+    r"of the product|the product goes",
 )
 
 
@@ -165,39 +165,39 @@ wrong(
     ROPE,
     "turned the other way round",
     lambda x, positions: turned(x, positions, sign=-1),
-    "sign|other way|direction|backwards|clockwise",
+    r"other way|direction|backwards|clockwise|\bsign\b",
 )
 wrong(
     ROPE,
     "the positions that are given are not used",
     lambda x, positions: turned(x, torch.arange(x.shape[-2])),
-    "position",
+    r"positions?`? (is|are) (not used|ignored)|token_positions",
     torchcode="it gives no positions",
 )
 wrong(
     ROPE,
     "the exponent without its factor 2",
     lambda x, positions: turned(x, positions, power=1),
-    r"speed|exponent|2i|factor|frequenc|slow",
+    r"exponent|frequenc|speed|\b2i\b",
 )
 wrong(
     ROPE,
     "the first entry is overwritten before the second is made of it",
     lambda x, positions: turned(x, positions, overwritten=True),
-    "overw|norm|length|already|old",
+    r"new value|overwr|preserves? (the )?norm",
 )
 wrong(
     ROPE,
     "halves are pairs, not neighbours",
     lambda x, positions: turned(x, positions, pairs="halves"),
-    "neighbour|pair|consecutive|half|halves",
+    r"neighbour|consecutive|adjacent|interleav|halves",
     ours="its statement allows both",
 )
 wrong(
     ROPE,
     "the new entries do not go back to where they came from",
     lambda x, positions: turned(x, positions, back=False),
-    "place|order|pair|interleav|column",
+    r"order of the other|back (to )?where|back in|interleav",
 )
 
 
@@ -236,38 +236,43 @@ wrong(
     MASK,
     "divided by d_k, not by its root",
     lambda *given: masked(*given, scale=1),
-    "scal|root|sqrt|divid|d_k",
+    r"divided by d_k|square root|\bsqrt\b|√",
 )
-wrong(MASK, "not scaled", lambda *given: masked(*given, scale=0), "scal|root|sqrt|divid|d_k")
+wrong(
+    MASK,
+    "not scaled",
+    lambda *given: masked(*given, scale=0),
+    r"not (scaled|divided)|square root|\bsqrt\b|√",
+)
 wrong(
     MASK,
     "softmax over the queries",
     lambda *given: masked(*given, dim=-2),
-    "over the quer|axis|dim|over the keys|column",
+    r"over the (quer|keys)|(wrong|last) (axis|dim)|dim=-1",
 )
 wrong(
     MASK,
     "the mask the other way round",
     lambda query, key, value, mask: masked(query, key, value, ~mask),
-    "invert|other way|revers|True means|future|first position|forbidden",
+    r"inverted|other way round|reversed|True means|future.*affect",
 )
 wrong(
     MASK,
     "forbidden scores are set to 0",
     lambda *given: masked(*given, fill="zero"),
-    "forbidden|future|mask|may not|hidden",
+    r"set to 0|-inf|exponential of 0|future.*affect",
 )
 wrong(
     MASK,
     "masked after the softmax: the rest is too small",
     lambda *given: masked(*given, fill="after"),
-    "after the softmax|sum to|add up|together|share|normalis|normaliz",
+    r"after the softmax|sum to 1|normali[sz]|future.*affect",
 )
 wrong(
     MASK,
     "NaN where a query may attend to nothing",
     lambda *given: masked(*given, empty=False),
-    "NaN|empty|nothing",
+    r"\bNaN\b|attend to nothing|empty row",
     cs336="its statement says nothing about such rows",
     torchcode="no such row: each position sees itself",
 )
@@ -320,45 +325,45 @@ wrong(
     CACHE,
     "scaled by the root of d, not of d_k",
     lambda *given: cached(*given, width="model"),
-    "scal|root|sqrt|divid|d_k",
+    r"root of d\b|√d\b|d / heads|head (is|dim)",
 )
 wrong(
     CACHE,
     "split into heads by a reshape alone",
     lambda *given: cached(*given, split="reshape"),
-    "head|reshape|view|transpos|split",
+    r"own part|mixed up|reshape|\bview\b|transpose",
 )
 wrong(
     CACHE,
     "heads put together without swapping axes back",
     lambda *given: cached(*given, merge="reshape"),
-    "head|reshape|view|transpos|merge",
+    r"side by side|mixed up|reshape|\bview\b|transpose",
 )
 wrong(
     CACHE,
     "no causal mask",
     lambda *given: cached(*given, causal="none"),
-    "causal|mask|future|later|after it|behind",
+    r"causal|future|later position",
 )
 wrong(
     CACHE,
     "new rows begin at column 0 of the mask",
     lambda *given: cached(*given, causal="zero"),
-    "mask|row|column|tril|past",
+    r"first key only|mask.*(cache|past|offset)|(cache|past|offset).*mask",
     cs336=NO_CACHE,
 )
 wrong(
     CACHE,
     "only the newest keys and values are kept",
     lambda *given: cached(*given, keep="new"),
-    "cache|kept|grow|lost|forg",
+    r"should grow|must grow|only the newest|forg[eo]t|\blost\b|overwritten|replaced",
     cs336=NO_CACHE,
 )
 wrong(
     CACHE,
     "with a cache, rotary positions begin at 0 again",
     lambda *given: cached(*given, start="zero"),
-    "start|position",
+    r"as if it were the first|(positions?|start).*\b(again|anew|offset)|offset",
     cs336=NO_CACHE,
     torchcode="this task does not rotate",
 )
@@ -401,44 +406,44 @@ wrong(
     DRAW,
     "multiplies by the temperature",
     lambda *given: cut(*given, heat="times"),
-    "temperature|temp|heat",
+    r"(multiplied|divided?) by the temperature|low temp\w* should",
 )
 wrong(
     DRAW,
     "keeps the least probable k",
     lambda *given: cut(*given, best=False),
-    "most probable|least|largest|argmax|smallest",
+    r"(most|least) probable|largest|smallest|argmax",
 )
 wrong(
     DRAW,
     "the result stays sorted",
     lambda *given: cut(*given, back=False),
-    "sort|place|order",
+    r"sorted|other places|order of the vocabulary|original order",
 )
 wrong(
     DRAW,
     "top-p before top-k",
     lambda *given: cut(*given, order="pk"),
-    "first|before|order|top-p.*top-k|both",
+    r"top.?k (is|comes|goes) (first|before)|before top.?[pk]|top.?k, then",
 )
 wrong(
     DRAW,
     "top-k is not used",
     lambda logits, temperature=1.0, top_k=None, top_p=None: cut(logits, temperature, None, top_p),
-    "top_k|top-k",
+    r"top.?k (is|was) (not used|ignored)|top.?k does nothing",
 )
 wrong(
     DRAW,
     "top-p drops the token that reaches p",
     lambda *given: cut(*given, crossing=False),
-    "reach|cross|as few|together|less than p",
+    r"reaches (it|p)|crosse?s",
     torchcode="its statement masks that token",
 )
 wrong(
     DRAW,
     "what is left is not scaled to sum 1",
     lambda *given: cut(*given, scaled=False),
-    "sum|scaled|normalis|normaliz",
+    r"sums? to 1|normali[sz]",
     torchcode="it asks for a draw, not for probabilities",
 )
 
@@ -462,38 +467,38 @@ wrong(
     DPO,
     "the logarithm of a sigmoid that becomes 0",
     lambda *given: -torch.log(torch.sigmoid(given[4] * gains(*given[:4]))).mean(),
-    "inf|finite|stable|overflow",
+    r"infinity|\binf\b|finite|stable|overflow",
     torchcode="its statement does not ask for a stable one",
 )
 wrong(
     DPO,
     "chosen and rejected exchanged",
     lambda *given: F.softplus(given[4] * gains(*given[:4])).mean(),
-    "exchang|swap|sign|wrong way|pair|revers",
+    r"exchanged|swapped|changed places|wrong way|reversed|too high.*too low",
 )
 wrong(
     DPO,
     "the start is left out",
     lambda *given: F.softplus(-given[4] * (given[0] - given[1])).mean(),
-    "start|reference",
+    r"(start(ed)?|reference)\b.*(not used|left out|missing|ignored)",
 )
 wrong(
     DPO,
     "the start's difference is added",
     lambda *given: F.softplus(-given[4] * (given[0] - given[1] + given[2] - given[3])).mean(),
-    "start|reference|added|subtract",
+    r"(start|reference)\b.*(added|subtracted|minus)",
 )
 wrong(
     DPO,
     "beta outside the sigmoid",
     lambda *given: given[4] * F.softplus(-gains(*given[:4])).mean(),
-    "beta",
+    r"\bbeta\b.*(inside|outside|multiplies)",
 )
 wrong(
     DPO,
     "the sum over the pairs",
     lambda *given: F.softplus(-given[4] * gains(*given[:4])).sum(),
-    r"\bsum\b|\bmean\b",
+    r"\bsum\b.*\bmean\b|\bmean\b.*\bsum\b",
 )
 
 
@@ -580,38 +585,38 @@ wrong(
     PAIRS,
     "each different word counts once",
     with_changes(types=True),
-    "often|frequen|once|each word|count",
+    r"as often as its word|frequenc|how often (a|the) word",
 )
 wrong(
     PAIRS,
     "of equally frequent pairs, the first met",
     with_changes(ties=False),
-    "equal|tie|same number|as often",
+    r"equally frequent|\bties?\b|as frequent|same count|lexicographic",
     torchcode="its statement does not say which is first",
 )
 wrong(
     PAIRS,
     "merges the first place in a word only",
     with_changes(once=True),
-    "every|occurrence|place|once|again|all of",
+    r"both places|(every|all|each) (place|occurrence)|twice in a word",
 )
 wrong(
     PAIRS,
     "merges reach across words",
     with_changes(across=True),
-    "across|words|space",
+    r"across words|word boundar|into the next",
 )
 wrong(
     PAIRS,
     "raises when nothing is left to merge",
     with_changes(ends=False),
-    "nothing|left|run out|ran out|no pair",
+    r"(no|nothing|none)( pairs?)?( is| are)? left|r[ua]n out of pairs",
     cs336="its statement does not say what happens then",
 )
 wrong(
     PAIRS,
     "encodes by the longest known token",
     (learned, longest),
-    "order|longest|learned",
+    r"longest|in the order in which|learned order|order of (the )?merges",
     cs336="the test that can be run here only learns",
 )
