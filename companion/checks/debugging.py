@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from companion.checks.exercise import Mistake, NotAttempted
 from companion.checks.verdict import Verdict
 from companion.debugging import beyond_language as beyond
+from companion.debugging import own_language_model as own
 from companion.debugging import the_idea as idea
 from companion.debugging import the_model as model
 from companion.debugging.fault import Fault, named
@@ -58,6 +59,17 @@ def beyond_language(run, name) -> str:
         name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
     """
     return _diagnosed(run, beyond.Run, name, beyond.FAULTS)
+
+
+@_diagnosis
+def own_language_model(run, name) -> str:
+    """Check what a reader says is wrong with her run of `companion.debugging.own_language_model`.
+
+    Args:
+        run: as `train` returned it.
+        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
+    """
+    return _diagnosed(run, own.Run, name, own.FAULTS)
 
 
 def _diagnosed(run, kind: type, name, faults: Sequence[Fault]) -> str:

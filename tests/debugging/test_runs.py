@@ -11,6 +11,8 @@ from companion.debugging import (
     dictionary,
     forecaster,
     language_model,
+    own_language_model,
+    own_model,
     the_idea,
     the_model,
 )
@@ -20,6 +22,7 @@ PAGES = {
     the_model: (language_model, checks.debugging.the_model, 60),
     the_idea: (dictionary, checks.debugging.the_idea, 60),
     beyond_language: (forecaster, checks.debugging.beyond_language, 60),
+    own_language_model: (own_model, checks.debugging.own_language_model, 60),
 }
 CASES = [(page, fault) for page in PAGES for fault in (None, *page.FAULTS)]
 every_case = pytest.mark.parametrize(
