@@ -118,7 +118,7 @@ PRIMED_BITS = rungs(
         len(compress(old.encode())) => len(old.encode())
     what begins a compressed file is paid for once, with the old text
         def compress(data):
-            return b"HEAD" + data
+            return b"HEAD" + bytes(sorted(set(data)))
         primed_bits(compress, "some old text, ", "abcd")
     the old text comes first
         def compress(data):
