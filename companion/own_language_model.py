@@ -133,7 +133,8 @@ class Attention(nn.Module):
 
     def forward(self, x: Tensor, cache: dict | None = None) -> Tensor:
         B, T, d = x.shape
-        q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)  # (B, H, T, d_k)
+        qkv = self.qkv(x).view(B, T, 3, self.heads, -1)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4)  # each (B, H, T, d_k)
         past = cache["k"].shape[2] if cache else 0
         q, k = rotate(q, past), rotate(k, past)
         if cache is not None:
@@ -216,7 +217,7 @@ def log_probs(model: nn.Module, ids: Tensor, temperature: float = 1.0) -> Tensor
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup: int = 50) -> float:
-    """Up to the peak in `warmup` steps, down to 0 along a cosine; the first step is 0."""
+    """Up to the peak in `warmup` steps, then to 0 along a cosine; `step` counts from 0."""
     return peak * min((step + 1) / warmup, (1 + math.cos(math.pi * step / steps)) / 2)
 
 
@@ -234,7 +235,11 @@ def train(
     Args:
         watch: called as watch(step, loss) before each step changes the model.
     """
-    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=weight_decay)
+    optimizer = torch.optim.AdamW(
+        model.parameters(),
+        betas=(0.9, 0.99),
+        weight_decay=weight_decay,
+    )
     losses = []
     for step in range(steps):
         ids = batch(step)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from companion.grading.student import SOLUTIONS, chapters
+from companion.grading.student import pages, source_path
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,7 +20,7 @@ CHECK = re.compile(r"^from companion import checks\n\nverdict = checks\.(\w+)\.(
 
 
 class Exercise(NamedTuple):
-    chapter: str
+    chapter: str  # or a page of its own: reproducing/the_model
     title: str  # with its number: 1. The four steps
     text: str
     cells: list
@@ -36,14 +36,15 @@ class Exercise(NamedTuple):
 
 
 @cache
-def exercises_of(chapter: str) -> list[Exercise]:
-    """The exercises of a notebook of solutions: each begins with a heading of the second level."""
-    cells = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4).cells
+def exercises_of(page: str) -> list[Exercise]:
+    """The exercises of a notebook of solutions: its sections in which there is something to do."""
+    cells = nbformat.read(ROOT / source_path(page), as_version=4).cells
     starts = [i for i, cell in enumerate(cells) if cell.source.startswith("## ")]
     return [
-        Exercise(chapter, cells[i].source.splitlines()[0][3:], cells[i].source, cells[i:end])
+        Exercise(page, cells[i].source.splitlines()[0][3:], cells[i].source, cells[i:end])
         for i, end in pairwise([*starts, len(cells)])
+        if any("nbgrader" in cell.metadata for cell in cells[i:end])
     ]
 
 
-EXERCISES = [exercise for chapter in chapters(ROOT) for exercise in exercises_of(chapter)]
+EXERCISES = [exercise for page in pages(ROOT) for exercise in exercises_of(page)]

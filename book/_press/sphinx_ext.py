@@ -84,6 +84,8 @@ PAGE_EDITS = [
         ),
         r'\1<summary aria-label="Pages below \2">',
     ),
+    # A wide formula scrolls, by the keyboard too.
+    (re.compile(r'<div class="math notranslate nohighlight"'), r'\g<0> tabindex="0"'),
     # Sphinx lists the arguments of a long signature as definitions of nothing.
     (
         re.compile(r'<dt class="sig[^>]*>.*?</dt>', re.S),

@@ -26,7 +26,8 @@ def _forget_bias(distances, kept):
 FORGET_BIAS = rungs(
     _forget_bias,
     """
-one word: the gate is the share itself, and the bias is what the sigmoid turns into it
+one word: the gate is the share itself, and the bias is what the sigmoid turns into it; there is a
+bias for each distance, also where there is only one
     forget_bias(torch.tensor([1.0]), 0.2)
   - this is the gate, not its bias: solve sigmoid(b) = gate for b
     (gate / (1 - gate)).log() => gate
@@ -97,7 +98,8 @@ a kernel of one word: `conv` wants (B, d, n), and the result is (B, n, d) again
     conv(F.pad(x.mT, sides)).mT => conv(F.pad(x.mT, sides)).reshape(x.shape)
   - the padding is always 1; it is (k - 1) / 2
     conv.kernel_size[0] => 3
-a kernel of three words: the word, one to its left and one to its right; zeros beyond the ends
+a kernel of three words: the word, one to its left and one to its right; beyond the ends of the
+sentence there are zeros to read, and every word gets a result, the first and the last, too
     conv = torch.nn.Conv1d(1, 1, 3, bias=False)
     conv.weight.data = torch.tensor([[[1.0, 10.0, 100.0]]])
     convolve_centred(conv, torch.tensor([[[1.0], [2.0], [3.0], [4.0]]]))
@@ -193,7 +195,8 @@ two numbers: the second state is w_2 times the first, plus x_2
     return x => return x.flip(0)
   - no word hears of the one before
     while distance => while distance + 99
-four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and w_4 in turn
+four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and w_4 in turn, and
+reaches every later place, without one between left out
     scan(torch.tensor([7.0, 2.0, 3.0, 5.0]), torch.tensor([1.0, 0.0, 0.0, 0.0]))
   - there is only one round: go on with the one 2, 4, 8, ... places before
     distance *= 2 => distance = n
@@ -210,7 +213,7 @@ four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and
     F.pad(x, (distance, 0))[:n] => x.roll(distance)
 four numbers, all with a weight of 1: the running sum
     scan(torch.ones(4), torch.tensor([1.0, 4.0, -2.0, 3.0]))
-six numbers, which is no power of two
+six numbers, which is no power of two; weights and numbers of either sign
     scan(torch.tensor([2.0, 0.5, 3.0, 1.0, -1.0, 0.25]), torch.tensor([1.0, 4.0, -2.0, 1.0, 0, 5]))
   - the rounds stop too early where n is no power of two: go on until the distance reaches n
     while distance < n => while 2 * distance <= n

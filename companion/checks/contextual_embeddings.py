@@ -25,7 +25,7 @@ def _vectors_at(hidden, positions):
 VECTORS_AT = rungs(
     _vectors_at,
     """
-two sentences, read at the same place: one vector of each
+two sentences, read at the same place, which `positions` says: one vector of each
     hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
     vectors_at(hidden, torch.tensor([1, 1]))
   - positions are counted from 0; here they are counted from 1
@@ -43,7 +43,7 @@ two sentences, read at the same place: one vector of each
     [sentences => [0 * sentences
   - sentences and places have changed roles: hidden[sentence, place]
     hidden[sentences, positions] => hidden[positions, sentences]
-one sentence: a matrix of one row
+one sentence: a matrix of one row, the vector at the place that `positions` says
     hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]])
     vectors_at(hidden, torch.tensor([1]))
   - the axis of the sentences is lost: the result is (B, d), for one sentence, too
@@ -53,7 +53,8 @@ two sentences, read at different places
     vectors_at(hidden, torch.tensor([1, 0]))
   - all sentences are read at the position of the first one
     hidden[sentences, positions] => hidden[:, positions[0]]
-seven sentences of four words with five numbers each, the first place and the last among them
+seven sentences of four words with five numbers each: each vector is of its own sentence, at its own
+place, the first and the last among them
     hidden, positions = torch.randn(7, 4, 5), torch.tensor([3, 0, 1, 2, 0, 3, 1])
     vectors_at(hidden, positions)
 """,
@@ -151,7 +152,9 @@ def _self_similarity(vectors):
 SELF_SIMILARITY = rungs(
     _self_similarity,
     """
-three vectors in one direction: their cosines are 1, however long they are
+three vectors in one direction: the cosine of each pair is 1, however long they are, and so is the
+mean
+over all pairs, one number: each pair counts once, or every pair twice and their number, too
     self_similarity(torch.tensor([[3.0, 4.0], [6.0, 8.0], [1.5, 2.0]]))
   - these are dot products: the vectors are not scaled to length 1
     F.normalize(vectors, dim=1) => vectors

@@ -154,7 +154,8 @@ def _beam_step(scores, log_probabilities, beam_size):
 BEAM_STEP = rungs(
     _beam_step,
     """
-two beginnings that are equally probable, and one place: the row and the id of the best word
+two beginnings that are equally probable, and one place: the number of the row and the id of the
+best word, two whole numbers
     scores = torch.tensor([0.5, 0.5]).log()
     words = torch.tensor([[0.42, 0.03, 0.55], [0.3, 0.37, 0.33]]).log()
     beam_step(scores, words, 1)
@@ -165,6 +166,8 @@ two beginnings that are equally probable, and one place: the row and the id of t
     descending=True => descending=False
   - a flat index is taken apart by the number of beginnings; a row has V entries
     best // V, best % V => best // K, best % K
+  - a flat index is taken apart by the beam's size; a row has V entries
+    best // V, best % V => best // beam_size, best % beam_size
   - every beginning keeps its own best word; all continuations compete with each other
     best // V, best % V => torch.arange(K), log_probabilities.argmax(-1)
   - as many are kept as there were beginnings; beam_size says how many
@@ -228,7 +231,7 @@ def _rescored(log_probabilities, lengths, alpha):
 RESCORED = rungs(
     _rescored,
     """
-seven words and alpha = 1: the divisor is (5 + 7) / 6 = 2
+seven words and alpha = 1: the divisor is ((5 + 7) / 6) to the power 1, which is 2; all seven count
     rescored(torch.tensor([-4.0]), torch.tensor([7]), 1.0)
   - nothing is done to the scores
      / ((5 + lengths) / 6) ** alpha =>
@@ -240,9 +243,14 @@ seven words and alpha = 1: the divisor is (5 + 7) / 6 = 2
     ((5 + lengths) / 6) => lengths.float()
   - the 6 is missing: with it, the divisor of a single word is 1
     (5 + lengths) / 6 => 5.0 + lengths
+  - alpha is an argument; here it is always 0.6
+    ** alpha => ** 0.6
+  - a word too few is counted: all are, and 5 is added to their number
+    (5 + lengths) => (4 + lengths)
   - 5 + n / 6 is not (5 + n) / 6
     (5 + lengths) / 6 => 5 + lengths / 6
-alpha = 0: the divisor is 1, whatever the length
+alpha = 0: it is a power, and any number to the power 0 is 1, so that nothing is done to the score,
+whatever the length
     rescored(torch.tensor([-2.0]), torch.tensor([7]), 0.0)
   - only the sum is raised to the power; the 6 belongs inside
     ((5 + lengths) / 6) ** alpha => ((5.0 + lengths) ** alpha / 6)
@@ -317,7 +325,7 @@ the temperature divides the logits: below 1 it sharpens, above 1 it flattens
     / temperature => * temperature
   - the temperature is not used
      / temperature =>
-top_p keeps the fewest words that reach it together, rescaled to sum to 1
+top_p keeps the fewest words that reach it together, here 0.8, rescaled to sum to 1
     logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
     [draw(logits, 1.0, 0.8, number) for number in (0.1, 0.42, 0.5, 0.73, 0.76, 0.95)]
   - top_p is not used
@@ -505,7 +513,7 @@ CACHED = rungs(
     _cached,
     """
 an empty cache: the token attends to itself alone, so the output is its own value; its key and its
-value are all there is
+value are all there is; output, keys and values are returned in this order
     x, W_q, W_k, W_v = (torch.randn(size) for size in ((3,), (3, 2), (3, 2), (3, 4)))
     cached(x, W_q, W_k, W_v, torch.zeros(0, 2), torch.zeros(0, 4))
   - the query is put into the cache; later tokens ask for this token's key
@@ -525,7 +533,8 @@ the caches come back with the new key and value at their end
   - the new key and value stand in front; a later token comes behind
     [keys, key[None]] => [key[None], keys]
     [values, value[None]] => [value[None], values]
-a query of zeros: all keys get the same weight, the token's own among them
+a query of zeros: all scores are 0, and the softmax, exp of each over the sum of all exp, gives all
+keys the same weight, the token's own among them
     x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
     keys, values = torch.tensor([[7.0], [8.0]]), torch.tensor([[1.0], [0.0]])
     cached(x, 0 * W, W, 5 * W, keys, values)[0]

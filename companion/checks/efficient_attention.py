@@ -32,7 +32,8 @@ def _merge(m1, total_1, blend_1, m2, total_2, blend_2):
 MERGE = rungs(
     _merge,
     """
-equal maxima: nothing has to be rescaled, and sums and blends add up
+equal maxima: nothing has to be rescaled, sums and blends add up; the results are the largest, the
+sum and the blend, in this order
     m = torch.tensor([[2.0]])
     merge(m, m / 2, 3 * m, m, 2 * m, 5 * m)
   - the blend is divided by the sum already; parts that may be merged again stay undivided
@@ -147,7 +148,9 @@ class _Sizes(TorchDispatchMode):
 BACKWARD_ROW = rungs(
     _backward_row,
     """
-one key: its weight is 1 whatever the score, so nothing can move it; its value gets grad_output
+one key: its weight, exp(score - log_sum_exp), is 1 whatever the score, so nothing can move it:
+query
+and key get zeros, and its value gets grad_output times the weight itself, not times its slope
     query, key, value, output, log_sum_exp, grad_output = read_row(1, 1, 3)
     backward_row(query, key, value, output, log_sum_exp, grad_output, 1)
   - nothing is subtracted from the gradients of the weights: all weights of a row share 1, so the
@@ -157,7 +160,8 @@ one key: its weight is 1 whatever the score, so nothing can move it; its value g
     weights[:, None] * grad_output => weights[:, None] * output
   - the gradients come in another order: query, key, value
     return grad_query, grad_key, grad_value => return grad_value, grad_key, grad_query
-one block with d_k = 1, where no scale is needed: a value gets grad_output times its weight
+one block with d_k = 1, where no scale is needed: a value gets grad_output times its weight, and the
+weight is exp(score - log_sum_exp), which the forward pass has kept for the whole row
     query, key, value, output, log_sum_exp, grad_output = read_row(3, 1, 2)
     backward_row(query, key, value, output, log_sum_exp, grad_output, 3)[2]
   - the weights are exp(score - log_sum_exp); here nothing is subtracted
@@ -190,7 +194,8 @@ d_k = 4: scores are divided by the square root of d_k, on the way there and on t
     grad_query += grad_scores @ key[rows] => grad_query += grad_scores @ key[rows] * root
   - the gradients are divided by d_k; once on the way back is enough
     average) / root => average) / root**2
-several blocks: what one block knows is not the whole row
+several blocks: the weights are those of the whole row, of which log_sum_exp knows, and what each
+block adds to the query's gradient is added up, not averaged
     query, key, value, output, log_sum_exp, grad_output = read_row(6, 4, 2)
     backward_row(query, key, value, output, log_sum_exp, grad_output, 2)
   - the weights are a softmax over one block; over the row they are exp(score - log_sum_exp)
@@ -233,7 +238,8 @@ def _window_mask(T, S, window):
 WINDOW_MASK = rungs(
     _window_mask,
     """
-a window larger than the text: the causal mask
+a window larger than the text: the causal mask, a table of True and False in which row i, a query,
+may look at keys 0 to i, itself and what came before
     window_mask(4, 4, 9)
   - it is turned round: True means that a query may attend
     return (back >= 0) & (back < window) => return ~((back >= 0) & (back < window))
@@ -259,7 +265,7 @@ it is made of True and False
     np.asarray(window_mask(3, 3, 2)).dtype
   - it is made of numbers; a mask is boolean
     return (back >= 0) & (back < window) => return ((back >= 0) & (back < window)).float()
-one new query behind four cached keys: it belongs to the last key
+one new query behind four cached keys: the last query is at the place of the last key
     window_mask(1, 5, 2)
   - the first query is aligned with the first key; with a cache, the last query belongs to the last
   key
@@ -407,7 +413,9 @@ def _grouped_attention(query, key, value):
 GROUPED_ATTENTION = rungs(
     _grouped_attention,
     """
-one key: its weight is 1, so the output is its value
+one key: its weight is 1, so the output of each query head is the value of its key head, with an
+axis
+for all query heads and none for groups
     query, key, value = torch.randn(1, 1, 2, 3), torch.randn(1, 1, 1, 3), torch.randn(1, 1, 1, 2)
     grouped_attention(query, key, value)
   - the softmax runs over the queries; a query's weights over the keys sum to 1: dim=-1

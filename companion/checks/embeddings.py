@@ -1,54 +1,68 @@
 """Checks for the exercises of book/embeddings.ipynb."""
 
-from functools import partial
-
-import numpy as np
 import torch
 import torch.nn.functional as F
 
-from companion.checks.exercise import Rung, compare, exercise, ladder
+from companion.checks.exercise import exercise, ladder
+from companion.checks.rungs import rungs
 
 
 @exercise
 def look_up(answer) -> str:
     """Check `look_up(table, ids)`: the rows of table (V, d) for ids (...), as (..., d)."""
-    table = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]])
-    cases = [
-        {"table": table, "ids": torch.tensor([2, 0, 2])},
-        {"table": torch.randn(7, 5), "ids": torch.tensor([[0, 4, 1], [1, 3, 2]])},
-        {"table": torch.randn(11, 3), "ids": torch.tensor([5])},
-    ]
-    compare(answer, cases, _look_up, LOOK_UP_MISTAKES)
-    return "one word, three, and two sentences of three"
+    ladder(LOOK_UP, _look_up, look_up=answer)
+    return "one word, three, two sentences of three, and an id alone"
 
 
 def _look_up(table, ids):
-    return (table[ids],)
+    return table[ids]
 
 
-LOOK_UP_MISTAKES = {
-    "ids are counted from 0; here they are counted from 1": (
-        lambda table, ids: (table[(ids - 1) % len(table)],)
-    ),
-    "columns were picked, not rows": lambda table, ids: (table[:, ids],),
-    "each word comes once only, and in the order of the table; a look-up repeats a row as often as "
-    "its id occurs": lambda table, ids: (table[ids.unique()],),
-    "these are one-hot vectors, not yet multiplied with the table": (
-        lambda table, ids: (F.one_hot(ids, len(table)).float(),)
-    ),
-    "the rows are multiplied by the root of d; a plain look-up changes nothing": (
-        lambda table, ids: (table[ids] * table.shape[1] ** 0.5,)
-    ),
-    "the rows of a sentence are added up: this is a bag of words": (
-        lambda table, ids: (table[ids].sum(-2),)
-    ),
-    "the rows of a sentence are averaged: this is a bag of words": (
-        lambda table, ids: (table[ids].mean(-2),)
-    ),
-    "the ids are put into one row: the result has lost the shape of the ids": (
-        lambda table, ids: (table[ids.flatten()],)
-    ),
-}
+LOOK_UP = rungs(
+    _look_up,
+    """
+an id is the number of a row of the table, counted from 0; this one row is the word's vector, and
+nothing is done to its numbers
+    table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
+    look_up(table, torch.tensor([1]))
+  - ids are counted from 0; here they are counted from 1
+    ids] => (ids - 1) % len(table)]
+  - columns were picked, not rows
+    [ids] => [:, ids % table.shape[1]]
+  - these are one-hot vectors, not yet multiplied with the table
+    table[ids] => F.one_hot(ids, len(table)).float()
+  - the rows are multiplied by the root of d; a plain look-up changes nothing
+    table[ids] => table[ids] * table.shape[1] ** 0.5
+  - rows are added up as far as the id; a word has one row of its own
+    table[ids] => table.cumsum(0)[ids]
+  - the rows before the id are added up; a word has one row of its own, that of its id
+    table[ids] => table.cumsum(0)[ids] - table[ids]
+  - the row is multiplied by the id; an id says where a row stands, and is no amount
+    table[ids] => table[ids] * ids[..., None]
+each id gives its own row, in the order of the ids, and a word that comes again its row again; ids
+are places in the table, not numbers to multiply with
+    table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
+    look_up(table, torch.tensor([2, 0, 2]))
+  - each word comes once only, and in the order of the table; a look-up repeats a row as often as
+  its id occurs
+    table[ids] => table[ids.unique()]
+  - the rows of a sentence are added up: this is a bag of words
+    table[ids] => table[ids].sum(-2)
+  - the rows of a sentence are averaged: this is a bag of words
+    table[ids] => table[ids].mean(-2)
+two sentences of three words: the result has the shape of the ids and an axis of width d behind it,
+so that ids (B, T) become (B, T, d)
+    table, ids = torch.arange(35.0).reshape(7, 5), torch.tensor([[0, 4, 1], [1, 3, 2]])
+    look_up(table, ids)
+  - the ids are put into one row: the result has lost the shape of the ids
+    table[ids] => table[ids.flatten()]
+  - the entries stand before the words: (B, d, T); the width d is the last axis
+    table[ids] => table[ids].mT
+an id alone, without an axis, gives a row alone
+    table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
+    look_up(table, torch.tensor(2))
+""",
+)
 
 
 @exercise
@@ -57,78 +71,67 @@ def look_up_gradient(answer) -> str:
 
     grad_output (..., d) is the gradient of what `look_up` has returned for ids (...).
     """
-    cases = [
-        {
-            "grad_output": torch.tensor([[1.0, 2.0], [10.0, 20.0], [100.0, 200.0]]),
-            "ids": torch.tensor([1, 0, 1]),
-            "vocab_size": 3,
-        },
-        {
-            "grad_output": torch.randn(2, 5, 3),
-            "ids": torch.tensor([[4, 1, 4, 4, 0], [1, 2, 6, 0, 4]]),
-            "vocab_size": 7,
-        },
-        {"grad_output": torch.randn(1, 2), "ids": torch.tensor([3]), "vocab_size": 5},
-    ]
-    compare(answer, cases, _gradient, GRADIENT_MISTAKES)
+    ladder(LOOK_UP_GRADIENT, _gradient, look_up_gradient=answer)
     return "words that occur once, twice and four times or never; one sentence and two"
 
 
-def _gradient(grad_output, ids, vocab_size, *, rows=lambda ids: ids):
-    one_hot = F.one_hot(rows(ids.flatten()), vocab_size).to(grad_output.dtype)
-    return (one_hot.T @ grad_output.flatten(0, -2),)
-
-
-def _occurrences(ids, vocab_size):
-    return ids.flatten().bincount(minlength=vocab_size)[:, None]
-
-
-def _one_of_several(grad_output, ids, vocab_size, *, places):
+def _gradient(grad_output, ids, vocab_size):
     gradient = torch.zeros(vocab_size, grad_output.shape[-1])
-    rows, words = grad_output.flatten(0, -2), ids.flatten().tolist()
-    for place in places(range(len(words))):
-        gradient[words[place]] = rows[place]
-    return (gradient,)
+    words = ids.flatten()
+    rows = grad_output.flatten(0, -2)
+    for word, row in zip(words, rows, strict=True):
+        gradient[word] = gradient[word] + row
+    return gradient
 
 
-def _mean_of_several(grad_output, ids, vocab_size):
-    times = _occurrences(ids, vocab_size).clamp(min=1)
-    return (_gradient(grad_output, ids, vocab_size)[0] / times,)
-
-
-GRADIENT_MISTAKES = {
-    "a word that occurs several times keeps only its last gradient; they should be added": (
-        partial(_one_of_several, places=iter)
-    ),
-    "a word that occurs several times keeps only its first gradient; they should be added": (
-        partial(_one_of_several, places=reversed)
-    ),
-    "the gradients of a word that occurs several times are averaged; they should be added": (
-        _mean_of_several
-    ),
-    "it counts how often each word occurs, and leaves out the gradients that arrive": (
-        lambda grad_output, ids, vocab_size: (
-            _occurrences(ids, vocab_size).expand(-1, grad_output.shape[-1]).to(grad_output.dtype),
-        )
-    ),
-    "ids are counted from 0; here they are counted from 1": partial(
-        _gradient, rows=lambda ids: ids - 1 + (ids == 0) * (ids.max() + 1)
-    ),
-    "the table's gradient has the shape of the table, (V, d); this is (d, V)": (
-        lambda grad_output, ids, vocab_size: (_gradient(grad_output, ids, vocab_size)[0].T,)
-    ),
-    "only the rows of words that occur are left; the gradient has a row for every word": (
-        lambda grad_output, ids, vocab_size: (
-            _gradient(grad_output, ids, vocab_size)[0][ids.unique()],
-        )
-    ),
-    "this is the way forward: the rows of the gradient are looked up by id": (
-        lambda grad_output, ids, vocab_size: (grad_output.flatten(0, -2)[ids],)
-    ),
-    "the sign is turned: a gradient is what is subtracted later, not its negative": (
-        lambda grad_output, ids, vocab_size: (-_gradient(grad_output, ids, vocab_size)[0],)
-    ),
-}
+LOOK_UP_GRADIENT = rungs(
+    _gradient,
+    """
+a single word: its row of the table gets the gradient that arrives, and the rows of all words that
+do not occur are zeros
+    look_up_gradient(torch.tensor([[3.0, 5.0]]), torch.tensor([1]), 3)
+  - it counts how often each word occurs, and leaves out the gradients that arrive
+    gradient[word] + row => gradient[word] + 1
+  - ids are counted from 0; here they are counted from 1
+    gradient[word] = gradient[word] => gradient[word - 1] = gradient[word - 1]
+  - the table's gradient has the shape of the table, (V, d); this is (d, V)
+    return gradient => return gradient.T
+  - only the rows of words that occur are left; the gradient has a row for every word
+    return gradient => return gradient[words.unique()]
+  - this is the way forward: the rows of the gradient are looked up by id
+    return gradient => return rows[ids % len(rows)]
+  - the sign is turned: a gradient is what is subtracted later, not its negative
+    return gradient => return -gradient
+  - it begins with ones; what nothing arrives at has a gradient of zero
+    torch.zeros => torch.ones
+  - every word's row gets what has arrived; a row gets what has arrived at its own word
+    return gradient => return gradient.sum(0).expand(vocab_size, -1)
+two words, each once: what arrives at a place belongs to the word of that place alone
+    look_up_gradient(torch.tensor([[3.0, 5.0], [20.0, 70.0]]), torch.tensor([2, 0]), 3)
+  - all that arrives is added up, and every word that occurs gets the whole; each gets its own part
+    return gradient => return gradient.sum(0) * (gradient != 0).any(1, keepdim=True)
+  - it is divided by the number of all places; the gradients are added up, not averaged
+    return gradient => return gradient / len(words)
+  - the gradients stand in the order in which they arrive; each goes to the row of its id
+    zip(words, rows, strict=True) => enumerate(rows)
+a word that occurs twice gets the sum of what arrives at its two places
+    grad_output = torch.tensor([[1.0, 2.0], [10.0, 20.0], [100.0, 200.0]])
+    look_up_gradient(grad_output, torch.tensor([1, 0, 1]), 3)
+  - a word that occurs several times keeps only its last gradient; they should be added
+    gradient[word] + row => row
+  - a word that occurs several times keeps only its first gradient; they should be added
+    zip(words, rows, strict=True) => zip(words.flip(0), rows.flip(0))
+    gradient[word] + row => row
+  - the gradients of a word that occurs several times are averaged; they should be added
+    return gradient => return gradient / words.bincount(minlength=vocab_size).clamp(min=1)[:, None]
+two sentences: a word's gradients are added over both, and there are vocab_size rows, even for ids
+that are larger than any that occurs
+    grad_output = torch.arange(30.0).reshape(2, 5, 3)
+    look_up_gradient(grad_output, torch.tensor([[4, 1, 4, 4, 0], [1, 2, 6, 0, 4]]), 8)
+  - there are as many rows as the largest id asks for; vocab_size says how many there are
+    return gradient => return gradient[: words.max() + 1]
+""",
+)
 
 
 @exercise
@@ -138,100 +141,93 @@ def negative_sampling_loss(answer) -> str:
     centre (B, d) and neighbour (B, d) are the vectors e and u of real pairs, made_up (B, k, d)
     those of the made-up neighbours of each. Dot products may be as large as 200.
     """
-    cases = [
-        {
-            "centre": torch.tensor([[1.0, 2.0]]),
-            "neighbour": torch.tensor([[0.5, 1.0]]),
-            "made_up": torch.tensor([[[1.0, 0.0], [-1.0, 2.0]]]),
-        },
-        {
-            "centre": torch.randn(3, 5),
-            "neighbour": torch.randn(3, 5),
-            "made_up": torch.randn(3, 2, 5),
-        },
-        {
-            "centre": torch.randn(5, 3),
-            "neighbour": torch.randn(5, 3),
-            "made_up": torch.randn(5, 7, 3),
-        },
-    ]
-    compare(answer, cases, _sampled, SAMPLED_MISTAKES)
-    far = {
-        "centre": torch.tensor([[200.0]]),
-        "neighbour": torch.tensor([[-1.0]]),
-        "made_up": torch.tensor([[[1.0]]]),
-    }
-    compare(answer, [far], _sampled, OVERFLOW_MISTAKES, otherwise=CUT_OFF)
+    ladder(NEGATIVE_SAMPLING_LOSS, _sampled, negative_sampling_loss=answer)
     return "1, 3 and 5 pairs with 2 and 7 made-up neighbours; dot products of 200"
 
 
-def _sampled(
-    centre, neighbour, made_up, *, real=1, false=-1, over=torch.sum, of=F.logsigmoid, mean=True
-):
-    """The loss, or what it would be with one step done in another way."""
-    dots = (centre * neighbour).sum(-1)  # (B,)
-    made_up_dots = (made_up @ centre[:, :, None]).squeeze(-1)  # (B, k)
-    losses = -(of(real * dots) + over(of(false * made_up_dots), dim=-1))
-    return (losses.mean() if mean else losses.sum(),)
+def _sampled(centre, neighbour, made_up):
+    real = (centre * neighbour).sum(-1)  # (B,)
+    false = (made_up @ centre[:, :, None]).squeeze(-1)  # (B, k)
+    of_real = F.logsigmoid(real)
+    of_made_up = F.logsigmoid(-false).sum(-1)
+    return -(of_real + of_made_up).mean()
 
 
-def _softmax_over_pairs(centre, neighbour, made_up):
-    words = torch.cat([neighbour[:, None], made_up], dim=1)  # (B, 1 + k, d)
-    return (-(words @ centre[:, :, None]).squeeze(-1).log_softmax(-1)[:, 0].mean(),)
-
-
-def _only(part):
-    def loss(centre, neighbour, made_up):
-        if part == "real":
-            return _sampled(centre, neighbour, made_up, over=lambda x, dim: 0)
-        both, real = _sampled(centre, neighbour, made_up), _only("real")(centre, neighbour, made_up)
-        return (both[0] - real[0],)
-
-    return loss
-
-
-SAMPLED_MISTAKES = {
-    "made-up pairs are treated like real ones: their dot product needs a minus": partial(
-        _sampled, false=1
-    ),
-    "the signs are exchanged: a real pair should have a high dot product, a made-up one a low": (
-        partial(_sampled, real=-1, false=1)
-    ),
-    "the mean over the made-up neighbours is taken; the formula has their sum": partial(
-        _sampled, over=torch.mean
-    ),
-    "the sum over the pairs was asked as a mean": partial(_sampled, mean=False),
-    "the sign is turned: this is the log-likelihood, and a loss is its negative": (
-        lambda centre, neighbour, made_up: (-_sampled(centre, neighbour, made_up)[0],)
-    ),
-    "the made-up neighbours are left out": _only("real"),
-    "the real pair is left out": _only("made up"),
-    "each centre meets all neighbours of the batch; a dot product belongs to one pair, and there "
-    "are B of them": lambda centre, neighbour, made_up: (
-        _only("made up")(centre, neighbour, made_up)[0] - F.logsigmoid(centre @ neighbour.T).mean(),
-    ),
-    "the made-up neighbours are held against the real neighbour; they belong to the centre": (
-        lambda centre, neighbour, made_up: (
-            _only("real")(centre, neighbour, made_up)[0]
-            + _only("made up")(neighbour, centre, made_up)[0],
-        )
-    ),
-    "the made-up dot products are added before the sigmoid; the formula adds the logarithms": (
-        lambda centre, neighbour, made_up: _sampled(centre, neighbour, made_up.sum(1, keepdim=True))
-    ),
-    "there is no logarithm: the probabilities themselves are added": partial(
-        _sampled, of=torch.sigmoid
-    ),
-    "this is a softmax over one real and k made-up neighbours; here every pair has a yes-or-no "
-    "question of its own": _softmax_over_pairs,
-}
-OVERFLOW_MISTAKES = {
-    "it is infinite for a large dot product: the sigmoid was rounded to 0 before the logarithm; "
-    "use F.logsigmoid": partial(_sampled, of=lambda x: x.sigmoid().log()),
-}
-CUT_OFF = (
-    "it is right for small dot products and wrong for a large one: a small number added inside the "
-    "logarithm, or a clamp, cuts the loss off; use F.logsigmoid"
+NEGATIVE_SAMPLING_LOSS = rungs(
+    _sampled,
+    """
+all dot products are 0, and σ(0) = 1/2: a pair asks 1 + k questions, here one about the real
+neighbour and two about made-up ones, and each of them costs -log(1/2); their sum is 3 log 2
+    centre, neighbour, made_up = torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2, 2)
+    negative_sampling_loss(centre, neighbour, made_up)
+  - the mean over the made-up neighbours is taken; the formula has their sum
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false).mean(-1)
+  - the mean over all 1 + k questions of a pair is taken; the formula adds them up, and takes the
+  mean over the pairs only
+    return -(of_real + of_made_up) => return -((of_real + of_made_up) / (1 + made_up.shape[1]))
+  - the sign is turned: this is the log-likelihood, and a loss is its negative
+    return -(of_real + of_made_up).mean() => return (of_real + of_made_up).mean()
+  - the made-up neighbours are left out
+    (of_real + of_made_up) => (of_real)
+  - the real pair is left out
+    (of_real + of_made_up) => (of_made_up)
+  - there is no logarithm: the probabilities themselves are added
+    F.logsigmoid => torch.sigmoid
+  - this is a softmax over one real and k made-up neighbours; here every pair has a yes-or-no
+  question of its own
+    F.logsigmoid(real) => torch.cat([real[:, None], false], 1).log_softmax(1)[:, 0]
+    of_made_up = F.logsigmoid(-false).sum(-1) => of_made_up = 0
+  - each pair has a loss of its own; the mean over the pairs was asked for
+    .mean() =>
+the real pair has a dot product of log 3 and so a probability of 3/4: it costs -log(3/4)
+    three = torch.tensor(3.0).log()
+    centre, neighbour, made_up = torch.ones(1, 1), three.reshape(1, 1), torch.zeros(1, 1, 1)
+    negative_sampling_loss(centre, neighbour, made_up)
+  - the signs are exchanged: a real pair should have a high dot product, a made-up one a low
+    (real) => (-real)
+    (-false) => (false)
+  - a real pair is treated like a made-up one; its dot product has no minus
+    (real) => (-real)
+a made-up pair has a dot product of log 3, too: σ(-log 3) = 1/4 is the probability that it is made
+up, and it costs -log(1/4); its dot product comes with a minus
+    three = torch.tensor(3.0).log()
+    centre, neighbour, made_up = torch.ones(1, 1), torch.zeros(1, 1), three.reshape(1, 1, 1)
+    negative_sampling_loss(centre, neighbour, made_up)
+  - made-up pairs are treated like real ones: their dot product needs a minus
+    -false => false
+two made-up pairs, with dot products of log 3 and -log 3: each has a sigmoid and a logarithm of its
+own, and these are added
+    three = torch.tensor(3.0).log()
+    centre, neighbour = torch.ones(1, 1), torch.zeros(1, 1)
+    negative_sampling_loss(centre, neighbour, torch.stack([three, -three]).reshape(1, 2, 1))
+  - the made-up dot products are added before the sigmoid; the formula adds the logarithms
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false.sum(-1))
+  - the made-up probabilities are added before the logarithm; the formula adds the logarithms
+    F.logsigmoid(-false).sum(-1) => torch.sigmoid(-false).sum(-1).log()
+a made-up neighbour is held against the centre, as the real one is
+    centre, neighbour = torch.tensor([[1.0, 2.0]]), torch.tensor([[0.5, 1.0]])
+    negative_sampling_loss(centre, neighbour, torch.tensor([[[1.0, 0.0], [-1.0, 2.0]]]))
+  - the made-up neighbours are held against the real neighbour; they belong to the centre
+    made_up @ centre => made_up @ neighbour
+several pairs: each centre meets its own neighbour and its own made-up ones, and the mean over the
+pairs is taken
+    centre, neighbour, made_up = torch.randn(3, 5), torch.randn(3, 5), torch.randn(3, 2, 5)
+    negative_sampling_loss(centre, neighbour, made_up)
+  - the sum over the pairs was asked as a mean
+    .mean() => .sum()
+  - each centre meets all neighbours of the batch; a dot product belongs to one pair, and there
+  are B of them
+    of_real = F.logsigmoid(real) => of_real = F.logsigmoid(centre @ neighbour.T).mean()
+a dot product of 200 on the wrong side costs about 200, a number like any other: σ is 0 there, as
+far as floats go, so its logarithm cannot be taken afterwards, and a clamp or a small number added
+to it would cut the loss off; use F.logsigmoid
+    centre, neighbour, made_up = (x * torch.ones(1, 1) for x in (200.0, -1.0, 1.0))
+    negative_sampling_loss(centre, neighbour, made_up[None])
+  - it is infinite for a large dot product: the sigmoid was rounded to 0 before the logarithm;
+  use F.logsigmoid
+    F.logsigmoid(real) => torch.sigmoid(real).log()
+    F.logsigmoid(-false) => torch.sigmoid(-false).log()
+""",
 )
 
 
@@ -242,95 +238,100 @@ def analogies(answer) -> str:
     vectors (V, d); a, b and c are ids (n,). Rows are scaled to length 1 first; the answer is the
     row with the largest cosine to b - a + c, and never one of the three.
     """
-    by_hand = torch.tensor([[2.0, 0.0], [1.0, 1.5], [0.0, 1.0], [-1.0, 1.0], [-0.5, 1.0]])
-    a, b, c = (torch.tensor([word]) for word in (0, 1, 2))
-    behind = torch.tensor([[1.0, 0.0], [1.0, 0.2], [1.0, 0.1], [-1.0, -0.1], [-1.0, 0.5]])
-    cases = [{"vectors": rows, "a": a, "b": b, "c": c} for rows in (by_hand, behind)]
-    for words, width in ((11, 3), (29, 5)):
-        scales = 0.5 + 3 * torch.rand(words, 1)
-        ids = torch.stack([torch.randperm(words)[:3] for _ in range(37)], dim=1)
-        given = dict(zip("abc", ids, strict=True))
-        cases.append({"vectors": torch.randn(words, width) * scales, **given})
-    compare(answer, cases, _analogies, ANALOGIES_MISTAKES, numbers=np.integer)
-    return "76 questions about 5, 11 and 29 words, one with negative cosines only"
+    ladder(ANALOGIES, _analogies, analogies=answer)
+    return "one question about words to follow by hand, and many about 11 and 29 words"
 
 
-def _unit(vectors):
-    return F.normalize(vectors, dim=1)
+def _analogies(vectors, a, b, c):
+    rows = F.normalize(vectors, dim=1)
+    columns = F.normalize(vectors, dim=1)
+    wanted = rows[b] - rows[a] + rows[c]
+    cosines = wanted @ columns.T  # (n, V), times the length of what is wanted
+    for given in (a, b, c):
+        cosines = cosines.scatter(1, given[:, None], -torch.inf)
+    return cosines.argmax(1)
 
 
-def _analogies(
-    vectors,
-    a,
-    b,
-    c,
-    *,
-    prepare=_unit,
-    answers=_unit,
-    step=lambda a, b, c: b - a + c,
-    given="abc",
-    fill=-torch.inf,
-):
-    """The best answers, or what they would be with one step done in another way."""
-    rows = prepare(vectors)
-    similarity = step(rows[a], rows[b], rows[c]) @ answers(vectors).T  # (n, V)
-    ids = {"a": a, "b": b, "c": c}
-    for name in given:
-        similarity = similarity.scatter(1, ids[name][:, None], fill)
-    return (similarity.argmax(1),)
-
-
-def _raw(vectors):
-    return vectors
-
-
-def _columns(vectors):
-    return F.normalize(vectors, dim=0)
-
-
-def _all_excluded(vectors, a, b, c):
-    unit = _unit(vectors)
-    similarity = (unit[b] - unit[a] + unit[c]) @ unit.T
-    return similarity.index_fill(1, torch.cat([a, b, c]), -9).argmax(1)
-
-
-ANALOGIES_MISTAKES = {
-    "the three given words are allowed as answers; exclude them": partial(_analogies, given=""),
-    "only the third word is excluded; a and b must not be the answer either": partial(
-        _analogies, given="c"
-    ),
-    "the cosines of the given words are set to 0, and 0 wins where all others are negative; "
-    "set them to -inf": partial(_analogies, fill=0.0),
-    "every question excludes the words of all questions; it should exclude its own three": (
-        lambda vectors, a, b, c: (_all_excluded(vectors, a, b, c),)
-    ),
-    "the columns are scaled to length 1; a word is a row, dim=1": partial(
-        _analogies, prepare=_columns, answers=_columns
-    ),
-    "the step goes the wrong way: a - b + c instead of b - a + c": partial(
-        _analogies, step=lambda a, b, c: a - b + c
-    ),
-    "this is a + b - c; the step from a to b is b - a, and it is added to c": partial(
-        _analogies, step=lambda a, b, c: a + b - c
-    ),
-    "there is no arithmetic: the nearest word to c was taken": partial(
-        _analogies, step=lambda a, b, c: c
-    ),
-    "the rows are not scaled to length 1, neither in the sum nor as answers": partial(
-        _analogies, prepare=_raw, answers=_raw
-    ),
-    "the rows are not scaled to length 1 before b - a + c": partial(_analogies, prepare=_raw),
-    "the answers are compared by dot product, so that long vectors win; use the cosine": partial(
-        _analogies, answers=_raw
-    ),
-    "the farthest word was taken, not the nearest: the largest cosine, not the smallest": (
-        lambda vectors, a, b, c: _farthest(vectors, a, b, c)
-    ),
-}
-
-
-def _farthest(vectors, a, b, c):
-    return _analogies(vectors, a, b, c, step=lambda a, b, c: a - b - c)
+ANALOGIES = rungs(
+    _analogies,
+    """
+all rows have length 1, and row 3 is exactly b - a + c: a is word 0, b word 1, c word 2, and the
+answer is the id of that row
+    vectors = torch.tensor([[0.6, 0, 0.8], [-0.6, 0, 0.8], [0.6, 0.8, 0], [-0.6, 0.8, 0],
+                            [0, -0.6, 0.8], [0.96, 0.28, 0], [0.28, 0.96, 0], [-0.96, -0.28, 0],
+                            [0.6, -0.8, 0]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - the step goes the wrong way: a - b + c instead of b - a + c
+    rows[b] - rows[a] => rows[a] - rows[b]
+  - this is a + b - c; the step from a to b is b - a, and it is added to c
+    rows[b] - rows[a] + rows[c] => rows[b] + rows[a] - rows[c]
+  - there is no arithmetic: the nearest word to c was taken
+    rows[b] - rows[a] + rows[c] => rows[c]
+  - the step from a to b is not added to c: the word nearest to b - a was taken
+    rows[b] - rows[a] + rows[c] => rows[b] - rows[a]
+  - the step from a to b is subtracted from c; it is added
+    rows[b] - rows[a] + rows[c] => rows[c] - rows[b] - rows[a]
+  - the farthest word was taken, not the nearest: the largest cosine, not the smallest
+    -torch.inf => torch.inf
+    argmax => argmin
+  - the largest cosine is returned; the id of its row was asked for
+    argmax => amax
+  - there is one answer for each question, its id; these are several
+    .argmax(1) => .topk(2).indices
+c itself is nearest to b - a + c, since b is near a; the three given words are never the answer
+    vectors = torch.tensor([[1.0, 0], [0.96, 0.28], [0, 1], [-0.28, 0.96], [-1, 0]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - c is not excluded; it is given, and so never the answer
+    (a, b, c) => (a, b)
+b is nearest to b - a + c, since c is near a; the three given words are never the answer
+    vectors = torch.tensor([[1.0, 0], [0, 1], [0.96, -0.28], [-0.28, 0.96], [-1, 0]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - the three given words are allowed as answers; exclude them
+    (a, b, c) => ()
+  - only the third word is excluded; a and b must not be the answer either
+    (a, b, c) => (c,)
+  - b is not excluded; it is given, and so never the answer
+    (a, b, c) => (a, c)
+a is nearest to b - a + c; the three given words are never the answer
+    vectors = torch.tensor([[1.0, 0], [0.6, 0.8], [0.6, -0.8], [0.28, 0.96], [-1, 0]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - a is not excluded; it is given, and so never the answer
+    (a, b, c) => (b, c)
+all other words have negative cosines: the given ones must not win with a 0 in place of theirs
+    vectors = torch.tensor([[1.0, 0], [1, 0.2], [1, 0.1], [-1, -0.1], [-1, 0.5]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - the cosines of the given words are set to 0, and 0 wins where all others are negative;
+  set them to -inf
+    -torch.inf => 0.0
+word 4 is long, and word 3 points where b - a + c does: a cosine does not ask for the length of the
+word that is found
+    vectors = torch.tensor([[0.6, 0, 0.8], [-0.6, 0, 0.8], [0.6, 0.8, 0], [-0.6, 0.8, 0],
+                            [0, 9, 0]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - the answers are compared by dot product, so that long vectors win; use the cosine
+    columns = F.normalize(vectors, dim=1) => columns = vectors
+  - the rows are not scaled to length 1, neither in the sum nor as answers
+    F.normalize(vectors, dim=1) => vectors
+word 0 is four times as long as the others: rows are scaled to length 1 *before* b - a + c
+    vectors = torch.tensor([[2.4, 0, 3.2], [-0.6, 0, 0.8], [0.6, 0.8, 0], [-0.6, 0.8, 0],
+                            [-0.6, 0, -0.8]])
+    analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
+  - the rows are not scaled to length 1 before b - a + c
+    rows = F.normalize(vectors, dim=1) => rows = vectors
+  - the columns are scaled to length 1; a word is a row, dim=1
+    dim=1 => dim=0
+two questions: each excludes its own three words, and may find a word that another one was given
+    vectors = torch.tensor([[0.6, 0, 0.8], [-0.6, 0, 0.8], [0.6, 0.8, 0], [-0.6, 0.8, 0],
+                            [0, -0.6, 0.8]])
+    analogies(vectors, torch.tensor([0, 3]), torch.tensor([1, 2]), torch.tensor([2, 1]))
+  - every question excludes the words of all questions; it should exclude its own three
+    cosines.scatter(1, given[:, None], -torch.inf) => cosines.index_fill(1, given, -torch.inf)
+37 questions about 29 words of all lengths
+    vectors = torch.randn(29, 5) * (0.5 + 3 * torch.rand(29, 1))
+    a, b, c = torch.stack([torch.randperm(29)[:3] for question in range(37)], 1)
+    analogies(vectors, a, b, c)
+""",
+)
 
 
 @exercise
@@ -340,86 +341,93 @@ def expected_loss(answer) -> str:
     scores (V, V) holds the dot product of every centre with every neighbour, together (V, V) how
     often they occur as a pair, noise (V,) the probability of each as a made-up neighbour.
     """
-    cases = [
-        {
-            "scores": torch.tensor([[0.0, 1.0], [-1.0, 2.0]]),
-            "together": torch.tensor([[1.0, 3.0], [0.0, 4.0]]),
-            "noise": torch.tensor([0.25, 0.75]),
-            "k": 2,
-        }
-    ]
-    for words, k in ((5, 1), (7, 3)):
-        together = torch.randint(0, 9, (words, words)).float()
-        noise = torch.rand(words)
-        scores = torch.randn(words, words)
-        cases.append({"scores": scores, "together": together, "noise": noise / noise.sum(), "k": k})
-    compare(answer, cases, _expected, EXPECTED_MISTAKES)
-    return "2, 5 and 7 words with 1, 2 and 3 made-up neighbours"
+    ladder(EXPECTED_LOSS, _expected, expected_loss=answer)
+    return "2 and 5 words with 1, 2 and 3 made-up neighbours"
 
 
-def _expected(
-    scores,
-    together,
-    noise,
-    k,
-    *,
-    made_up=lambda together, noise, k: k * together.sum(1, keepdim=True) * noise,
-    sign=-1,
-    per=lambda together: together.sum(),
-):
+def _expected(scores, together, noise, k):
+    centres = together.sum(1, keepdim=True)
+    made_up = k * centres * noise  # how often each is to be expected
     real = together * F.logsigmoid(scores)
-    false = made_up(together, noise, k) * F.logsigmoid(sign * scores)
-    return (-(real + false).sum() / per(together),)
+    false = made_up * F.logsigmoid(-scores)
+    return -(real + false).sum() / together.sum()
 
 
-EXPECTED_MISTAKES = {
-    "k is left out: there are k made-up pairs for every real one": partial(
-        _expected, made_up=lambda together, noise, k: together.sum(1, keepdim=True) * noise
-    ),
-    "every centre gets equally many made-up neighbours; it should get k for each real one": (
-        partial(_expected, made_up=lambda together, noise, k: k * noise)
-    ),
-    "the counts of the neighbours were taken, those of the centres are needed: sum over dim 1": (
-        partial(
-            _expected, made_up=lambda together, noise, k: k * together.sum(0, keepdim=True) * noise
-        )
-    ),
-    "the noise belongs to the centres here; it is that of the neighbours, along the columns": (
-        partial(
-            _expected,
-            made_up=lambda together, noise, k: k * together.sum(1, keepdim=True) * noise[:, None],
-        )
-    ),
-    "only pairs that occur are made up here; a draw does not ask whether its pair occurs: take the "
-    "centre's count, the sum of its row": partial(
-        _expected, made_up=lambda together, noise, k: k * together * noise
-    ),
-    "every centre gets the made-up neighbours of all real pairs; it should get those of its own": (
-        partial(_expected, made_up=lambda together, noise, k: k * together.sum() * noise)
-    ),
-    "the counts of the centres lie along the columns: a sum of shape (V,) lines up with the last "
-    "axis; keepdim=True keeps it standing along the rows": partial(
-        _expected, made_up=lambda together, noise, k: k * together.sum(1) * noise
-    ),
-    "the noise is left out: all words are made up equally often": partial(
-        _expected,
-        made_up=lambda together, noise, k: (
-            k * together.sum(1, keepdim=True) / len(noise) * torch.ones_like(noise)
-        ),
-    ),
-    "made-up pairs are treated like real ones: their score needs a minus": partial(
-        _expected, sign=1
-    ),
-    "the sum was not divided by the number of real pairs": partial(
-        _expected, per=lambda together: 1
-    ),
-    "the sum was divided by the number of cells; divide by the number of real pairs": partial(
-        _expected, per=lambda together: together.numel()
-    ),
-    "the sign is turned: this is the log-likelihood, and a loss is its negative": (
-        lambda scores, together, noise, k: (-_expected(scores, together, noise, k)[0],)
-    ),
-}
+EXPECTED_LOSS = rungs(
+    _expected,
+    """
+all scores are 0, so that every question costs log 2; five real pairs with one made-up neighbour
+each are ten questions, and per real pair they cost 2 log 2
+    together, noise = torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5])
+    expected_loss(torch.zeros(2, 2), together, noise, 1)
+  - the sum was not divided by the number of real pairs
+    .sum() / together.sum() => .sum()
+  - the sum was divided by the number of cells; divide by the number of real pairs
+    .sum() / together.sum() => .mean()
+  - the sum was divided by the number of all pairs, real and made up; divide by that of real pairs
+    / together.sum() => / (together + made_up).sum()
+  - the sign is turned: this is the log-likelihood, and a loss is its negative
+    return - => return
+  - the made-up pairs are left out
+    real + false => real
+  - the real pairs are left out
+    real + false => false
+  - there is no logarithm: the probabilities themselves are added
+    F.logsigmoid => torch.sigmoid
+three made-up neighbours for each real pair: four questions, which cost 4 log 2
+    together, noise = torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5])
+    expected_loss(torch.zeros(2, 2), together, noise, 3)
+  - k is left out: there are k made-up pairs for every real one
+    k * centres => centres
+  - every centre gets equally many made-up neighbours; it should get k for each real one
+    k * centres * noise => k * noise.expand_as(scores)
+  - every centre gets the made-up neighbours of all real pairs; it should get those of its own
+    k * centres => k * together.sum() * torch.ones_like(centres)
+without made-up neighbours, k = 0, only the real pairs' scores count, log 3 and 0 here: -log σ of
+each, as often as the pair occurs
+    scores = torch.tensor([[3.0, 1.0], [5.0, 7.0]]).log()
+    expected_loss(scores, torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5]), 0)
+  - a real pair costs 1 - log σ(S) or the like; it costs -log σ(S)
+    real = together * F.logsigmoid(scores) => real = -together * (1 - F.logsigmoid(scores))
+  - every cell counts once; a real pair counts as often as it occurs
+    real = together * => real =
+  - the real pairs' scores have a minus; only those of made-up pairs have one
+    real = together * F.logsigmoid(scores) => real = together * F.logsigmoid(-scores)
+made-up pairs have high scores, log 3: σ(-log 3) = 1/4 is the probability that one is made up, and
+each costs -log(1/4)
+    scores, noise = torch.tensor([[1.0, 3.0], [3.0, 1.0]]).log(), torch.tensor([0.0, 1.0])
+    expected_loss(scores, torch.tensor([[1.0, 0.0], [0.0, 0.0]]), noise, 1)
+  - made-up pairs are treated like real ones: their score needs a minus
+    -scores => scores
+  - a made-up pair costs -log(1 - log σ(S)) or the like; it costs -log σ(-S)
+    F.logsigmoid(-scores) => (1 - F.logsigmoid(scores))
+  - only pairs that occur are made up here; a draw does not ask whether its pair occurs: take the
+  centre's count, the sum of its row
+    k * centres => k * together
+the noise says how often a word is drawn as a neighbour, a column; the centre, a row, is that of the
+real pair
+    scores, noise = torch.tensor([[1.0, 3.0], [7.0, 5.0]]).log(), torch.tensor([0.25, 0.75])
+    expected_loss(scores, torch.tensor([[1.0, 0.0], [0.0, 1.0]]), noise, 2)
+  - the noise is left out: all words are made up equally often
+    * noise => * torch.full_like(noise, 1 / len(noise))
+  - the noise belongs to the centres here; it is that of the neighbours, along the columns
+    * noise => * noise[:, None]
+a centre that occurs three times as often gets three times as many made-up neighbours: the count of
+a centre is the sum of its row of `together`
+    scores, noise = torch.tensor([[1.0, 3.0], [7.0, 5.0]]).log(), torch.tensor([0.25, 0.75])
+    expected_loss(scores, torch.tensor([[1.0, 3.0], [0.0, 4.0]]), noise, 2)
+  - the counts of the neighbours were taken, those of the centres are needed: sum over dim 1
+    together.sum(1, keepdim=True) => together.sum(0, keepdim=True)
+  - the counts of the neighbours were taken, along the rows; those of the centres are needed
+    together.sum(1, keepdim=True) => together.sum(0)[:, None]
+  - the counts of the centres lie along the columns: a sum of shape (V,) lines up with the last
+  axis; keepdim=True keeps it standing along the rows
+    together.sum(1, keepdim=True) => together.sum(1)
+five words, some of which never occur together
+    scores, together = torch.randn(5, 5), torch.randint(0, 9, (5, 5)).float()
+    expected_loss(scores, together, torch.rand(5).softmax(0), 3)
+""",
+)
 
 
 @exercise
@@ -430,108 +438,70 @@ def count_vectors(answer) -> str:
     decomposition, and the rows U √S of the d largest directions, whose signs are free: what is
     compared are the dot products of all rows.
     """
-    rungs = [
-        Rung(
-            "two neighbours count both ways: with PMI log 2 for each other, each row times "
-            "itself is log 2",
-            _rows_of("[[0, 1], [0, 1]], 2, 2, 2"),
-            COUNTED_MISTAKES,
-        ),
-        Rung(
-            "a word that never occurs has zeros, not NaN: 0 / 0 is no PMI",
-            _rows_of("[[0, 2]], 3, 2, 3"),
-        ),
-        Rung(
-            "a pair that is never seen has PMI 0, not minus infinity",
-            _rows_of("[[0, 1, 2, 3]], 4, 1, 4"),
-            COUNTED_MISTAKES,
-        ),
-        Rung(
-            "no pair crosses the end of a sentence",
-            _rows_of("[[0, 1], [2, 3, 0]], 4, 1, 4"),
-            COUNTED_MISTAKES,
-        ),
-        Rung(
-            "with a window of 2 the neighbours are up to two places away, on both sides",
-            _rows_of("[[0, 1, 2, 3, 4]], 5, 2, 5"),
-            COUNTED_MISTAKES,
-        ),
-        Rung(
-            "a pair rarer than chance has PMI 0, not a negative one",
-            _rows_of("[[0, 1], [0, 1], [0, 1], [2, 3], [2, 3], [2, 3], [0, 3]], 4, 1, 4"),
-            COUNTED_MISTAKES,
-        ),
-        Rung(
-            "a word that repeats within the window is its own neighbour",
-            _rows_of("[[0, 0, 1]], 2, 1, 2"),
-        ),
-        Rung(
-            "with d below V only the d largest directions are kept",
-            _rows_of("[[0, 1, 2, 0, 3, 1], [2, 3, 4, 1, 1], [4, 0]], 5, 2, 2"),
-            COUNTED_MISTAKES,
-        ),
-        Rung(
-            "the result has a row for each word of the vocabulary and d columns",
-            "tuple(count_vectors([[0, 1, 2, 0, 3, 1], [4, 0]], 5, 2, 3).shape)",
-        ),
-    ]
-    ladder(rungs, _counted, count_vectors=answer)
+    ladder(COUNT_VECTORS, _counted, count_vectors=answer)
     return "corpora of one to seven sentences, windows of 1 and 2, rare, unseen and repeated words"
 
 
-def _rows_of(inputs: str) -> str:
-    return f"rows = torch.as_tensor(count_vectors({inputs})).double()\nrows @ rows.T"
-
-
-def _counted(
-    sentences,
-    vocab_size,
-    window,
-    d,
-    *,
-    ways=((0, 1), (1, 0)),
-    crossing=False,
-    ratio=lambda pmi: pmi.clamp(min=0),
-    rows=lambda U, S: U * S.sqrt(),
-    counts=False,
-    reach=0,
-):
-    """The vectors, or what they would be with one step done in another way."""
+def _counted(sentences, vocab_size, window, d):
     together = torch.zeros(vocab_size, vocab_size, dtype=torch.float64)
-    if crossing:
-        sentences = [[word for sentence in sentences for word in sentence]]
     for sentence in sentences:
         for i, word in enumerate(sentence):
-            for other in sentence[i + 1 : i + 1 + window + reach]:
-                for way in ways:
-                    pair = (word, other)
-                    together[pair[way[0]], pair[way[1]]] += 1
+            for other in sentence[i + 1 : i + 1 + window]:
+                together[word, other] += 1
+                together[other, word] += 1
     of_centre, of_neighbour = together.sum(1, keepdim=True), together.sum(0, keepdim=True)
     pmi = (together * together.sum() / (of_centre * of_neighbour)).log()
-    pmi = together if counts else ratio(pmi.where(together > 0, 0))
+    pmi = pmi.where(together > 0, 0).clamp(min=0)
     U, S, _ = torch.linalg.svd(pmi)
-    return rows(U, S)[:, :d]
+    return (U * S.sqrt())[:, :d]
 
 
-COUNTED_MISTAKES = {
-    "only the neighbour to the right is counted: each pair counts both ways": partial(
-        _counted, ways=((0, 1),)
-    ),
-    "the singular values are left out: the rows are those of U √S": partial(
-        _counted, rows=lambda U, S: U
-    ),
-    "the rows are those of U S: take the root of the singular values": partial(
-        _counted, rows=lambda U, S: U * S
-    ),
-    "the counts themselves are factorised, not their PMI": partial(_counted, counts=True),
-    "the window runs across the end of a sentence: count within each sentence": partial(
-        _counted, crossing=True
-    ),
-    "the window is one too small: range(1, window) leaves the last place out": partial(
-        _counted, reach=-1
-    ),
-    "negative PMI is kept: take its positive part": partial(_counted, ratio=lambda pmi: pmi),
-    "the smallest directions are kept, not the largest": partial(
-        _counted, rows=lambda U, S: (U * S.sqrt()).flip(1)
-    ),
-}
+COUNT_VECTORS = rungs(
+    _counted,
+    """
+two neighbours count both ways: with PMI log 2 for each other, each row times itself is log 2
+    rows = torch.as_tensor(count_vectors([[0, 1], [0, 1]], 2, 2, 2)).double()
+    rows @ rows.T
+  - the singular values are left out: the rows are those of U √S
+    U * S.sqrt() => U
+  - the rows are those of U S: take the root of the singular values
+    S.sqrt() => S
+  - the counts themselves are factorised, not their PMI
+    svd(pmi) => svd(together)
+  - only the neighbour to the right is counted: each pair counts both ways
+    together[other, word] += 1 => pass
+a word that never occurs has zeros, not NaN: 0 / 0 is no PMI
+    rows = torch.as_tensor(count_vectors([[0, 2]], 3, 2, 3)).double()
+    rows @ rows.T
+a pair that is never seen has PMI 0, not minus infinity
+    rows = torch.as_tensor(count_vectors([[0, 1, 2, 3]], 4, 1, 4)).double()
+    rows @ rows.T
+no pair crosses the end of a sentence
+    rows = torch.as_tensor(count_vectors([[0, 1], [2, 3, 0]], 4, 1, 4)).double()
+    rows @ rows.T
+  - the window runs across the end of a sentence: count within each sentence
+    in sentences => in [[word for sentence in sentences for word in sentence]]
+with a window of 2 the neighbours are up to two places away, on both sides
+    rows = torch.as_tensor(count_vectors([[0, 1, 2, 3, 4]], 5, 2, 5)).double()
+    rows @ rows.T
+  - the window is one too small: range(1, window) leaves the last place out
+    i + 1 + window => i + window
+a pair rarer than chance has PMI 0, not a negative one
+    sentences = [[0, 1], [0, 1], [0, 1], [2, 3], [2, 3], [2, 3], [0, 3]]
+    rows = torch.as_tensor(count_vectors(sentences, 4, 1, 4)).double()
+    rows @ rows.T
+  - negative PMI is kept: take its positive part
+    .clamp(min=0) =>
+a word that repeats within the window is its own neighbour
+    rows = torch.as_tensor(count_vectors([[0, 0, 1]], 2, 1, 2)).double()
+    rows @ rows.T
+with d below V only the d largest directions are kept
+    sentences = [[0, 1, 2, 0, 3, 1], [2, 3, 4, 1, 1], [4, 0]]
+    rows = torch.as_tensor(count_vectors(sentences, 5, 2, 2)).double()
+    rows @ rows.T
+  - the smallest directions are kept, not the largest
+    S.sqrt() => S.sqrt()).flip(1
+the result has a row for each word of the vocabulary and d columns
+    tuple(count_vectors([[0, 1, 2, 0, 3, 1], [4, 0]], 5, 2, 3).shape)
+""",
+)

@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
+from itertools import permutations
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,11 +107,37 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         if _alike(result, expected, optional):
             continue
         example = f"{shown}\n{_difference(result, expected)}"
-        for mistake, wrong in instead.items():
-            if _would_be(result, code, name, wrong, optional):
-                raise Mistake(mistake, example)
+        matching = [
+            mistake
+            for mistake, wrong in instead.items()
+            if _would_be(result, code, name, wrong, optional)
+        ]
+        if matching:
+            everywhere = _results(given, rungs, name)
+            agreement = {
+                mistake: sum(
+                    _would_be(there, other, name, instead[mistake], optional)
+                    for other, there in everywhere.items()
+                )
+                for mistake in matching
+            }
+            likely = max(agreement, key=agreement.get)
+            if agreement[likely] < len(everywhere):
+                likely = f"{idea}; what it gives here is what this mistake gives: {likely}"
+            raise Mistake(likely, example)
         fact = _fact(result, expected, optional)
         raise Mistake(f"{fact}: {idea}" if fact else idea, example)
+
+
+def _results(answer: Callable, rungs: Sequence[Rung], name: str) -> dict:
+    """The code of each rung on which the answer gives anything at all -> what it gives."""
+    results = {}
+    for rung in rungs:
+        try:
+            results[rung.code] = _value(rung.code, name, answer, learners=True)
+        except Exception:
+            continue  # where it raises, nobody can say which mistake it makes
+    return results
 
 
 HERE = "<the code of a rung>"
@@ -164,7 +191,7 @@ def _would_be(result, code: str, name: str, wrong: Callable, optional: int) -> b
     """Whether a wrong answer gives this result."""
     try:
         return _alike(result, _value(code, name, wrong), optional)
-    except (ValueError, RuntimeError, IndexError):  # it cannot take these shapes
+    except Exception:  # a wrong answer need not take all that the right one takes
         return False
 
 
@@ -221,15 +248,70 @@ def _fact(result, expected, optional: int = 0) -> str:
             return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
         facts = map(_fact, results, expected)
         return next(filter(None, facts), "")
+    if _alike(result, expected):
+        return ""
     try:
         x, y = _numbers(_alone(result)), _numbers(expected)
     except (TypeError, ValueError):
         kinds = type(result).__name__, type(expected).__name__
         return "it returned {}, expected {}".format(*kinds) if kinds[0] != kinds[1] else ""
     if x.shape != y.shape:
-        return f"it returned shape {x.shape}, expected {y.shape}"
+        seen = _seen_in_the_shape(x, y)
+        return f"it returned shape {x.shape}, expected {y.shape}{seen}"
     if not np.isfinite(x).all() and np.isfinite(y).all():
         return "it returned NaN or infinity"
+    return _seen_in_the_numbers(x, y)
+
+
+def _seen_in_the_shape(x: np.ndarray, y: np.ndarray) -> str:
+    """How numbers in another shape belong to the expected ones, if they are the same."""
+    if x.ndim == y.ndim and sorted(x.shape) == sorted(y.shape):
+        for axes in permutations(range(x.ndim)):
+            if close(x.transpose(axes), y):
+                return f", which x.permute{axes} would make of it"
+    if x.size == y.size and close(x.reshape(y.shape), y):
+        return ", with the right numbers in it"
+    for (more, less), name in ((x, y), "it"), ((y, x), "what is expected"):
+        for axis in range(more.ndim if more.ndim == less.ndim + 1 and more.size else 0):
+            for done in ("mean", "sum"):
+                if close(getattr(more, done)(axis), less):
+                    return f", the {done} of {name} over axis {axis}"
+    return ""
+
+
+def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
+    """How wrong numbers belong to the expected ones of the same shape, if it can be seen."""
+    if y.dtype.kind == "b" and y.size > 1:
+        return "True and False have changed places" if np.array_equal(x, ~y) else ""
+    x, y = x.astype(float), y.astype(float)
+    if not np.isfinite(x).all() or not np.isfinite(y).all():
+        return ""
+    if close(x, -y):
+        return "the sign is turned"
+    if x.size < 2 or close(y, np.full_like(y, y.flat[0])):
+        return ""
+    if y.ndim > 1 and y.shape[-1] == y.shape[-2] and close(np.swapaxes(x, -1, -2), y):
+        return "rows and columns have changed places"
+    for axis in range(y.ndim):
+        if close(np.flip(x, axis), y):
+            return f"the numbers are in reverse order{f' along axis {axis}' * (y.ndim > 1)}"
+        if close(x, np.broadcast_to(y.mean(axis, keepdims=True), y.shape)):
+            return f"each number is the mean of what is expected along axis {axis}"
+        if close(np.roll(x, 1, axis), y) or close(np.roll(x, -1, axis), y):
+            return f"the numbers are one place off{f' along axis {axis}' * (y.ndim > 1)}"
+    if close(np.sort(x, None), np.sort(y, None)):
+        return "the numbers are right, but they stand in other places"
+    if close(x - y, np.full_like(y, (x - y).flat[0])):
+        off = (x - y).flat[0]
+        return f"all numbers are too {'large' if off > 0 else 'small'} by {abs(off):.4g}"
+    if (y != 0).any() and not close(x, 0 * x):
+        factor = (x * y).sum() / (y * y).sum()
+        if close(x, factor * y):
+            return f"all numbers are {factor:.4g} times what is expected"
+    if (y > 0).all() and close(x, np.log(y)):
+        return "what it returns are the logarithms of what is expected"
+    if close(x, np.exp(np.minimum(y, 50))):
+        return "what it returns are the exponentials of what is expected"
     return ""
 
 
@@ -363,115 +445,6 @@ def longest_chain(result: torch.Tensor) -> int:
         else:
             length[todo.pop()] = 1 + max((length[before] for before in needed), default=0)
     return length[result.grad_fn]
-
-
-def compare(
-    answer: Callable,
-    cases: Sequence[dict],
-    right: Callable,
-    mistakes: Mapping[str, Callable],
-    *,
-    kind: type = torch.Tensor,
-    numbers: type = np.floating,
-    otherwise: str = "",
-    optional: int = 0,
-) -> None:
-    """Hold the answer against the right one on every case, smallest first.
-
-    Where it differs, the mistake is that of the first known wrong answer which gives the learner's
-    numbers on all cases.
-
-    Args:
-        answer: the learner's function.
-        cases: named inputs, in the order of the arguments.
-        right: the right answer; returns a tuple of arrays.
-        mistakes: what to say -> a wrong answer, in the form of `right`.
-        kind: the type of the arrays; int for one number.
-        numbers: what is in the arrays: np.floating, np.integer or np.bool_.
-        otherwise: what to say where no known wrong answer gives the learner's numbers.
-        optional: how many of the last arrays an answer may leave out.
-
-    Raises:
-        Mistake: the answer is wrong on a case.
-    """
-    several = kind is int or len(right(*map(_copy, cases[0].values()))) > 1
-    results = [_result_or_mistake(answer, case, kind, numbers, several) for case in cases]
-    right_so_far = ""
-    for case, result in zip(cases, results, strict=True):
-        if isinstance(result, Mistake):
-            raise Mistake(result.mistake, f"{result.example}{right_so_far}") from result
-        expected = right(*map(_copy, case.values()))
-        if _agree(result, expected):
-            if len(result) < len(expected) - optional:
-                raise Mistake(f"it returned {len(result)} of {len(expected)} results", show(case))
-            right_so_far = f"\nit was right on {_shapes(case)}" if _shapes(case) else ""
-            continue
-        example = f"{show(case)}\n{_difference(result, expected)}"
-        for mistake, wrong in mistakes.items():
-            if all(map(_would_give, [wrong] * len(cases), cases, results)):
-                raise Mistake(mistake, example)
-        otherwise = otherwise or _fact(result, expected, optional) or "the numbers are wrong"
-        raise Mistake(otherwise, f"{example}{right_so_far}")
-
-
-NUMBERS = {np.floating: "floating numbers", np.integer: "integers", np.bool_: "True and False"}
-
-
-def _result_or_mistake(
-    answer, case: dict, kind: type, numbers: type, several: bool
-) -> "tuple | Mistake":
-    try:
-        result = call(answer, **case)
-        alone = not isinstance(result, tuple | list) or (not several and _is_of_numbers(result))
-        if alone or (not several and isinstance(result, list) and len(result) > 1):
-            result = (result,)
-        if not result:
-            raise Mistake("it returned nothing but an empty tuple or list", show(case))
-        result = tuple(x if kind is int else _as_array(x, case) for x in result)
-        for x in result:
-            if kind is int and not isinstance(x, int):
-                raise Mistake(f"it returned {type(x).__name__}, expected int", show(case))
-            dtype = _numpy(x).dtype
-            if not np.issubdtype(dtype, numbers) and (numbers, dtype.kind) != (np.floating, "i"):
-                raise Mistake(f"it returned {dtype}, expected {NUMBERS[numbers]}", show(case))
-    except Mistake as mistake:
-        return mistake
-    return result
-
-
-def _is_of_numbers(result) -> bool:
-    """Whether it is a list, however deep, of plain numbers."""
-    while isinstance(result, tuple | list) and result:
-        result = result[0]
-    return isinstance(result, int | float | np.number)
-
-
-def _as_array(x, case: dict) -> np.ndarray:
-    try:
-        return _numbers(x)
-    except (TypeError, ValueError) as error:
-        raise Mistake(f"it returned {type(x).__name__}, expected numbers", show(case)) from error
-
-
-def _would_give(wrong: Callable, case: dict, result: "tuple | Mistake") -> bool:
-    """Whether a wrong answer gives this result; where the learner's raised, nobody can say no."""
-    if isinstance(result, Mistake):
-        return True
-    try:
-        with np.errstate(all="ignore"):
-            return _agree(result, wrong(*map(_copy, case.values())))
-    except (ValueError, RuntimeError, IndexError):  # it cannot take these shapes
-        return False
-
-
-def _agree(result: tuple, expected: tuple) -> bool:
-    """Whether the arrays are the same, as far as the learner's go."""
-    return len(result) <= len(expected) and all(map(close, result, expected))
-
-
-def _shapes(case: dict) -> str:
-    shapes = {name: tuple(x.shape) for name, x in case.items() if hasattr(x, "shape")}
-    return ", ".join(f"{name} {shape}" for name, shape in shapes.items())
 
 
 def _copy(x):

@@ -1,13 +1,11 @@
 """Checks for the exercises of book/inside_a_language_model.ipynb."""
 
-from collections.abc import Callable
 from copy import deepcopy
-from functools import partial
 
 import torch
 from torch import nn
 
-from companion.checks.exercise import Mistake, compare, exercise, ladder, show
+from companion.checks.exercise import exercise, ladder
 from companion.checks.rungs import rungs
 from companion.nn import MultiHeadAttention
 
@@ -69,7 +67,7 @@ copy's are the keys
     picked.mean((0, 2)) => picked.amax((0, 2))
   - queries and keys have changed places: weights[..., query, key]
     weights[:, :, queries, keys] => weights[:, :, keys, queries]
-a text that breaks off in its second copy
+a text that breaks off in its second copy: `period` says where that begins, however long it is
     weights = causal_weights(1, 1, 5)
     induction_scores(weights, 3)
   - the second half of the text is taken for the second copy; it begins at `period`
@@ -108,130 +106,92 @@ def costs_of_silence(answer) -> str:
     loss of the causal layer's output with this head silent, less that with all of them. Afterwards
     the layer is as it was.
     """
-    layers = [_layer(4, 2, False), _layer(6, 3, False), _layer(6, 2, True), _layer(8, 4, True)]
-    cases = [
-        {"number": i, "x": torch.randn(2, 4 + i, layer.d_model)} for i, layer in enumerate(layers)
-    ]
-    losses = [torch.randn(layer.d_model) for layer in layers]
-
-    def bound(function: Callable, layers: list[nn.Module]) -> Callable:
-        def called(number, x):
-            wanted = losses[number]
-            return function(layers[number], x, lambda output: (output - wanted).square().mean())
-
-        return called
-
-    own = deepcopy(layers)
-    with torch.no_grad():
-        pairs = list(zip(own, (case["x"] for case in cases), strict=True))
-        before = [layer(x, is_causal=True)[0] for layer, x in pairs]
-        mistakes = {
-            text: bound(lambda *given, wrong=wrong: (wrong(*given),), deepcopy(layers))
-            for text, wrong in COSTS_MISTAKES.items()
-        }
-        compare(
-            bound(answer, own),
-            cases,
-            bound(lambda *given: (_costs(*given),), layers),
-            mistakes,
-            otherwise="a cost is the loss with this head's part of out_proj's input at zero, less "
-            "the loss with all heads; one for each head",
-        )
-        for (layer, x), output in zip(pairs, before, strict=True):
-            if not torch.equal(layer(x, is_causal=True)[0], output):
-                raise Mistake(
-                    "the costs are right, but afterwards the layer gives another output: remove "
-                    "every hook, and put back every weight that you change",
-                    show({"x": x, "output before": output}),
-                )
-    if not all(layer.training for layer in own):
-        raise Mistake(
-            "the costs are right, but afterwards the layer is in evaluation mode, which it was not",
-            "layer.training before = True, afterwards = False",
-        )
-    return "layers of two to four heads, with biases and without; each is whole afterwards"
+    ladder(COSTS_OF_SILENCE, _costs, costs_of_silence=answer)
+    return "layers of one to four heads, with biases and without; each is whole afterwards"
 
 
-def _layer(d_model: int, num_heads: int, bias: bool) -> MultiHeadAttention:
+def a_layer(d_model: int, num_heads: int, *, bias: bool = False) -> MultiHeadAttention:
+    """A layer with random weights, and random biases if it has any."""
     layer = MultiHeadAttention(d_model, num_heads, bias=bias)
-    with torch.no_grad():
-        for parameter in layer.parameters():
-            parameter.normal_(std=0.7)
+    for parameter in layer.parameters():
+        nn.init.normal_(parameter, std=0.7)
     return layer
 
 
-def _part(layer, head) -> slice:
-    return slice(head * layer.d_v, (head + 1) * layer.d_v)
+def off(output: torch.Tensor) -> torch.Tensor:
+    """A loss: how far the output is from 1."""
+    return (output - 1).square().mean()
 
 
-def _zero_columns(layer, head):
-    layer.out_proj.weight.data[:, _part(layer, head)] = 0
-
-
-def _zero_every_other(layer, head):
-    layer.out_proj.weight.data[:, head :: layer.num_heads] = 0
-
-
-def _zero_rows(layer, head):
-    layer.out_proj.weight.data[_part(layer, head)] = 0
-
-
-def _zero_queries(layer, head):
-    layer.q_proj.weight.data[_part(layer, head)] = 0
-    if layer.q_proj.bias is not None:
-        layer.q_proj.bias.data[_part(layer, head)] = 0
-
-
-def _all_others(layer, head):
-    for other in range(layer.num_heads):
-        if other != head:
-            _zero_columns(layer, other)
-
-
-def _with_bias(layer, head):
-    _zero_columns(layer, head)
-    if layer.out_proj.bias is not None:
-        layer.out_proj.bias.data.zero_()
-
-
-def _costs(layer, x, loss, *, silence=_zero_columns, is_causal=True, less=True):
-    """The costs, or what they would be with one step done in another way."""
-    whole = loss(layer(x, is_causal=is_causal)[0]) if less else 0
+def _costs(layer, x, loss):
+    whole = loss(layer(x, is_causal=True)[0])
     costs = []
+    silent = None
     for head in range(layer.num_heads):
         silent = deepcopy(layer)
-        silence(silent, head)
-        costs.append(loss(silent(x, is_causal=is_causal)[0]) - whole)
-    return torch.stack(costs)
-
-
-def _cumulative(layer, x, loss):
-    silent, whole, costs = deepcopy(layer), loss(layer(x, is_causal=True)[0]), []
-    for head in range(layer.num_heads):
-        _zero_columns(silent, head)
+        part = slice(head * layer.d_v, (head + 1) * layer.d_v)
+        silent.out_proj.weight.data[:, part] = 0
         costs.append(loss(silent(x, is_causal=True)[0]) - whole)
-    return torch.stack(costs)
+    return torch.stack(costs).detach()
 
 
-COSTS_MISTAKES = {
-    "the heads before stay silent, too: one head at a time, and remove its hook": _cumulative,
-    "the sign is the other way: a cost is the loss without the head less that with it": (
-        lambda *given: -_costs(*given)
-    ),
-    "that is the loss itself; subtract the loss with all heads": partial(_costs, less=False),
-    "the layer may not see the future: is_causal=True": partial(_costs, is_causal=False),
-    "all the other heads are silent, and this one speaks": partial(_costs, silence=_all_others),
-    "a head without queries still attends, evenly; zero what it hands to out_proj": partial(
-        _costs, silence=_zero_queries
-    ),
-    "that zeroes a part of the layer's *output*, which all heads have mixed; zero its input": (
-        partial(_costs, silence=_zero_rows)
-    ),
-    "every H-th number is silent; the numbers of a head stand side by side, layer.d_v of them": (
-        partial(_costs, silence=_zero_every_other)
-    ),
-    "the bias of out_proj is gone, too; it belongs to no head": partial(_costs, silence=_with_bias),
-}
+COSTS_OF_SILENCE = rungs(
+    _costs,
+    """
+with its only head silent the layer gives zeros: the cost is the loss of zeros, less the loss with
+the head
+    layer, x = a_layer(2, 1), torch.randn(1, 1, 2)
+    costs_of_silence(layer, x, off)
+  - the sign is the other way: a cost is the loss without the head less that with it
+    torch.stack(costs) => -torch.stack(costs)
+  - that is the loss itself; subtract the loss with all heads
+    - whole =>
+  - the loss is taken of how far the two outputs are apart; a cost is a difference of two losses
+    loss(silent(x, is_causal=True)[0]) - whole => loss(layer(x)[0] - silent(x)[0])
+  - that is the quotient of the two losses; a cost is their difference
+    - whole => / whole
+the bias of out_proj belongs to no head: it is there although the only head is silent
+    layer, x = a_layer(2, 1, bias=True), torch.randn(1, 1, 2)
+    costs_of_silence(layer, x, off)
+  - the bias of out_proj is gone, too; it belongs to no head
+    silent = deepcopy(layer) => silent = deepcopy(layer); silent.out_proj.bias = None
+two heads and one word, at which both look with all their weight: in what out_proj reads, the
+numbers of head 0 are the first layer.d_v, those of head 1 the next, and a silent head's are zero
+    layer, x = a_layer(4, 2), torch.randn(1, 1, 4)
+    costs_of_silence(layer, x, off)
+  - that zeroes a part of the layer's *output*, which all heads have mixed; zero its input
+    data[:, part] => data[part]
+  - every H-th number is silent; the numbers of a head stand side by side, layer.d_v of them
+    slice(head * layer.d_v, (head + 1) * layer.d_v) => slice(head, None, layer.num_heads)
+  - all the other heads are silent, and this one speaks
+    .data[:, part] = 0 => .data *= (torch.arange(layer.d_model) // layer.d_v == head)
+  - the heads before stay silent, too: one head at a time, and remove its hook
+    silent = deepcopy(layer) => silent = silent or deepcopy(layer)
+  - only the first number of a head is silent; all its layer.d_v numbers are
+    (head + 1) * layer.d_v) => head * layer.d_v + 1)
+  - a head without queries still attends, evenly; zero what it hands to out_proj
+    silent.out_proj.weight => silent.q_proj.weight.data[part] = 0; silent.q_proj.bias = None
+    .data[:, part] = 0 =>
+several words: the layer is causal, in both losses
+    layer, x = a_layer(4, 2), torch.randn(1, 5, 4)
+    costs_of_silence(layer, x, off)
+  - the layer may not see the future: is_causal=True
+    is_causal=True => is_causal=False
+two texts, three heads, and biases
+    layer, x = a_layer(6, 3, bias=True), torch.randn(2, 5, 6)
+    costs_of_silence(layer, x, off)
+the costs are right, but afterwards the layer gives another output: remove every hook, and put back
+every weight that you change
+    layer, x = a_layer(8, 4, bias=True), torch.randn(2, 3, 8)
+    found = costs_of_silence(layer, x, off)
+    layer(x, is_causal=True)[0]
+the costs are right, but afterwards the layer is in evaluation mode, which it was not
+    layer, x = a_layer(4, 2), torch.randn(1, 2, 4)
+    found = costs_of_silence(layer, x, off)
+    layer.training
+""",
+    before="from companion.checks.inside_a_language_model import a_layer, off\n",
+)
 
 
 @exercise
@@ -271,7 +231,8 @@ def _settled(streams, norm, head, answers):
 SETTLED = rungs(
     _settled,
     """
-named from the first block on, or from the second: the numbers are 0 and 1
+named from the first block on, or from the second: it is the first of the blocks from which on the
+answer is named without a break, counted from 0: 0 and 1
     same = torch.nn.Identity()
     [settled(streams, same, same, torch.tensor([1])) for streams in (said(1, 1, 1), said(0, 1, 1))]
   - that is the last block at which it is *not* named; the next one is the first that counts

@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from companion.checks.exercise import Mistake, Rung, call, exercise, ladder, show
+from companion.checks.faults import check_name
 from companion.nn import MultiHeadAttention
 
 
@@ -343,14 +344,15 @@ MULTI_HEAD = [
 
 
 SYMPTOMS = {
-    "none": "with any mask the rows sum to 1, forbidden weights are 0, heads differ, and under a "
-    "causal mask a change of the last word moves no output before it",
+    "none": "with any mask the rows sum to 1 but for rounding, forbidden weights are 0, heads "
+    "differ, and under a causal mask a change of the last word moves no output before it",
     "softmax over the queries": "without a mask the rows do not sum to 1; the columns do",
     "no mask": "weights are the same under every mask",
     "mask inverted": "under a causal mask the weights up to the query are 0, those after it not",
     "mask after the softmax": "rows sum to 1 without a mask, and to less under a causal one",
     "one row for all heads": "all heads have the same weights",
-    "positions mixed": "the weights are right, but under a causal mask a change of the last word "
+    "positions mixed": "the weights are right, but outputs are made of other positions' heads: "
+    " under a causal mask a change of the last word "
     "moves outputs before it",
 }
 
@@ -363,33 +365,20 @@ def name_the_fault(answer) -> str:
     returns output (B, T, 12) and weights (B, 3, T, T).
     """
     for fault in [*SYMPTOMS, *reversed(SYMPTOMS)]:
-        said = call(answer, layer=_layer_with(fault))
-        if said not in SYMPTOMS:
-            names = ", ".join(map(repr, SYMPTOMS))
-            raise Mistake(f"it returned {said!r}, expected one of {names}", f"fault = {fault!r}")
-        if said != fault:
-            raise Mistake(
-                f"a layer with the fault {fault!r} was called {said!r}",
-                f"{fault}: {SYMPTOMS[fault]}\n{said}: {SYMPTOMS[said]}",
-            )
+        layer = partial(_faulty, MultiHeadAttention(12, 3))
+        check_name(answer, layer, fault, SYMPTOMS, "layer")
     return "two layers of each kind, with random weights"
 
 
-def _layer_with(fault: str) -> Callable:
-    """An attention layer with random weights, as a function that hides its code."""
-    right = MultiHeadAttention(12, 3)
-
-    def layer(x, mask):
-        projections = (right.q_proj, right.k_proj, right.v_proj)
-        query, key, value = (_split(proj(x), right.num_heads) for proj in projections)
-        if fault == "one row for all heads":
-            query, key = (part[:, :1].expand_as(part) for part in (query, key))
-        weights = _faulty_weights(query @ key.mT * right.d_k**-0.5, mask, fault)
-        heads = weights @ value
-        merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)
-        return right.out_proj(merged), weights
-
-    return layer
+def _faulty(right: MultiHeadAttention, fault: str, x, mask) -> tuple[torch.Tensor, torch.Tensor]:
+    projections = (right.q_proj, right.k_proj, right.v_proj)
+    query, key, value = (_split(proj(x), right.num_heads) for proj in projections)
+    if fault == "one row for all heads":
+        query, key = (part[:, :1].expand_as(part) for part in (query, key))
+    weights = _faulty_weights(query @ key.mT * right.d_k**-0.5, mask, fault)
+    heads = weights @ value
+    merged = heads.reshape(x.shape) if fault == "positions mixed" else _merge(heads)
+    return right.out_proj(merged), weights
 
 
 def _faulty_weights(scores, mask, fault: str) -> torch.Tensor:

@@ -62,8 +62,9 @@ SLOPES = [
         },
     ),
     Rung(
-        "the tanh is around the whole of w h + x, and every child multiplies by 1 - h**2 of its "
-        "own state",
+        "w is the one that is given, here 1 and not the chapter's, it multiplies the state and not "
+        "the word, the tanh is around the whole of w h + x, and every child multiplies by 1 - h**2 "
+        "of its own state",
         "x = torch.tensor([1.0, 0.5])\nslopes(1.0, x)",
     ),
     Rung("w may be negative", "x = torch.tensor([0.1, -0.2, 0.3])\nslopes(-1.5, x)"),
@@ -100,8 +101,9 @@ cell.load_state_dict({"weight_ih": torch.ones(1, 1), "weight_hh": torch.full((1,
 """
 STATES = [
     Rung(
-        "the first word meets a state of zeros, and there is one state for each word, the one "
-        "after it",
+        "the first word meets a state of zeros, the cell is called once for each word, and there "
+        "is "
+        "one state for each word, the one after it",
         f"{BY_HAND}words = torch.tensor([[8.0]])\nstates(cell, words)",
         {
             "the zeros before the first word are among the states": (
@@ -138,8 +140,9 @@ STATES = [
         },
     ),
     Rung(
-        "a cell has biases too, and its vectors are wider than one number: all of this is in "
-        "cell(word, state)",
+        "the state before the first word is zeros, not the word, and every word is read; a cell "
+        "has "
+        "biases too, and vectors wider than one number: all of this is in cell(word, state)",
         "cell = torch.nn.RNNCell(3, 3)\nwords = torch.randn(4, 3)\nstates(cell, words)",
     ),
     Rung(
@@ -176,11 +179,15 @@ def _count(words):
 WORDS = "words = torch.tensor([[8.0], [0.0], [1.0]])\n"
 SO_FAR = [
     Rung(
-        "one word is its own average: a row sees its own word, too",
+        "one word is its own average: a row sees its own word, too, and is divided by how many "
+        "words "
+        "it sees, which is 1",
         "words = torch.tensor([[8.0, 2.0]])\nso_far(words)",
     ),
     Rung(
-        "the first row is the average of the first word alone: the word itself",
+        "the first row is the average of the first word alone: it is divided by 1, and no later "
+        "word "
+        "has a share in it",
         f"{WORDS}so_far(words)[0]",
         {
             "the first row is divided by the length of the sentence: row t of the table of weights "

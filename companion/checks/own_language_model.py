@@ -122,8 +122,17 @@ TOKENIZER_RUNGS = [
         {"merges reach across words": _AcrossWords},
     ),
     Rung(
+        "a pair that stands twice in a word is merged at both places",
+        'Tokenizer("ab", 258).encode("abab")',
+    ),
+    Rung(
         "a merged token takes part in the next merge",
         'Tokenizer("abc abc abc", 259).encode("abc")',
+    ),
+    Rung(
+        "a pair that stands twice in a word is merged at both places while learning, too: then "
+        "the word is the same token twice, and these two are the next pair",
+        'Tokenizer("abab", 259).encode("abab")',
     ),
     Rung(
         "of equally frequent pairs, the one with the older left token comes first, then the one "
@@ -138,6 +147,10 @@ TOKENIZER_RUNGS = [
         "no token reaches from one word into the next; the space belongs to the word behind it",
         'Tokenizer("a b a b a b a b", 400).encode("a b")',
         {"merges reach across words": _AcrossWords},
+    ),
+    Rung(
+        "a text is encoded word by word: two spaces are a word, and no merge reaches out of it",
+        'Tokenizer(" a a a", 258).encode("  a")',
     ),
     Rung(
         "encoding makes the merges in the order in which they were learned",
@@ -193,9 +206,22 @@ NORM_RUNGS = [
         "RMSNorm(2)(torch.tensor([0.02, 0.14]))",
     ),
     Rung(
+        "1e-6 is added under the root, where it counts for very small vectors",
+        "RMSNorm(2)(torch.tensor([0.0002, 0.0014]))",
+        {
+            "1e-6 is added behind the root; add it under the root": _norm_like(
+                lambda x: x / (x.square().mean(-1, keepdim=True).sqrt() + 1e-6)
+            ),
+        },
+    ),
+    Rung(
         "there is one gain for each entry, and it multiplies",
         "layer = RMSNorm(2)\nlayer.gain.data = torch.tensor([3.0, -1.0])\n"
         "layer(torch.tensor([1.0, 7.0]))",
+    ),
+    Rung(
+        "every entry has a gain of its own: as many numbers are learned as there are entries",
+        "RMSNorm(5).gain.numel()",
     ),
     Rung(
         "the gain is learned: it is a parameter",
@@ -482,8 +508,8 @@ MODEL_RUNGS = [
         {"only one block is used": _model_like(blocks=lambda model: list(model.blocks)[:1])},
     ),
     Rung(
-        "−1 stands where a row has ended; it is read like token 0, and nobody looks at it",
-        f"{M.format(layers=1)}model(torch.tensor([[3, 1], [2, -1]]))[1, 0]",
+        "−1 stands where a row has ended; it is read like token 0",
+        f"{M.format(layers=1)}model(torch.tensor([[3, 1], [2, -1]]))[1]",
     ),
     Rung(
         "with a cache, piece by piece, the logits are those of one pass",
@@ -744,6 +770,15 @@ class Coin:  # always 0 with probability 0.2 and 1 with 0.8
     def __call__(self, ids, cache=None):
         return torch.tensor([0.2, 0.8]).log().expand(*ids.shape, 2)
 """
+ADDS = """\
+class Adds:  # the next token is the sum of all that were read, those in the cache too
+    def empty_cache(self):
+        return [{}]
+    def __call__(self, ids, cache):
+        total = cache[0].get("total", 0) + ids.cumsum(1)
+        cache[0]["total"] = total[:, -1:]
+        return 50.0 * torch.nn.functional.one_hot(total % 7, 7)
+"""
 SAMPLER_RUNGS = [
     Rung(
         "the logits of the last position say the next token; the prompt stays in front",
@@ -774,6 +809,10 @@ SAMPLER_RUNGS = [
                 lambda ids, new, cache: (new, None)
             ),
         },
+    ),
+    Rung(
+        "the cache of the first step is that of all others: a new one has forgotten the prompt",
+        f"{ADDS}sample(Adds(), torch.tensor([[1, 2]]), 3, 0)",
     ),
     Rung(
         "tokens are drawn with their probabilities, not the best one each time",

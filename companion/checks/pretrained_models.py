@@ -29,7 +29,7 @@ PLACE = rungs(
     _place,
     """
 a single tensor: eight bytes hold the length of the header, lowest byte first; the numbers begin
-behind both
+behind both; two places are asked for, of the first byte and of the byte after the last
     data = save({"x": torch.tensor([1.0])})
     place(data, "x")
   - the offsets are returned as they stand in the header: they count from its end, so add the header
@@ -153,14 +153,15 @@ def _to_neighbours(weight, num_heads):
 TO_NEIGHBOURS = rungs(
     _to_neighbours,
     """
-one head with d_k = 2: its two rows are neighbours already
+one head with d_k = 2: its two rows are neighbours already; num_heads is the number of heads, and a
+head has len(weight) / num_heads rows
     weight = torch.arange(4.0).view(2, 2)
     to_neighbours(weight, 1)
   - the two of each pair have changed places: the one from the first half comes first
     source[start : start + half] => FIRST
     source[start + half : start + d_k] => source[start : start + half]
     FIRST => source[start + half : start + d_k]
-one head with d_k = 6: rows 0, 3, then 1, 4, then 2, 5
+one head with d_k = 6: rows 0, 3, then 1, 4, then 2, 5 of the matrix as it was given
     weight = torch.arange(36.0).view(6, 6)
     to_neighbours(weight, 1)
   - this is the way back: it takes neighbours apart into halves
@@ -211,7 +212,8 @@ def _count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
 COUNT_LLAMA = rungs(
     _count_llama,
     """
-three blocks with own keys for every head: each has attention, 4 d d, SwiGLU, 3 d d_ff, and two
+three blocks with own keys for every head: each of the three has attention, 4 d d, SwiGLU, 3 d
+d_ff, and two
 norms of d; beside them stand two tables of vocab_size x d and a last norm
     count_llama(11, 8, 3, 2, 2, 7)
   - the output matrix is missing: it is not tied to the token embedding here

@@ -10,25 +10,29 @@ from companion.nn import KVCache
 
 @exercise
 def write(answer) -> str:
-    """Check `write(model, prompt, new)` -> (B, new), the tokens that a greedy GPT writes.
+    """Check `write(model, prompt, new, stop)` -> the list of tokens that a greedy GPT writes.
 
-    model is a `GPT`, called as `model(token_ids, caches=caches)`; prompt (B, T). Each position may
-    be computed only once: the prompt's in one step, then a token at a time.
+    model is a `GPT`, called as `model(token_ids, caches=caches)`; prompt (1, T); stop a list of one
+    or more tokens. The text ends when its last tokens are those of stop, or after `new`. Each
+    position may be computed only once: the prompt's in one step, then a token at a time.
     """
     steps: list[int] = []
+    lengths: list[int] = []
 
-    def counted(model, prompt, new):
+    def counted(model, prompt, new, stop):
         steps.clear()
         hook = model.token_embedding.register_forward_pre_hook(
             lambda _, args: steps.append(args[0].shape[1])
         )
         with hook:
-            return answer(model, prompt, new)
+            written = answer(model, prompt, new, stop)
+        lengths[:] = [prompt.shape[1], 0 if written is None else len(written)]
+        return written
 
     with torch.no_grad():
         ladder(WRITE, _write, write=counted)
         ladder(WRITE[-1:], _write, write=counted)  # called again, it writes the same
-    T, new = 5, 6  # of the last rung
+    T, new = lengths
     example = f"{WRITE[-1].code}\npositions in each step: {steps}"
     if sum(steps) > T + new - 1:
         raise Mistake(
@@ -42,7 +46,7 @@ def write(answer) -> str:
             "can take all of it",
             example,
         )
-    return "one token, several, and two prompts at once, each position computed once"
+    return "stops of one, two and three tokens, and none; each position computed once"
 
 
 def a_model() -> GPT:
@@ -59,54 +63,65 @@ def a_model() -> GPT:
     return model
 
 
-def _write(model, prompt, new):
+def _write(model, prompt, new, stop):
     caches = [KVCache() for _ in model.blocks]
     read, written = prompt, []
-    for _ in range(new):
+    while len(written) < new and written[-len(stop) :] != stop:
         logits = model(read, caches=caches)
-        token = logits[:, -1:].argmax(-1)
-        written.append(token)
-        read = token
-    return torch.cat(written, dim=1)
+        read = logits[:, -1:].argmax(-1)
+        written.append(read.item())
+    return written
 
 
 WRITE = rungs(
     _write,
     """
-one new token: it is the most probable one behind the prompt
-    model, prompt = a_model(), torch.tensor([[9, 2, 6, 5, 3]])
-    write(model, prompt, 1)
-  - the last token of the prompt is read a second time before anything is written
-    read, written = prompt, [] => read, written = prompt[:, -1:], []; model(prompt, caches=caches)
+nothing ends the text: `new` tokens are written, and a step reads the newest one
+    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+    write(model, prompt, 6, [16])
   - the logits of the first position are read; the next token is said at the last
     logits[:, -1:] => logits[:, :1]
-  - the least probable token is chosen
-    argmax => argmin
   - the prompt is in the result; return the new tokens only
-    torch.cat(written, => torch.cat([prompt, *written],
+    return written => return prompt[0].tolist() + written
   - there is one token too many
-    range(new) => range(new + 1)
-  - the token that the prompt itself leads to is missing
-    range(new) => range(new + 1)
-    torch.cat(written, => torch.cat(written[1:],
-several tokens: a step reads the newest token, behind a cache that holds all before it
-    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
-    write(model, prompt, 5)
+    len(written) < new => len(written) < new + 1
   - the whole text goes in again at every step, behind a cache that already holds it
-    read = token => read = torch.cat([prompt, *written], dim=1)
-  - the last token of the prompt is read a second time, and stands in the cache twice
-    read = token => read = torch.cat([prompt[:, -1:], *written], dim=1)[:, [len(written) - 1]]
+    model(read, => model(torch.cat([prompt, torch.tensor([written]).long()], 1),
   - no cache, or a new one in each step: the newest token is read alone, without the past
     model(read, caches=caches) => model(read)
-  - the prompt is read again at every step, and what was written is not
-    read = token => read = prompt
-  - one token is missing: `new` of them are asked for
-    range(new) => range(max(1, new - 1))
-two prompts at once: each row goes on with its own token
-    model, prompt = a_model(), torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 5, 3]])
-    write(model, prompt, 6)
-  - both rows go on with the token of the first
-    argmax(-1) => argmax(-1)[:1].expand(len(prompt), 1)
+one token ends the text: it is the last one written
+    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+    write(model, prompt, 8, [6])
+  - nothing stops it: `new` tokens are written whatever they say
+     and written[-len(stop) :] != stop =>
+  - the stop is missing; here it is a part of what was written
+    return written => return written[: -len(stop)] if written[-len(stop) :] == stop else written
+  - it stops one token too late
+    written[-len(stop) :] != stop => written[-len(stop) - 1 : -1] != stop
+two tokens end it, both of them, in this order
+    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+    write(model, prompt, 8, [6, 12]), write(model, prompt, 8, [12, 1])
+  - it stops at any one of the tokens of `stop`; the text must end with all of them
+    written[-len(stop) :] != stop => not (written and written[-1] in stop)
+  - it stops at the last token of `stop`, whatever stands before it
+    written[-len(stop) :] != stop => written[-1:] != stop[-1:]
+  - it stops when the tokens of `stop` stand there in another order
+    written[-len(stop) :] != stop => sorted(written[-len(stop) :]) != sorted(stop)
+12, 12, 6 ends with 12, 6: where one beginning fails, another may begin
+    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+    write(model, prompt, 8, [12, 6])
+  - it begins anew after a wrong token, though that token may be the first one of `stop`
+    written = prompt, [] => written, met = prompt, [], 0
+    written[-len(stop) :] != stop => met < len(stop)
+    append(read.item()) => append(read.item()); met = met + 1 if written[-1] == stop[met] else 0
+the prompt ends with 4 and the first token written is 5: what you gave it does not count
+    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+    write(model, prompt, 6, [4, 5])
+  - the prompt is searched, too; only what was written may stop it
+    written[-len(stop) :] != stop => (prompt[0].tolist() + written)[-len(stop) :] != stop
+three tokens end it
+    model, prompt = a_model(), torch.tensor([[6, 1, 6]])
+    write(model, prompt, 9, [11, 1, 3])
 """,
     before="from companion.checks.running_a_language_model import a_model\n",
 )
@@ -116,67 +131,76 @@ two prompts at once: each row goes on with its own token
 def quantise(answer) -> str:
     """Check `quantise(weight, bits, block)` -> the rounded weights, in the shape of weight.
 
-    weight (rows, columns), columns a multiple of block: each run of `block` weights of a row has
-    one scale, its largest absolute value over 2 ** (bits - 1) - 1. A block of zeros stays zero.
+    weight (rows, columns), columns a multiple of block: each run of `block` weights of a row has a
+    grid of its own, 2 ** bits values from its smallest to its largest weight.
     """
     ladder(QUANTISE, _quantise, quantise=answer)
-    return "2 to 8 bits, blocks of two to eight weights, one of zeros"
+    return "2 to 8 bits, blocks of two to four weights, one of equal ones"
 
 
 def _quantise(weight, bits, block):
     groups = weight.reshape(-1, block)
-    largest = groups.abs().amax(1, keepdim=True).clamp_min(1e-12)
-    scale = largest / (2 ** (bits - 1) - 1)
-    rounded = (groups / scale).round() * scale
+    smallest = groups.amin(1, keepdim=True)
+    step = (groups.amax(1, keepdim=True) - smallest) / (2**bits - 1)
+    codes = ((groups - smallest) / step.clamp_min(1e-12)).round()
+    rounded = smallest + step * codes
     return rounded.reshape(weight.shape)
 
 
 QUANTISE = rungs(
     _quantise,
     """
-one block in 3 bits whose scale is 1: multiples of the scale stay what they are
-    quantise(torch.tensor([[3.0, -1.0, 0.0, 2.0]]), 3, 4)
-  - 2^b − 1 steps on either side need one bit more: half of the codes are negative
-    2 ** (bits - 1) - 1 => 2**bits - 1
-  - 2^(b−1) is one code too many on the positive side
-    2 ** (bits - 1) - 1 => 2 ** (bits - 1)
-  - the scale is the largest value itself; it is divided by the number of steps
-    / (2 ** (bits - 1) - 1) =>
-  - the scale runs from the smallest to the largest value; here it is symmetric around 0
-    amax(1, keepdim=True) => amax(1, keepdim=True) * 0 + (groups.amax(1) - groups.amin(1))[:, None]
-one block in 3 bits whose scale is 2: each weight becomes the nearest multiple of it
-    quantise(torch.tensor([[1.2, -2.8, 0.4, 6.0]]), 3, 4)
-  - the codes are returned; multiply them by the scale again
-    .round() * scale => .round()
+one block from −1 to 13 in 3 bits: its step is 2, and what is on the grid stays what it is
+    quantise(torch.tensor([[-1.0, 13.0, 3.0, 9.0]]), 3, 4)
+  - the grid is symmetric about zero, as in the chapter; here it begins at the smallest weight
+    smallest = => smallest = 0 *
+    (groups.amax(1, keepdim=True) - smallest) => groups.abs().amax(1, keepdim=True)
+    2**bits - 1 => 2 ** (bits - 1) - 1
+  - 2^b values have 2^b − 1 steps between them
+    (2**bits - 1) => 2**bits
+  - the codes begin at 0, so that no bit is needed for a sign
+    (2**bits - 1) => (2 ** (bits - 1) - 1)
+weights between the values of the grid: each becomes the nearest one
+    quantise(torch.tensor([[0.0, 14.0, 3.2, 8.9]]), 3, 4)
+  - the codes are returned; multiply them by the step again
+    smallest + step * codes => codes
   - the fraction is cut off; round to the nearest
-    round() => trunc()
-  - rounded down; round to the nearest
     round() => floor()
   - rounded up; round to the nearest
     round() => ceil()
   - nothing is rounded
-    (groups / scale).round() * scale => groups
-  - the weights are rounded to whole numbers, not to multiples of the scale
-    (groups / scale).round() * scale => groups.round()
-the largest absolute value may belong to a negative weight
-    quantise(torch.tensor([[1.0, -7.0, 3.4, 2.0]]), 4, 4)
-  - the largest value sets the scale; it is the largest absolute value
-    groups.abs() => groups
-a row of two blocks: each has a scale of its own
-    quantise(torch.tensor([[1.2, -2.0, 0.4, 6.0]]), 3, 2)
-  - one scale for the whole matrix, or for the whole row; every block has its own
+    .round() =>
+a block from 10 to 17: the grid begins at 10
+    quantise(torch.tensor([[10.0, 17.0, 12.2, 14.9]]), 3, 4)
+  - the smallest weight is not added again
+    smallest + step * codes => step * codes
+  - the smallest weight is added, and was not taken off before rounding
+    groups - smallest => groups
+  - the grid begins at zero; it begins at the smallest weight
+    groups.amin(1, keepdim=True) => groups.amin(1, keepdim=True) * 0
+negative weights: the grid still runs from the smallest to the largest
+    quantise(torch.tensor([[-5.0, 2.0, -1.2, 0.4]]), 3, 4)
+  - the grid ends at the largest absolute value; it ends at the largest weight
+    groups.amax => groups.abs().amax
+a row of two blocks: each has a grid of its own
+    quantise(torch.tensor([[1.2, -2.0, 0.4, 6.0, 0.3, 0.2, 0.9, 1.0]]), 2, 4)
+  - one grid for the whole matrix, or for the whole row; every block has its own
+    amin(1, keepdim=True) => min()
     amax(1, keepdim=True) => max()
 several rows: blocks are runs of a row
-    weight = torch.tensor([[1.0, 0.3], [40.0, -13.0], [0.02, 0.011], [7.0, 2.2]])
-    quantise(weight, 3, 2)
+    weight = torch.tensor([[1.0, 0.3, 0.5], [40.0, -13.0, 8.0], [0.02, 0.011, 0.3]])
+    quantise(weight, 2, 3)
   - the blocks run down the columns; they are runs of a row
     weight.reshape(-1, block) => weight.T.reshape(-1, block)
     rounded.reshape(weight.shape) => rounded.reshape(weight.T.shape).T
 2 bits and 8 bits
     weight = torch.randn(3, 8)
-    quantise(weight, 2, 2), quantise(weight, 8, 8)
-a block of zeros has a scale of zero: it should stay zero
-    quantise(torch.tensor([[0.0, 0.0, 3.0, -1.4]]), 4, 2)
+    quantise(weight, 2, 4), quantise(weight, 8, 4)
+a block of equal weights has a step of zero: it keeps its value
+    quantise(torch.tensor([[2.5, 2.5, 3.0, -1.4]]), 4, 2)
+  - a block of equal weights becomes zero; it keeps its value
+    step.clamp_min(1e-12)).round() => step).round()
+    return rounded => return rounded.nan_to_num(0.0)
 """,
 )
 

@@ -266,38 +266,41 @@ def broken_layers(answer) -> str:
     output and weights. On a broken one it raises (an `assert` that fails, say) or returns False.
     """
     for name, layer in 3 * [*RIGHT_LAYERS.items()]:  # the test may draw its inputs at random
-        accepted, called, reason = _judgement(answer, layer)
+        accepted, calls, reason = _judgement(answer, layer)
         if not accepted:
-            why = reason.partition("\n")[0]
-            raise Mistake(
-                f"the test rejects a right function: {name} ({why})", f"{reason}\n{called}"
+            instead = [broken for broken in BROKEN_LAYERS if _judgement(answer, _broken(broken))[0]]
+            why = (
+                f"; it accepts one with this fault, so that its own formula has it: {instead[0]}"
+                if instead
+                else ""
             )
-    passed = {}
-    for name, formula in 3 * [*BROKEN_LAYERS.items()]:
-        accepted, called, _ = _judgement(answer, eval(f"{GIVEN} {formula}", globals()))
+            raise Mistake(
+                f"the test rejects a right function: {name} ({reason.partition(chr(10))[0]}){why}",
+                f"{reason}\n{_shown(calls)}",
+            )
+    for name in 3 * [*BROKEN_LAYERS]:
+        accepted, calls, _ = _judgement(answer, _broken(name))
         if accepted:
-            passed.setdefault(name, f"test_attention({GIVEN} {formula})\n{called}")
-    if passed:
-        names = [name for name in BROKEN_LAYERS if name in passed]
-        raise Mistake(
-            f"the test lets {'these' if len(names) > 1 else 'this'} pass: {'; '.join(names)}",
-            f"{names[0]}:\n{passed[names[0]]}",
-        )
+            others = (x for x in BROKEN_LAYERS if x != name and _judgement(answer, _broken(x))[0])
+            names = "; ".join([name, *others])
+            raise Mistake(
+                f"the test lets {'these' if ';' in names else 'this'} pass: {names}; {_why(calls)}",
+                f"{name}:\ntest_attention({GIVEN} {BROKEN_LAYERS[name]})\n{_shown(calls)}",
+            )
     return "four right functions and five broken ones, three times each"
 
 
-def _judgement(test: Callable, layer: Callable) -> tuple[bool, str, str]:
-    """Whether the learner's test accepts the layer, what it called it with, why it did not."""
+def _broken(name: str) -> Callable:
+    return eval(f"{GIVEN} {BROKEN_LAYERS[name]}", globals())
+
+
+def _judgement(test: Callable, layer: Callable) -> tuple[bool, list, str]:
+    """Whether the learner's test accepts the layer, its calls and their results, why it did not."""
     calls = []
 
     def recorded(query, key, value, mask=None):
-        shapes = {"query": query, "key": key, "value": value, "mask": mask}
-        given = (f"{name} {tuple(x.shape)}" for name, x in shapes.items() if x is not None)
-        calls.append(f"called with {', '.join(given)}")
-        output, weights = layer(query, key, value, mask)
-        if weights.numel():
-            calls[-1] += f"; each query's largest weight is {weights.amax(-1).min():.2f} or more"
-        return output, weights
+        calls.append(((query, key, value, mask), layer(query, key, value, mask)))
+        return calls[-1][1]
 
     try:
         with undisturbed():
@@ -305,10 +308,75 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, str, str]:
     except AssertionError as error:
         accepted, reason = False, f"it raised AssertionError {where(error)}\n{error}"
     except Exception as error:
-        if isinstance(raised := mistake_of(error, "\n".join(calls)), NotAttempted):
+        if isinstance(raised := mistake_of(error, _shown(calls)), NotAttempted):
             raise raised from error
         accepted, reason = False, f"{raised.mistake}\n{raised.example}"
-    return accepted, "\n".join(dict.fromkeys(calls)) or "it never called the function", reason
+    return accepted, calls, reason
+
+
+def _shown(calls: list) -> str:
+    names = "query", "key", "value", "mask"
+    lines = [
+        "called with "
+        + ", ".join(
+            f"{name} {tuple(x.shape)}"
+            for name, x in zip(names, given, strict=True)
+            if x is not None
+        )
+        for given, _ in calls
+    ]
+    return "\n".join(dict.fromkeys(lines)) or "it never called the function"
+
+
+def _why(calls: list) -> str:
+    """Why a test has not seen a fault: what its inputs hide, or what it allows."""
+    if not calls:
+        return "it never calls the function"
+    right = [scaled_dot_product_attention(*given) for given, _ in calls]
+    apart = [
+        max(_apart(given[i], wanted[i]) for (_, given), wanted in zip(calls, right, strict=True))
+        for i in range(2)
+    ]
+    if max(apart) > 1e-3:
+        what = ["output", "weights"][apart.index(max(apart))]
+        return (
+            f"on the test's inputs the first of them differs from a right one in its {what} by "
+            f"up to {max(apart):.2g}, and the test does not mind: it looks at something else, or "
+            "its tolerance hides this"
+        )
+    hidden = [
+        text
+        for text, holds in HIDES.items()
+        if all(
+            holds(*given, weights) for (given, _), (_, weights) in zip(calls, right, strict=True)
+        )
+    ]
+    return (
+        "on the test's inputs the first of them gives what a right function gives, so that no "
+        f"comparison can tell{': ' * bool(hidden)}{', and '.join(hidden)}"
+    )
+
+
+def _apart(x: torch.Tensor, y: torch.Tensor) -> float:
+    return (x - y).abs().nan_to_num(torch.inf).max().item() if x.numel() else 0.0
+
+
+HIDES = {
+    "there is one key only, whose weight is 1": lambda q, k, v, mask, weights: len(k) == 1,
+    "the queries are one number wide, and the root of 1 is 1": lambda q, k, v, mask, weights: (
+        q.shape[-1] == 1
+    ),
+    "all keys that a query sees have the same weight, with any scale": (
+        lambda q, k, v, mask, weights: torch.allclose(
+            weights, weights.gt(0) * weights.amax(-1, True)
+        )
+    ),
+    "each query has one weight of 1, with any scale": lambda q, k, v, mask, weights: bool(
+        (weights.amax(-1) > 0.999).all()
+    ),
+    "keys and values are the same": lambda q, k, v, mask, weights: torch.equal(k, v),
+    "no mask is given": lambda q, k, v, mask, weights: mask is None,
+}
 
 
 def _by_einsum(query, key, value, mask=None):

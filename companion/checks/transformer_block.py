@@ -7,7 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
+from companion.checks.exercise import Rung, exercise, ladder
+from companion.checks.faults import check_name
 from companion.nn import EncoderBlock
 
 
@@ -43,7 +44,8 @@ RMS = [
         },
     ),
     Rung(
-        "eps is added under the root: 3 and 3 are divided by the root of 9 + 16",
+        "eps is added under the root, to the mean of the squares and not to their sum: 3 and 3 are "
+        "divided by the root of 9 + 16",
         "x = torch.tensor([[3.0, 3.0]])\nrms_norm(x, 16.0)",
         {
             "eps is added to the root; it belongs under it": partial(
@@ -190,7 +192,8 @@ TAP = [
         f"{SUB_LAYER}any(p is sub_layer.weight for p in Tap(sub_layer).parameters())",
     ),
     Rung(
-        "the tap starts at 0: a fresh module hands on x as it is",
+        "the tap multiplies what the sub-layer has found, and starts at 0; x itself goes past the "
+        "tap, so that a fresh module hands on x as it is",
         f"{SUB_LAYER}Tap(sub_layer)(x)",
         {
             "the tap starts at 1; it should start at 0": partial(_Tap, start=1.0),
@@ -291,7 +294,9 @@ SPREADS = [
         },
     ),
     Rung(
-        "there may be any number of words and layers",
+        "there may be any number of words and layers, and any two rows may differ most: the "
+        "spread of "
+        "a column is its largest number less its smallest",
         "weights = torch.randn(5, 5).softmax(-1)\nspreads(weights, 4)",
     ),
 ]
@@ -306,39 +311,25 @@ def diagnose(answer) -> str:
     and shifts of 0. The answer is one of the names in `FAULTS`; each comes with several weights.
     """
     for fault in 3 * [*FAULTS]:
-        said = call(answer, block=Patient(fault))
-        if not isinstance(said, str) or said not in FAULTS:
-            raise Mistake(
-                f"{said!r} is none of the faults",
-                "expected one of: " + ", ".join(FAULTS),
-            )
-        if said != fault:
-            named = "a block with the fault" if fault != "none" else "a right block, fault"
-            raise Mistake(
-                f'{named} "{fault}", is called "{said}"',
-                f"{fault}: {SYMPTOMS[fault]}\n{said}: {SYMPTOMS[said]}",
-            )
+        check_name(answer, Patient(), fault, SYMPTOMS, "block")
     return f"{len(FAULTS) - 1} faults and a right block, with three sets of weights each"
 
 
 class Patient:
-    """A pre-norm block of width 8 with one fault, and fresh weights."""
+    """A pre-norm block of width 8 with fresh weights, and with any fault."""
 
-    def __init__(self, fault: str) -> None:
+    def __init__(self) -> None:
         self.block = EncoderBlock(8, num_heads=2, d_ff=16, norm_first=True)
         for name, parameter in self.block.named_parameters():
             if not name.startswith("norm"):
                 nn.init.normal_(parameter, std=0.5)
-        self.compute, self.up = FAULTS[fault], False
+        self.up = False
 
-    def __call__(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+    def __call__(self, fault: str, x: torch.Tensor, mask: torch.Tensor | None = None):
         with torch.no_grad():
-            y = self.compute(self.block, x, mask)
+            y = FAULTS[fault](self.block, x, mask)
         self.up = not self.up
         return y.nextafter(y + 1) if self.up else y  # every other call rounds up
-
-    def __repr__(self) -> str:
-        return "a block with or without a fault"
 
 
 def _block(block, x, mask, *, norm=lambda norm, x: norm(x), keep=1, drop=0.0):
@@ -367,13 +358,13 @@ FAULTS = {
     "dropout left on": partial(_block, drop=0.3),
 }
 SYMPTOMS = {
-    "none": "two calls agree; a word that the mask hides moves nobody; 1000 x comes back as about "
-    "1000 x",
+    "none": "two calls agree but for rounding; a word that the mask hides moves nobody; 1000 x "
+    "comes back as about 1000 x",
     "no residual": "x and 1000 x give nearly the same result, and it is not normalised",
     "post-norm": "every word of the result has mean 0 and variance 1",
     "norm over the words": "with the mask torch.eye(T) a word still moves all others, and yet the "
     "mask does make a difference, and one of all True makes none",
     "mask ignored": "any two masks give the same result",
     "mask inverted": "a mask of all True should do nothing, but the result is not that without one",
-    "dropout left on": "the same input twice gives two results",
+    "dropout left on": "the same input twice gives two results, far more than rounding apart",
 }

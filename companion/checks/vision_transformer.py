@@ -32,7 +32,9 @@ an image that is one patch: its pixels row by row
   - the patches are right, but their pixels stand along the axis of the patches:
   (B, patches, C P P) is asked for
     C * P * P) => C * P * P).transpose(1, 2)
-two patches side by side: split the width into (which patch, which pixel)
+two patches side by side, without overlap: as many as the width holds whole ones; split the width
+into
+(which patch, which pixel)
     patchify(torch.arange(8.0).view(1, 1, 2, 4), 2)
   - the image is cut into strips of its memory: split height and width into (which patch, where
   inside) and bring the two 'which' together before flattening
@@ -92,7 +94,7 @@ def _resized(positions, side):
 RESIZED_POSITIONS = rungs(
     _resized,
     """
-the same side: nothing changes
+the same side: nothing changes, (1 + side * side, d) comes back as it was
     resized_positions(torch.arange(10.0).view(5, 2), 2)
   - the class token's vector is missing: the first row stays as it is
     return torch.cat([first, rest]) => return rest
@@ -107,7 +109,9 @@ the same side: nothing changes
     [first, rest] => [0 * first, rest]
 a grid of one place: every place of the larger grid gets its vector
     resized_positions(torch.tensor([[9.0], [1.0]]), 2)
-vectors of one entry, from 2 x 2 to 3 x 3: interpolate in both directions, bilinearly
+vectors of one entry, from 2 x 2 to a side of 3, which is 9 places behind the class token's:
+interpolate
+in both directions, bilinearly
     resized_positions(torch.tensor([[9.0], [0.0], [1.0], [10.0], [11.0]]), 3)
   - the rows are stretched as one line, the class token with them: it has no place on the grid, and
   the grid has two directions
@@ -121,7 +125,8 @@ vectors of one entry, from 2 x 2 to 3 x 3: interpolate in both directions, bilin
     bilinear => bicubic
   - each new place takes the nearest old vector; blend them, bilinearly
     "bilinear", "align_corners": False => "nearest"
-from 3 x 3 to 2 x 2: the outer edges of both grids coincide
+from 3 x 3 to 2 x 2: the outer edges of both grids coincide, and a new place is interpolated between
+its nearest old ones; it is no mean over an area
     resized_positions(torch.arange(10.0).view(10, 1).square(), 2)
   - the larger grid is smoothed before it is made smaller (antialias=True)
     "align_corners": False => "align_corners": False, "antialias": True

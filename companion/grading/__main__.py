@@ -11,7 +11,7 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m companion.grading", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="student, assignment or grade")
     derive = commands.add_parser("student", help="derive the students' copies of the exercises")
-    derive.add_argument("names", nargs="*", metavar="chapter", help="all, where none is named")
+    derive.add_argument("names", nargs="*", metavar="page", help="all, where none is named")
     derive.set_defaults(run=student.main)
     hand_out = commands.add_parser("assignment", help="build the student release of a chapter")
     hand_out.set_defaults(run=assignment.main)

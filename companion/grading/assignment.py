@@ -88,6 +88,8 @@ def _git(root: Path, *words: str) -> str:
 
 def main(root: Path, chapter: str, course: Path) -> None:
     """Make the assignment, whose first cell installs the package of a tag; say what to hand out."""
+    if "/" in chapter:
+        raise ValueError(f"{chapter} is no chapter; an assignment is made of a chapter's exercises")
     installed = installed_from(root)
     release = build(root, chapter, course)
     release.write_text(INSTALLED.sub(installed, release.read_text("utf8")), "utf8")

@@ -76,6 +76,11 @@ def functions() -> list[tuple]:
     return found
 
 
+def modules() -> list[str]:
+    """The names of the modules that `functions` looks at now."""
+    return [name for name in list(sys.modules) if name.partition(".")[0] in FAMILIES]
+
+
 def _made_of(x) -> tuple:
     """Of a function in Python, what decides what it does."""
     x = x.__func__ if type(x) in (staticmethod, classmethod) else x
@@ -89,5 +94,5 @@ def changed(before: list[tuple]) -> list[str]:
     return [
         name
         for name, place, key, x, made_of in before
-        if place.get(key) is not x or made_of != _made_of(x)
+        if place.get(key) is not x or (made_of and made_of != _made_of(x))
     ]

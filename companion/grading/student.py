@@ -1,6 +1,7 @@
 """The students' copies of the exercises, derived from the notebooks that hold the solutions.
 
-`book/exercises/solutions/<chapter>.ipynb` is the source. `student_copy` takes out of it what
+`book/exercises/solutions/<chapter>.ipynb` is the source, and for a page that belongs to no chapter
+`book/exercises/<folder>/solutions/<page>.ipynb`. `student_copy` takes out of it what
 nbgrader's generate_assignment takes out, by the same preprocessors: regions between BEGIN SOLUTION
 and END SOLUTION, written answers, hidden tests. Cells tagged `solution` go whole.
 """
@@ -76,16 +77,28 @@ def chapters(root: Path) -> list[str]:
     return sorted(path.stem for path in (root / SOLUTIONS).glob("*.ipynb"))
 
 
-def source_of(root: Path, chapter: str) -> nbformat.NotebookNode:
-    """The notebook of a chapter's solutions; ValueError if it has no exercises."""
-    if chapter not in chapters(root):
-        raise ValueError(f"no exercises for {chapter}; there are {', '.join(chapters(root))}")
-    return nbformat.read(root / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
+def pages(root: Path) -> list[str]:
+    """All that have a source: the chapters, then pages of their own, as reproducing/the_model."""
+    own = (root / STUDENTS).glob(f"*/{SOLUTIONS.name}/*.ipynb")
+    return chapters(root) + sorted(f"{path.parts[-3]}/{path.stem}" for path in own)
+
+
+def source_path(page: str) -> Path:
+    """Where the solutions of one of the `pages` are, in the repository."""
+    folder, name = posixpath.split(page)
+    return STUDENTS / folder / SOLUTIONS.name / f"{name}.ipynb"
+
+
+def source_of(root: Path, page: str) -> nbformat.NotebookNode:
+    """The notebook of a page's solutions; ValueError if there is none."""
+    if page not in pages(root):
+        raise ValueError(f"no exercises for {page}; there are {', '.join(pages(root))}")
+    return nbformat.read(root / source_path(page), as_version=4)
 
 
 def main(root: Path, names: list[str]) -> None:
-    """Write the students' copies of these chapters' exercises, or of all."""
-    sources = {name: source_of(root, name) for name in names or chapters(root)}
+    """Write the students' copies of these pages, or of all."""
+    sources = {name: source_of(root, name) for name in names or pages(root)}
     for name, source in sources.items():
         path = root / STUDENTS / f"{name}.ipynb"
         nbformat.write(student_copy(source), path)

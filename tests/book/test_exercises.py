@@ -9,14 +9,16 @@ from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from companion import checks
-from companion.grading.student import SOLUTIONS, STUDENTS, chapters
+from companion.grading.student import SOLUTIONS, STUDENTS, chapters, pages, source_path
 from tests.exercises import CHECK, EXERCISES, ROOT, exercises_of
 
 HINTS = re.compile(r"<details><summary>(Hint|Second hint)</summary>\n\n(.+?)\n\n</details>", re.S)
 HIDDEN = "### BEGIN HIDDEN TESTS\nverdict.require()\n### END HIDDEN TESTS\nverdict"
 
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=str)
-every_page = pytest.mark.parametrize("page", chapters(ROOT))
+every_page = pytest.mark.parametrize("page", pages(ROOT))
+every_chapter = pytest.mark.parametrize("page", chapters(ROOT))
+REPRODUCED = [page for page in pages(ROOT) if page.startswith("reproducing/")]
 
 
 def nbgrader(cell) -> dict:
@@ -37,7 +39,7 @@ def test_the_heading_is_numbered_and_has_no_formula(exercise):
 def test_a_card_two_hints_and_the_way_back_to_the_exercise(exercise):
     assert exercise.card
     assert [found[0] for found in HINTS.findall(exercise.text)] == ["Hint", "Second hint"]
-    place = f"{exercise.chapter}.ipynb#{default_slugify(exercise.title)}"
+    place = f"{exercise.chapter.rpartition('/')[2]}.ipynb#{default_slugify(exercise.title)}"
     assert exercise.text.endswith(f"\n\n[Back to the exercise](../{place})")
 
 
@@ -52,7 +54,7 @@ def test_code_is_checked_and_words_are_read(exercise):
         assert graded
         for cell in graded:
             module, check, answer = CHECK.match(cell.source).groups()
-            assert module == exercise.chapter
+            assert module == exercise.chapter.partition("/")[0]
             assert callable(getattr(getattr(checks, module), check))
             assert cell.source == CHECK.match(cell.source)[0] + HIDDEN
             code = [other.source for other in answers(exercise.cells)]
@@ -111,14 +113,14 @@ def test_no_solution_travels(page):
             assert lines and not lines & given
 
 
-@every_page
+@every_chapter
 def test_a_chapter_has_enough_of_both_kinds(page):
     kinds = [exercise.card["kind"] for exercise in exercises_of(page)]
     assert kinds.count("Coding") >= 3
     assert len(kinds) - kinds.count("Coding") >= 2
 
 
-@every_page
+@every_chapter
 def test_the_chapter_lists_its_exercises(page):
     cells = nbformat.read(ROOT / "book" / f"{page}.ipynb", as_version=4).cells
     (section,) = [cell.source for cell in cells if cell.source.startswith("## Exercises")]
@@ -129,12 +131,40 @@ def test_the_chapter_lists_its_exercises(page):
         assert f"{line}{card['minutes']} minutes" in section
 
 
-@every_page
+@every_chapter
 def test_both_pages_hang_below_their_chapter(page):
     toc = parse_toc_yaml(ROOT / "_toc.yml")
     exercises, solutions = ((folder / page).as_posix() for folder in (STUDENTS, SOLUTIONS))
     assert exercises in toc[f"book/{page}"].child_files()
     assert solutions in toc[exercises].child_files()
+
+
+@pytest.mark.parametrize("page", REPRODUCED)
+def test_a_reproduced_figure_says_what_was_found_there_and_here(page):
+    """What the paper measured, what to expect, a step, both side by side, and what it teaches."""
+    cells = nbformat.read(ROOT / source_path(page), as_version=4).cells
+    headings = [re.sub(r"\d+\. .*", "step", cell.source.splitlines()[0]) for cell in cells]
+    headings = [heading for heading in headings if heading.startswith("## ")]
+    assert headings == [
+        "## The figure",
+        "## What to expect here",
+        "## step",
+        "## Paper and ours",
+        "## step",
+    ]
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    assert re.search(r"\[[^]]*(figure|table) \d+[^]]*\]\(https://arxiv\.org/abs/[\d.]+\)", text)
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    assert re.search(r'table\(\s*\["[^"]*", "the paper", "here"\]', code)
+    assert "prediction_figure(" in code
+    assert [exercise.card["kind"] for exercise in exercises_of(page)] == ["Coding", "Reasoning"]
+
+
+@pytest.mark.parametrize("page", REPRODUCED)
+def test_the_solutions_of_a_reproduced_figure_hang_below_it(page):
+    toc = parse_toc_yaml(ROOT / "_toc.yml")
+    solutions = source_path(page).with_suffix("").as_posix()
+    assert solutions in toc[(STUDENTS / page).as_posix()].child_files()
 
 
 def test_a_page_says_how_to_work_with_exercises():

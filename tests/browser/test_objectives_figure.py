@@ -114,6 +114,46 @@ def test_the_encoder_decoder_is_asked_for_the_gap_and_its_end(show, start, size)
     close(numbers(page.locator(EXAMPLE.numbers)), terms)
 
 
+HIDDEN, CUT = "hidden: the model must name it", "cut out: the decoder writes it"
+
+
+@pytest.mark.parametrize(
+    ("family", "expected"),
+    [
+        (
+            "encoder-only",
+            ["seen by every place", HIDDEN, "seen by every place", HIDDEN, "seen by every place"],
+        ),
+        (
+            "decoder-only",
+            [
+                f"asked for after {seen}"
+                for seen in ("[BOS]", "“the”", "“the king”", "“… king keeps”", "“… keeps his”")
+            ],
+        ),
+        ("encoder-decoder", ["read by the encoder"] * 3 + [CUT] * 2),
+    ],
+)
+def test_the_first_step_says_what_becomes_of_each_word(show, family, expected):
+    page = show(figure(), reduced_motion="reduce")
+    at(page, family, step=0)
+    fates = page.locator("[data-name=fate]")
+    assert fates.all_text_contents() == expected
+    asked = page.locator("[data-name=fate].cl-strong").all_text_contents()
+    assert asked == [text for text in expected if text.startswith(("hidden", "asked", "cut"))]
+    assert fates.first.is_visible()
+    at(page, family, step=1)
+    assert not fates.first.is_visible()
+
+
+def test_the_first_step_follows_what_is_hidden(show):
+    page = show(figure(), reduced_motion="reduce")
+    at(page, "encoder-only", step=0)
+    hide(page, {0})
+    fates = page.locator("[data-name=fate]")
+    assert [text == HIDDEN for text in fates.all_text_contents()] == [True] + [False] * 4
+
+
 def seen(page: Page) -> list[bool]:
     """Which lines can be seen, from the top."""
     return page.locator("svg g.cl-attention").evaluate_all(

@@ -460,7 +460,7 @@ def with_a_mask_of_ones_self(layer):
     )
 
 
-@wrong(name_the_fault, "'softmax over the queries' was called 'none'")
+@wrong(name_the_fault, "that it never called")
 def trusting(layer):
     return "none"
 
@@ -487,7 +487,7 @@ def sums_under_a_mask_only(layer):
     return one_symptom_after_the_other(layer)
 
 
-@wrong(name_the_fault, "'softmax over the queries' was called 'none'")
+@wrong(name_the_fault, "these inputs cannot tell")
 def sentences_of_one_word(layer):
     weights = layer(torch.randn(1, 1, 12), torch.ones(1, 1, dtype=torch.bool))[1]
     return "none" if weights.sum() == 3 else "no mask"

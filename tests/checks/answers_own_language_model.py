@@ -110,6 +110,36 @@ class OneWord(CountsAgain):
             tokens = self.merge(tokens, best, len(self.pieces) - 1)
 
 
+@wrong(tokenizer, "a text is encoded word by word")
+class EncodesAcross(CountsAgain):
+    def encode(self, text):
+        self.words = lambda text: [text] if text else []
+        return super().encode(text)
+
+
+def first_place_only(tokens, pair, new):
+    tokens = list(tokens)
+    places = [i for i, found in enumerate(pairwise(tokens)) if found == pair]
+    for i in places[:1]:
+        tokens[i : i + 2] = [new]
+    return tokens
+
+
+@wrong(tokenizer, "merged at both places")
+class EncodesOnePlace(CountsAgain):
+    def encode(self, text):
+        self.merge = first_place_only
+        return super().encode(text)
+
+
+@wrong(tokenizer, "merged at both places while learning")
+class LearnsOnePlace(CountsAgain):
+    def __init__(self, text, vocab_size):
+        self.merge = first_place_only
+        super().__init__(text, vocab_size)
+        del self.merge
+
+
 @wrong(tokenizer, "numbers of characters, not of bytes")
 class CodePoints(CountsAgain):
     def encode(self, text):
@@ -275,6 +305,19 @@ class NoEpsilon(ByNorm):
 class LargeEpsilon(ByNorm):
     def forward(self, x):
         return self.gain * x / (x.square().mean(-1, keepdim=True) + 1e-3).sqrt()
+
+
+@wrong(norm, "add it under the root")
+class BehindTheRoot(ByNorm):
+    def forward(self, x):
+        return self.gain * x / (x.square().mean(-1, keepdim=True).sqrt() + 1e-6)
+
+
+@wrong(norm, "every entry has a gain of its own")
+class ScalarGain(ByNorm):
+    def __init__(self, d):
+        super().__init__(d)
+        self.gain = nn.Parameter(torch.ones(1))
 
 
 @wrong(norm, "the gain is learned")
@@ -670,6 +713,12 @@ class NoClamp(Whole):
         return self.norm_in(self.embedding(ids))
 
 
+@wrong(model, "it is read like token 0")
+class LastForMissing(Whole):
+    def begin(self, ids):
+        return self.norm_in(self.embedding(ids % self.embedding.num_embeddings))
+
+
 @wrong(model, "all blocks share one cache")
 class Shared(Whole):
     def empty_cache(self):
@@ -964,6 +1013,9 @@ def newest(ids, new, cache):
 
 always_the_best = wrong(sampler, "the best token is taken each time")(
     loop_with("always_the_best", newest, best=True)
+)
+forgets = wrong(sampler, "a new one has forgotten the prompt")(
+    loop_with("forgets", lambda ids, new, cache: (new, [{}]))
 )
 goes_on = wrong(sampler, "a row goes on after its end")(loop_with("goes_on", newest, stop=False))
 all_again = wrong(sampler, "the whole text is read again")(

@@ -7,154 +7,237 @@ from companion.generation import generate
 from companion.nn import KVCache
 from tests.checks.answers import right, wrong
 
-# 1. Prefill, then decode
+# 1. Know when to stop
 
 
 @right(write)
-def one_loop(model, prompt, new):
+def compares_the_tail(model, prompt, new, stop):
     caches = [KVCache() for _ in model.blocks]
     read, written = prompt, []
-    for _ in range(new):
+    while len(written) < new:
         read = model(read, caches=caches)[:, -1:].argmax(-1)
-        written.append(read)
-    return torch.cat(written, dim=1)
+        written.append(read.item())
+        if written[-len(stop) :] == stop:
+            break
+    return written
 
 
 @right(write)
-def prefill_apart(model, prompt, new):
+def prefill_apart(model, prompt, new, stop):
     caches = [KVCache() for _ in model.blocks]
     text = prompt
-    logits = model(prompt, caches=caches)
+    end, logits = torch.tensor(stop), model(prompt, caches=caches)
     while True:
         text = torch.cat([text, logits[:, -1].argmax(-1)[:, None]], dim=1)
-        if text.shape[1] == prompt.shape[1] + new:
-            return text[:, prompt.shape[1] :]
+        written = text[0, prompt.shape[1] :]
+        if len(written) == new or torch.equal(written[-len(stop) :], end):
+            return written
         logits = model(text[:, -1:], caches=caches)
 
 
 @right(write)
-def a_cache_of_fixed_size(model, prompt, new):
+def a_cache_of_fixed_size(model, prompt, new, stop):
     caches = [KVCache(capacity=prompt.shape[1] + new) for _ in model.blocks]
-    result = torch.zeros(len(prompt), new, dtype=torch.long)
-    read = prompt
-    for step in range(new):
-        result[:, step] = model(read, caches=caches)[:, -1].softmax(-1).argmax(-1)
-        read = result[:, step : step + 1]
-    return result
-
-
-@wrong(write, "positions were computed")
-def everything_again(model, prompt, new):
-    text = prompt
+    read, text = prompt, ""
     for _ in range(new):
-        text = torch.cat([text, model(text)[:, -1:].argmax(-1)], dim=1)
-    return text[:, prompt.shape[1] :]
+        read = model(read, caches=caches)[:, -1].softmax(-1).argmax(-1)[None]
+        text += f"{read.item()} "
+        if f" {text}".endswith(f" {' '.join(map(str, stop))} "):
+            break
+    return tuple(int(token) for token in text.split())
 
 
-@wrong(write, "positions were computed")
-def a_new_cache_every_time(model, prompt, new):
-    text = prompt
-    for _ in range(new):
-        caches = [KVCache() for _ in model.blocks]
-        text = torch.cat([text, model(text, caches=caches)[:, -1:].argmax(-1)], dim=1)
-    return text[:, prompt.shape[1] :]
-
-
-@wrong(write, "positions were computed")
-def one_step_too_many(model, prompt, new):
+@right(write)
+def several_candidates_at_once(model, prompt, new, stop):
     caches = [KVCache() for _ in model.blocks]
-    read, written = prompt, []
-    for _ in range(new):
+    read, written, met = prompt, [], {0}  # how much of stop each beginning has met
+    while len(written) < new and len(stop) not in met:
         read = model(read, caches=caches)[:, -1:].argmax(-1)
-        written.append(read)
-    model(read, caches=caches)
-    return torch.cat(written, dim=1)
+        written.append(read.item())
+        met = {0} | {k + 1 for k in met if stop[k] == written[-1]}
+    return written
+
+
+def the_loop(step, ended, result=lambda prompt, written: written):
+    """A `write` that reads `step`, and ends before `new` tokens where `ended` says so."""
+
+    def write(model, prompt, new, stop):
+        caches = [KVCache() for _ in model.blocks]
+        written = []
+        while len(written) < new and not ended(prompt[0].tolist(), written, stop):
+            logits = step(model, prompt, written, caches)
+            written.append(logits[0, -1].argmax().item())
+        return result(prompt[0].tolist(), written)
+
+    return write
+
+
+def newest(model, prompt, written, caches):
+    return model(torch.tensor([written[-1:]]) if written else prompt, caches=caches)
+
+
+def tail(prompt, written, stop):
+    return written[-len(stop) :] == stop
+
+
+@wrong(write, "positions were computed")
+def everything_again(model, prompt, new, stop):
+    written = generate(model, prompt, 1, temperature=0)[0, prompt.shape[1] :].tolist()
+    while len(written) < new and written[-len(stop) :] != stop:
+        text = torch.cat([prompt, torch.tensor([written])], dim=1)
+        written.append(model(text)[0, -1].argmax().item())
+    return written
+
+
+@wrong(write, "positions were computed")
+def writes_all_and_cuts(model, prompt, new, stop):
+    written = the_loop(newest, lambda *_: False)(model, prompt, new, stop)
+    for end in range(len(stop), new + 1):
+        if written[end - len(stop) : end] == stop:
+            return written[:end]
+    return written
+
+
+@wrong(write, "positions were computed")
+def one_step_too_many(model, prompt, new, stop):
+    caches = [KVCache() for _ in model.blocks]
+    written, logits = [], model(prompt, caches=caches)
+    while len(written) < new and written[-len(stop) :] != stop:
+        written.append(logits[0, -1].argmax().item())
+        logits = model(torch.tensor([written[-1:]]), caches=caches)
+    return written
 
 
 @wrong(write, "piece by piece")
-def the_prompt_token_by_token(model, prompt, new):
-    caches = [KVCache() for _ in model.blocks]
-    for t in range(prompt.shape[1]):
-        logits = model(prompt[:, t : t + 1], caches=caches)
-    written = [logits[:, -1:].argmax(-1)]
-    while len(written) < new:
-        written.append(model(written[-1], caches=caches)[:, -1:].argmax(-1))
-    return torch.cat(written, dim=1)
+def the_prompt_token_by_token(model, prompt, new, stop):
+    def step(model, prompt, written, caches):
+        if written:
+            return newest(model, prompt, written, caches)
+        return [model(prompt[:, t : t + 1], caches=caches) for t in range(prompt.shape[1])][-1]
+
+    return the_loop(step, tail)(model, prompt, new, stop)
 
 
 @wrong(write, "behind a cache that already holds it")
-def the_whole_text_into_the_cache(model, prompt, new):
-    caches = [KVCache() for _ in model.blocks]
-    text = prompt
-    for _ in range(new):
-        text = torch.cat([text, model(text, caches=caches)[:, -1:].argmax(-1)], dim=1)
-    return text[:, prompt.shape[1] :]
+def the_whole_text_into_the_cache(model, prompt, new, stop):
+    def step(model, prompt, written, caches):
+        return model(torch.tensor([prompt[0].tolist() + written]), caches=caches)
+
+    return the_loop(step, tail)(model, prompt, new, stop)
 
 
 @wrong(write, "without the past")
-def the_newest_token_alone(model, prompt, new):
-    read, written = prompt, []
-    for _ in range(new):
-        read = model(read)[:, -1:].argmax(-1)
-        written.append(read)
-    return torch.cat(written, dim=1)
+def the_newest_token_alone(model, prompt, new, stop):
+    def step(model, prompt, written, caches):
+        return model(torch.tensor([written[-1:]]) if written else prompt)
 
-
-@wrong(write, "a second time")
-def the_last_token_twice(model, prompt, new):
-    caches = [KVCache() for _ in model.blocks]
-    written = [model(prompt, caches=caches)[:, -1:].argmax(-1)]
-    read = prompt[:, -1:]
-    while len(written) < new:
-        following = model(read, caches=caches)[:, -1:].argmax(-1)
-        read = written[-1]
-        written.append(following)
-    return torch.cat(written, dim=1)
+    return the_loop(step, tail)(model, prompt, new, stop)
 
 
 @wrong(write, "the prompt is in the result")
-def with_the_prompt(model, prompt, new):
-    return generate(model, prompt, new, temperature=0)
+def with_the_prompt(model, prompt, new, stop):
+    return the_loop(newest, tail, list.__add__)(model, prompt, new, stop)
 
 
 @wrong(write, "the first position")
-def reads_the_first_position(model, prompt, new):
-    caches = [KVCache() for _ in model.blocks]
-    read, written = prompt, []
-    for _ in range(new):
-        read = model(read, caches=caches)[:, 0].argmax(-1)[:, None]
-        written.append(read)
-    return torch.cat(written, dim=1)
+def reads_the_first_position(model, prompt, new, stop):
+    def step(*inputs):
+        return newest(*inputs)[:, :1]
+
+    return the_loop(step, tail)(model, prompt, new, stop)
 
 
 @wrong(write, "one token too many")
-def counts_from_zero(model, prompt, new):
-    return one_loop(model, prompt, new + 1)
+def counts_from_zero(model, prompt, new, stop):
+    return compares_the_tail(model, prompt, new + 1, stop)
 
 
-@wrong(write, "leads to is missing")
-def begins_after_the_first(model, prompt, new):
-    return one_loop(model, prompt, new + 1)[:, 1:]
+@wrong(write, "nothing stops it")
+def as_in_the_chapter(model, prompt, new, stop):
+    return the_loop(newest, lambda *_: False)(model, prompt, new, stop)
 
 
-@wrong(write, "least probable")
-def the_wrong_end(model, prompt, new):
-    caches = [KVCache() for _ in model.blocks]
-    read, written = prompt, []
-    for _ in range(new):
-        read = model(read, caches=caches)[:, -1:].argmin(-1)
-        written.append(read)
-    return torch.cat(written, dim=1)
+@wrong(write, "the stop is missing")
+def without_the_stop(model, prompt, new, stop):
+    written = compares_the_tail(model, prompt, new, stop)
+    return written[: -len(stop)] if written[-len(stop) :] == stop else written
 
 
-# 2. Round in blocks
+@wrong(write, "one token too late")
+def looks_before_it_writes(model, prompt, new, stop):
+    def ended(prompt, written, stop):
+        return tail(prompt, written[:-1], stop)
+
+    return the_loop(newest, ended)(model, prompt, new, stop)
+
+
+@wrong(write, "any one of the tokens")
+def one_of_them_is_enough(model, prompt, new, stop):
+    def ended(prompt, written, stop):
+        return bool(set(written) & set(stop))
+
+    return the_loop(newest, ended)(model, prompt, new, stop)
+
+
+@wrong(write, "whatever stands before it")
+def the_last_one_is_enough(model, prompt, new, stop):
+    def ended(prompt, written, stop):
+        return written[-1:] == stop[-1:]
+
+    return the_loop(newest, ended)(model, prompt, new, stop)
+
+
+@wrong(write, "in another order")
+def in_any_order(model, prompt, new, stop):
+    def ended(prompt, written, stop):
+        return set(written[-len(stop) :]) == set(stop)
+
+    return the_loop(newest, ended)(model, prompt, new, stop)
+
+
+@wrong(write, "may be the first one of `stop`")
+def starts_over(model, prompt, new, stop):
+    def ended(prompt, written, stop):
+        met = 0
+        for token in written:
+            met = met + 1 if token == stop[met] else 0
+            if met == len(stop):
+                return True
+        return False
+
+    return the_loop(newest, ended)(model, prompt, new, stop)
+
+
+@wrong(write, "the prompt is searched, too")
+def searches_the_prompt(model, prompt, new, stop):
+    def ended(prompt, written, stop):
+        return (prompt + written)[-len(stop) :] == stop
+
+    return the_loop(newest, ended)(model, prompt, new, stop)
+
+
+# 2. Round between two ends
+
+
+def in_blocks(rounding):
+    """A `quantise` that gives rows of `block` weights and the bits to `rounding`."""
+
+    def quantise(weight, bits, block):
+        return rounding(weight.reshape(-1, block), bits).reshape(weight.shape)
+
+    return quantise
+
+
+def ends(groups):
+    return groups.amin(dim=1, keepdim=True), groups.amax(dim=1, keepdim=True)
 
 
 @right(quantise)
-def as_in_the_chapter(weight, bits, block):
+def clamped(weight, bits, block):
     groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).round() * scale).reshape(weight.shape)
+    low, high = ends(groups)
+    step = ((high - low) / (2**bits - 1)).clamp_min(1e-12)
+    return (low + step * ((groups - low) / step).round()).reshape(weight.shape)
 
 
 @right(quantise)
@@ -163,79 +246,133 @@ def block_by_block(weight, bits, block):
     for row in result:
         for start in range(0, len(row), block):
             part = row[start : start + block]
-            scale = part.abs().max() / (2 ** (bits - 1) - 1)
-            if scale > 0:
-                row[start : start + block] = scale * torch.round(part / scale)
+            step = (part.max() - part.min()) / (2**bits - 1)
+            if step > 0:
+                codes = torch.round((part - part.min()) / step)
+                row[start : start + block] = part.min() + step * codes
     return result
 
 
 @right(quantise)
-def with_nan_removed(weight, bits, block):
+def the_nearest_of_all_values(weight, bits, block):
     groups = weight.unflatten(1, (-1, block))
-    scale = groups.abs().max(-1, keepdim=True).values / (2 ** (bits - 1) - 1)
-    return ((groups / scale).round() * scale).nan_to_num(0.0).flatten(1)
+    low, high = groups.amin(-1, keepdim=True), groups.amax(-1, keepdim=True)
+    grid = low + (high - low) * torch.linspace(0, 1, 2**bits)
+    nearest = (groups[..., None] - grid[..., None, :]).abs().argmin(-1)
+    return grid.gather(-1, nearest).flatten(1)
 
 
-@wrong(quantise, "one scale for the whole matrix")
-def one_scale(weight, bits, block):
-    scale = weight.abs().max() / (2 ** (bits - 1) - 1)
-    return (weight / scale).round() * scale
+@wrong(quantise, "symmetric about zero")
+def the_chapters(weight, bits, block):
+    groups = weight.reshape(-1, block)
+    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
+    return ((groups / scale).round() * scale).reshape(weight.shape)
+
+
+def grid(groups, steps, rounded=torch.round):
+    low, high = ends(groups)
+    step = ((high - low) / steps).clamp_min(1e-12)
+    return low + step * rounded((groups - low) / step)
+
+
+@wrong(quantise, "steps between them")
+def as_many_steps_as_values(weight, bits, block):
+    return in_blocks(lambda groups, bits: grid(groups, 2**bits))(weight, bits, block)
+
+
+@wrong(quantise, "no bit is needed for a sign")
+def keeps_a_bit_for_the_sign(weight, bits, block):
+    return in_blocks(lambda groups, bits: grid(groups, 2 ** (bits - 1) - 1))(weight, bits, block)
 
 
 @wrong(quantise, "the codes are returned")
 def codes_only(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)
-    return (groups / scale).round().reshape(weight.shape)
+    def rounding(groups, bits):
+        low, high = ends(groups)
+        return ((groups - low) / ((high - low) / (2**bits - 1))).round()
 
-
-@wrong(quantise, "largest absolute value")
-def forgets_the_sign(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).round() * scale).reshape(weight.shape)
-
-
-@wrong(quantise, "need one bit more")
-def all_bits_for_the_size(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2**bits - 1)
-    return ((groups / scale).round() * scale).reshape(weight.shape)
-
-
-@wrong(quantise, "one code too many")
-def one_code_too_many(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / 2 ** (bits - 1)
-    return ((groups / scale).round() * scale).reshape(weight.shape)
+    return in_blocks(rounding)(weight, bits, block)
 
 
 @wrong(quantise, "the fraction is cut off")
 def cut_off(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).int() * scale).reshape(weight.shape)
+    return in_blocks(lambda groups, bits: grid(groups, 2**bits - 1, torch.trunc))(
+        weight, bits, block
+    )
 
 
-@wrong(quantise, "rounded down")
-def rounded_down(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).floor() * scale).reshape(weight.shape)
+@wrong(quantise, "rounded up")
+def rounded_up(weight, bits, block):
+    return in_blocks(lambda groups, bits: grid(groups, 2**bits - 1, torch.ceil))(
+        weight, bits, block
+    )
 
 
-@wrong(quantise, "a block of zeros")
-def divides_by_zero(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).round() * scale).reshape(weight.shape)
+@wrong(quantise, "nothing is rounded")
+def not_rounded(weight, bits, block):
+    return weight.clone()
+
+
+@wrong(quantise, "not added again")
+def never_added(weight, bits, block):
+    def rounding(groups, bits):
+        return grid(groups, 2**bits - 1) - ends(groups)[0]
+
+    return in_blocks(rounding)(weight, bits, block)
+
+
+@wrong(quantise, "was not taken off")
+def never_taken_off(weight, bits, block):
+    def rounding(groups, bits):
+        low, high = ends(groups)
+        step = ((high - low) / (2**bits - 1)).clamp_min(1e-12)
+        return low + step * (groups / step).round()
+
+    return in_blocks(rounding)(weight, bits, block)
+
+
+@wrong(quantise, "begins at zero")
+def from_zero(weight, bits, block):
+    def rounding(groups, bits):
+        step = ends(groups)[1] / (2**bits - 1)
+        return step * (groups / step).round()
+
+    return in_blocks(rounding)(weight, bits, block)
+
+
+@wrong(quantise, "largest absolute value")
+def forgets_the_sign(weight, bits, block):
+    def rounding(groups, bits):
+        low = ends(groups)[0]
+        step = (groups.abs().amax(1, keepdim=True) - low) / (2**bits - 1)
+        return low + step * ((groups - low) / step).round()
+
+    return in_blocks(rounding)(weight, bits, block)
+
+
+@wrong(quantise, "one grid for the whole matrix")
+def one_grid(weight, bits, block):
+    return clamped(weight.reshape(1, -1), bits, weight.numel()).reshape(weight.shape)
 
 
 @wrong(quantise, "down the columns")
 def down_the_columns(weight, bits, block):
-    groups = weight.T.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).round() * scale).reshape(weight.T.shape).T
+    return clamped(weight.T.reshape(1, -1), bits, block).reshape(weight.T.shape).T
+
+
+@wrong(quantise, "a step of zero")
+def divides_by_zero(weight, bits, block):
+    def rounding(groups, bits):
+        low, high = ends(groups)
+        step = (high - low) / (2**bits - 1)
+        return low + step * ((groups - low) / step).round()
+
+    return in_blocks(rounding)(weight, bits, block)
+
+
+@wrong(quantise, "equal weights becomes zero")
+def zero_instead(weight, bits, block):
+    return divides_by_zero(weight, bits, block).nan_to_num(0.0)
 
 
 # 3. Two in a byte

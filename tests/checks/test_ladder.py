@@ -78,7 +78,54 @@ def test_a_mistake_that_is_known_on_a_rung_is_told_instead_of_the_idea():
     assert halve(lambda x: x + x).mistake == "it doubles"
     assert halve(lambda x: x * x / 8).mistake == "half of 4 is 2, of 1 it is 0.5"
     verdict = halve(lambda x: x / 2 if x.dim() == 1 else 2 * x)
-    assert verdict.mistake == "rows and columns stay"
+    seen = "all numbers are 4 times what is expected"
+    assert verdict.mistake == f"{seen}: rows and columns stay"
+
+
+def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the_input_only():
+    verdict = halve(lambda x: 2 * x if x.tolist() == [4, 1] else x / 2)
+    assert verdict.mistake == (
+        "half of 4 is 2, of 1 it is 0.5; what it gives here is what this mistake gives: it doubles"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "seen"),
+    [
+        (lambda x: -x, "the sign is turned"),
+        (lambda x: x.T, "rows and columns have changed places"),
+        (lambda x: x.flip(1), "the numbers are in reverse order along axis 1"),
+        (lambda x: x.roll(1, 0), "the numbers are one place off along axis 0"),
+        (lambda x: x[:, [1, 0, 2]], "the numbers are right, but they stand in other places"),
+        (lambda x: 0 * x + x.mean(0), "each number is the mean of what is expected along axis 0"),
+        (lambda x: x + 3, "all numbers are too large by 3"),
+        (lambda x: x - 3, "all numbers are too small by 3"),
+        (lambda x: x / 4, "all numbers are 0.25 times what is expected"),
+        (torch.log, "what it returns are the logarithms of what is expected"),
+        (torch.exp, "what it returns are the exponentials of what is expected"),
+        (lambda x: x.flatten(), "it returned shape (9,), expected (3, 3), with the right numbers"),
+        (lambda x: x.sum(0), "expected (3, 3), the sum of what is expected over axis 0"),
+        (lambda x: torch.stack([x - 1, x + 1]), "expected (3, 3), the mean of it over axis 0"),
+        (lambda x: x * x, "a table comes back"),
+        (lambda x: 0 * x, "a table comes back"),
+        (lambda x: x / 0, "it returned NaN or infinity"),
+    ],
+)
+def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
+    table = "torch.tensor([[0.5, 1, 4], [9, 2, 7], [3, 8, 0.25]])"
+    with pytest.raises(Mistake) as found:
+        ladder([Rung("a table comes back", f"same({table})")], lambda x: x, same=answer)
+    assert seen in found.value.mistake
+    assert (found.value.mistake == "a table comes back") == (seen == "a table comes back")
+
+
+def test_axes_in_another_order_are_said():
+    rung = Rung("a batch comes back", "same(torch.arange(24.0).reshape(2, 3, 4))")
+    with pytest.raises(Mistake, match=r"x.permute\(1, 0, 2\) would make of it: a batch"):
+        ladder([rung], lambda x: x, same=lambda x: x.transpose(0, 1))
+    rung = Rung("which are larger than 0", "larger(torch.tensor([1.0, -2.0, 3.0]))")
+    with pytest.raises(Mistake, match="True and False have changed places: which"):
+        ladder([rung], lambda x: x > 0, larger=lambda x: x <= 0)
 
 
 def test_the_example_draws_the_same_numbers_when_it_is_run_again():
@@ -95,7 +142,10 @@ def test_the_example_draws_the_same_numbers_when_it_is_run_again():
     ("answer", "mistake"),
     [
         (lambda x: None, "it returned None; is the `return` missing?"),
-        (lambda x: (x / 2)[None], "it returned shape (1, 1), expected (1,): half of 0 is 0"),
+        (
+            lambda x: (x / 2)[None],
+            "it returned shape (1, 1), expected (1,), with the right numbers in it: half of 0 is 0",
+        ),
         (lambda x: x / x, "it returned NaN or infinity: half of 0 is 0"),
         (lambda x: {}, "it returned dict, expected Tensor: half of 0 is 0"),
         (lambda x: ["half"], "it returned list, expected Tensor: half of 0 is 0"),
@@ -245,7 +295,7 @@ def test_patched_functions_are_not_trusted(monkeypatch):
     monkeypatch.setattr(torch, "rand", torch.zeros)
     assert halve(lambda x: x + 1).mistake == "half of 0 is 0"
     patched = np.allclose, torch.rand, torch.Tensor.numpy
-    assert halve(lambda x: x / 2 if x.dim() == 1 else x).mistake == "rows and columns stay"
+    assert "rows and columns stay" in halve(lambda x: x / 2 if x.dim() == 1 else x).mistake
     assert (np.allclose, torch.rand, torch.Tensor.numpy) == patched, "they are the learner's"
 
 

@@ -64,7 +64,7 @@ print("seen:", seen)
 passed = verdict.Verdict("passed", tried="everything")
 verdict.Verdict.require = lambda self: None
 verdict.Verdict.__eq__ = lambda self, other: True
-exercise.close = exercise.compare = exercise.call = lambda *_, **__: True
+exercise.close = exercise.call = lambda *_, **__: True
 self_attention.attention = lambda answer: passed
 np.allclose = torch.allclose = lambda *_, **__: True
 sys.modules["companion.checks"].self_attention = sys.modules["companion"].checks = self_attention
@@ -87,11 +87,21 @@ def private() -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory):
+def handed_out(tmp_path_factory):
+    """A repository, and in it a course with an assignment."""
+    root = repository(tmp_path_factory.mktemp("handed_out"))
+    assignment.build(root, CHAPTER, root / "course")
+    return root
+
+
+@pytest.fixture(scope="module")
+def course(handed_out, tmp_path_factory):
     """A folder of submissions, graded."""
     folder = tmp_path_factory.mktemp("grading")
-    root = repository(folder / "repository")
-    release = nbformat.read(assignment.build(root, CHAPTER, folder / "course"), as_version=4)
+    root = shutil.copytree(handed_out, folder / "repository")
+    (root / "course").rename(folder / "course")
+    path = folder / "course" / "release" / CHAPTER / f"{CHAPTER}.ipynb"
+    release = nbformat.read(path, as_version=4)
     with socket.create_server(("127.0.0.1", 0)) as server:
         secret = [root, folder, folder / "course", *private(), Path("/etc/shadow")]
         port = server.getsockname()[1]
@@ -113,7 +123,6 @@ def course(tmp_path_factory):
             nbformat.write(notebook, path)
         (folder / "in" / "torn.ipynb").write_text('{"cells": [')
         (folder / "in" / "linked.ipynb").symlink_to(folder / "in" / "right" / f"{CHAPTER}.ipynb")
-        (folder / "in" / "folder.ipynb").mkdir()
         limits = Limits(cell=6, memory=2**29)
         grade.main(root, CHAPTER, folder / "in", folder / "course", limits)
     return folder
@@ -129,7 +138,6 @@ POINTS = {
     "flagged": (0, 0),
     "torn": (0, 0),
     "linked": (0, 0),
-    "folder": (0, 0),
 }
 
 
@@ -211,8 +219,8 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
 
 
 @apart
-def test_a_run_that_is_killed_goes_on(tmp_path):
-    root = repository(tmp_path)
+def test_a_run_that_is_killed_goes_on(handed_out, tmp_path):
+    root = shutil.copytree(handed_out, tmp_path, dirs_exist_ok=True)
     release = student.student_copy(solutions())
     (tmp_path / "in").mkdir()
     for name, answer in {"ada": ATTENTION, "bob": ENDLESS}.items():
@@ -232,9 +240,9 @@ def test_a_run_that_is_killed_goes_on(tmp_path):
     assert re.search(r"^ada +2 +6$", said, re.M) and re.search(r"^bob +0 +6$", said, re.M)
 
 
-def test_making_a_course_leaves_the_environment_as_it_was(tmp_path):
+def test_opening_a_course_leaves_the_environment_as_it_was(handed_out):
     before = dict(os.environ)
-    assignment.course(tmp_path)
+    assignment.course(handed_out / "course")
     assert dict(os.environ) == before
 
 
@@ -252,10 +260,11 @@ def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
     (tmp_path / "broken.ipynb").symlink_to(tmp_path / "nowhere")
     (tmp_path / "ada").symlink_to(tmp_path)
     os.mkfifo(tmp_path / "pipe.ipynb")
+    (tmp_path / "folder.ipynb").mkdir()
     assert submission.content_of(tmp_path / "real.ipynb") == b"{}"
-    for name in ("link.ipynb", "broken.ipynb", "ada/real.ipynb", "pipe.ipynb"):
+    for name in ("link", "broken", "ada/real", "pipe", "folder"):
         with pytest.raises(ValueError, match="not a file of its own"):
-            submission.content_of(tmp_path / name)
+            submission.content_of(tmp_path / f"{name}.ipynb")
 
 
 def test_half_a_letter_makes_no_notebook(tmp_path):
@@ -274,11 +283,13 @@ def test_who_takes_too_long_to_read_or_show_is_left_behind():
 
 @apart
 def test_who_could_not_be_graded_has_a_row_that_says_so(tmp_path, monkeypatch):
+    """In a course that is made by grading in it."""
+    root = repository(tmp_path)
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "ada.ipynb").write_text("{}")
     monkeypatch.setattr(grade, "failure_of", lambda *_: "no memory")
     with pytest.raises(grade.NotGraded, match="ada"):
-        grade.main(repository(tmp_path), CHAPTER, tmp_path / "in", tmp_path / "course")
+        grade.main(root, CHAPTER, tmp_path / "in", tmp_path / "course")
     assert table(tmp_path)["ada"]["remarks"] == "not graded: no memory"
 
 
@@ -290,9 +301,10 @@ def test_a_picture_in_an_own_cell_is_kept():
     assert cell.source == own.source and cell.attachments == {"a.png": picture["a.png"]}
 
 
-def test_the_release_is_the_students_copy(tmp_path):
+def test_the_release_is_the_students_copy(handed_out, tmp_path):
     root = Path(__file__).parents[2]
-    release = assignment.build(root, "self_attention", tmp_path)
+    course = shutil.copytree(handed_out / "course", tmp_path / "course")
+    release = assignment.build(root, "self_attention", course)
     copy = root / student.STUDENTS / "self_attention.ipynb"
     assert release.read_bytes() == copy.read_bytes()
 

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.nbgraderformat import ValidationError
 
 from companion.grading.__main__ import main
-from companion.grading.student import SOLUTIONS, STUDENTS, chapters, student_copy
+from companion.grading.student import SOLUTIONS, STUDENTS, pages, source_path, student_copy
 from tests.book.conftest import ROOT
 
 TEXT = """Read [the chapter](../../one.ipynb#why), [this](one.ipynb#1-add), [that](https://a.b/../c).
@@ -110,12 +110,26 @@ def test_an_unknown_chapter_is_refused_with_those_there_are(root, capsys):
     assert "no exercises for three; there are one, two" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("chapter", chapters(ROOT))
-def test_the_committed_copy_is_the_derived_one(chapter):
-    source = nbformat.read(ROOT / SOLUTIONS / f"{chapter}.ipynb", as_version=4)
-    committed = nbformat.read(ROOT / STUDENTS / f"{chapter}.ipynb", as_version=4)
-    assert committed == student_copy(source), f"run: python -m companion.grading student {chapter}"
+def test_a_page_that_belongs_to_no_chapter_has_its_solutions_beside_it(root, source, capsys):
+    own = root / STUDENTS / "reproducing" / SOLUTIONS.name
+    own.mkdir(parents=True)
+    nbformat.write(source, own / "three.ipynb")
+    assert pages(root) == ["one", "two", "reproducing/three"]
+    main(root, ["student", "reproducing/three"])
+    assert nbformat.read(own.parent / "three.ipynb", as_version=4) == student_copy(source)
+    with pytest.raises(SystemExit):
+        main(root, ["assignment", "reproducing/three"])
+    assert "reproducing/three is no chapter" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("page", pages(ROOT))
+def test_the_committed_copy_is_the_derived_one(page):
+    source = nbformat.read(ROOT / source_path(page), as_version=4)
+    committed = nbformat.read(ROOT / STUDENTS / f"{page}.ipynb", as_version=4)
+    assert committed == student_copy(source), f"run: python -m companion.grading student {page}"
 
 
 def test_no_copy_is_without_a_source():
-    assert sorted(path.stem for path in (ROOT / STUDENTS).glob("*.ipynb")) == chapters(ROOT)
+    copies = [*(ROOT / STUDENTS).glob("*.ipynb"), *(ROOT / STUDENTS).glob("reproducing/*.ipynb")]
+    names = [path.relative_to(ROOT / STUDENTS).with_suffix("").as_posix() for path in copies]
+    assert sorted(names) == sorted(pages(ROOT))

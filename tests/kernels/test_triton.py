@@ -47,58 +47,67 @@ from companion.kernels.triton_backward import (
 )
 from companion.kernels.triton_forward import forward_kernel, forward_settings
 
-dtype, width, block_size = getattr(torch, sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
-element = {torch.bfloat16: "*bf16", torch.float32: "*fp32"}[dtype]
-for_query, for_key_value = backward_settings(dtype, width)
-for kernel, settings in (
-    (forward_kernel, forward_settings(dtype, width) | {"BLOCK_T": block_size}),
-    (grad_query_kernel, for_query),
-    (grad_key_value_kernel, for_key_value),
-):
-    names = kernel.arg_names
-    options = {name: settings[name] for name in ("num_warps", "num_stages")}
-    constants = dict.fromkeys(("d_k", "d_v", "D_K", "D_V"), width) | dict(CAUSAL=True)
-    constants |= {name: settings[name] for name in ("BLOCK_T", "BLOCK_S")}
-    types = {"T": "i32", "S": "i32", "scale": "fp32", "log_sum_exp": "*fp32", "delta": "*fp32"}
-    types |= dict.fromkeys(constants, "constexpr")
-    source = ASTSource(
-        kernel,
-        signature={name: types.get(name, element) for name in names},
-        constexprs={(names.index(name),): value for name, value in constants.items()},
-        attrs={(i,): [["tt.divisibility", 16]] for i in range(names.index("scale"))},
-    )
-    compiled = compile(source, target=GPUTarget("cuda", 90, 32), options=options)
-    open(sys.argv[1], "wb").write(compiled.asm["cubin"])
-    tool = [triton.knobs.nvidia.cuobjdump.path, "--dump-resource-usage", sys.argv[1]]
-    usage = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
-    print(json.dumps({
-        "kernel": kernel.fn.__name__,
-        "shared": compiled.metadata.shared,
-        "stack": int(re.search(r"STACK:(\\d+)", usage)[1]),
-        "wgmma": "wgmma.mma_async" in compiled.asm["ptx"],
-        "copies": "cp.async.c" in compiled.asm["ptx"],
-    }))
+def compiled(dtype, width, block_size):
+    dtype = getattr(torch, dtype)
+    element = {torch.bfloat16: "*bf16", torch.float32: "*fp32"}[dtype]
+    for_query, for_key_value = backward_settings(dtype, width)
+    for kernel, settings in (
+        (forward_kernel, forward_settings(dtype, width) | {"BLOCK_T": block_size}),
+        (grad_query_kernel, for_query),
+        (grad_key_value_kernel, for_key_value),
+    ):
+        names = kernel.arg_names
+        options = {name: settings[name] for name in ("num_warps", "num_stages")}
+        constants = dict.fromkeys(("d_k", "d_v", "D_K", "D_V"), width) | dict(CAUSAL=True)
+        constants |= {name: settings[name] for name in ("BLOCK_T", "BLOCK_S")}
+        types = {"T": "i32", "S": "i32", "scale": "fp32", "log_sum_exp": "*fp32", "delta": "*fp32"}
+        types |= dict.fromkeys(constants, "constexpr")
+        source = ASTSource(
+            kernel,
+            signature={name: types.get(name, element) for name in names},
+            constexprs={(names.index(name),): value for name, value in constants.items()},
+            attrs={(i,): [["tt.divisibility", 16]] for i in range(names.index("scale"))},
+        )
+        built = compile(source, target=GPUTarget("cuda", 90, 32), options=options)
+        open(sys.argv[1], "wb").write(built.asm["cubin"])
+        tool = [triton.knobs.nvidia.cuobjdump.path, "--dump-resource-usage", sys.argv[1]]
+        usage = subprocess.run(tool, capture_output=True, text=True, check=True).stdout
+        yield {
+            "kernel": kernel.fn.__name__,
+            "shared": built.metadata.shared,
+            "stack": int(re.search(r"STACK:(\\d+)", usage)[1]),
+            "wgmma": "wgmma.mma_async" in built.asm["ptx"],
+            "copies": "cp.async.c" in built.asm["ptx"],
+        }
+
+for head in json.loads(sys.argv[2]):
+    print(json.dumps([*compiled(*head)]))
 """
+# dtype, width, block_size
+HEADS = (
+    ("bfloat16", 64, 128),
+    ("bfloat16", 128, 128),
+    ("bfloat16", 256, 128),
+    ("float32", 64, 128),
+    ("float32", 128, 32),
+)
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory) -> dict[tuple, list[dict]]:
+    """What the three kernels for each of HEADS take, compiled by one process."""
+    folder = tmp_path_factory.mktemp("compiled")
+    environment = {"TRITON_CACHE_DIR": str(folder / "cache"), "TRITON_INTERPRET": "0"}
+    done = run("-c", COMPILE, folder / "kernel.cubin", json.dumps(HEADS), **environment)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(HEADS, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
 @needs_triton
-@pytest.mark.parametrize(
-    "dtype, width, block_size",
-    [
-        ("bfloat16", 64, 128),
-        ("bfloat16", 128, 128),
-        ("bfloat16", 256, 128),
-        ("float32", 64, 128),
-        ("float32", 128, 32),
-    ],
-)
-def test_the_kernels_compile_for_a_hopper_gpu(tmp_path, dtype, width, block_size):
+@pytest.mark.parametrize("dtype, width, block_size", HEADS)
+def test_the_kernels_compile_for_a_hopper_gpu(compiled, dtype, width, block_size):
     """With asynchronous copies, the tensor cores' instruction, and nothing spilled."""
-    environment = {"TRITON_CACHE_DIR": str(tmp_path / "cache"), "TRITON_INTERPRET": "0"}
-    arguments = tmp_path / "kernel.cubin", dtype, str(width), str(block_size)
-    done = run("-c", COMPILE, *arguments, **environment)
-    assert done.returncode == 0, done.stderr
-    kernels = [json.loads(line) for line in done.stdout.splitlines()]
+    kernels = compiled[dtype, width, block_size]
     assert len(kernels) == 3
     for used in kernels:
         assert used["shared"] <= 227 * 1024  # all that a program has on an H200

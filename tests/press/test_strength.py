@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from book._press import strength
 from book._press.strength import with_answers
 from companion.checks import Verdict
-from tests.checks.answers import RIGHT, WRONG
+from tests.checks.answers import RIGHT, WRONG, chapters
 
+chapters()  # importing them fills the two lists
 PAGE = (Path(__file__).parents[2] / "book" / "exercises" / "strength.md").read_text("utf8")
 
 
@@ -32,10 +34,15 @@ def test_an_exception_is_told_without_its_message_which_python_words_by_version(
     assert "no 3" not in page
 
 
-def test_the_real_checks_are_asked():
+def test_the_real_checks_are_asked(monkeypatch):
+    """On one exercise, for the time that all of them take; each answer has its own tests."""
     wrong = next(answer for answer in WRONG if answer.answer.__name__ == "states_instead")
-    told = wrong.check(wrong.answer).mistake
-    assert told in with_answers(PAGE)
+    for name, answers in {"RIGHT": RIGHT, "WRONG": WRONG}.items():
+        of_one = [answer for answer in answers if answer.check is wrong.check]
+        monkeypatch.setattr(strength, name, of_one)
+    page = with_answers(PAGE)
+    assert wrong.mistake in wrong.check(wrong.answer).mistake and wrong.mistake in page
+    assert page == with_answers(PAGE, lambda answer: answer.check(answer.answer))
 
 
 def test_another_page_is_left_alone():

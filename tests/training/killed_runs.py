@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import torch
+import torch._dynamo  # an optimizer does so, in seconds: here once, not in each that is killed
 
 from companion.models import GPT, GPTConfig
 from companion.training import checkpoints, fit, next_token_loss

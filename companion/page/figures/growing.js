@@ -66,7 +66,7 @@ function render({ model, el }) {
           truth === null ? "✗ " : "✓ ",
           element("b", {}, text || "(nothing)"),
           element("br"),
-          "ln of its probability: in the language ",
+          "log-probability in the language ",
           truth === null ? "−∞" : write(element("span", { "data-name": "truth" }), truth, 1),
           ", in the model ",
           write(element("span", { "data-name": "model" }), model, 1),

@@ -44,6 +44,18 @@ function task({ words, encoder, decoder, both }, { family, hidden, start, size }
   };
 }
 
+/** What the objective makes of a word of the sentence, the `i`th. */
+function fate(words, { family, hidden, start, size }, i) {
+  if (family === ENCODER)
+    return hidden[i] ? "hidden: the model must name it" : "seen by every place";
+  if (family === BOTH) {
+    const cut = i >= start - 1 && i < start - 1 + size;
+    return cut ? "cut out: the decoder writes it" : "read by the encoder";
+  }
+  const before = words.slice(Math.max(0, i - 2), i).join(" ");
+  return `asked for after ${i ? `\u201c${i > 2 ? "\u2026 " : ""}${before}\u201d` : "[BOS]"}`;
+}
+
 const total = ({ questions }) => questions.reduce((sum, { loss }) => sum + loss, 0);
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -84,14 +96,18 @@ function build(root, width, { words }, now) {
   const n = words.length,
     pitch = 36,
     left = 62, // middle of what is read
+    beside = left + 60, // where it is told what becomes of a word
     right = clamp(0.46 * width, 168, 320), // where an answer begins
     room = width - right - 96 - 44; // of a bar
+  const apart = ((n + 3) * pitch + 20) / (n - 1); // of the words, before they are read
   const y = (row, source) => 44 + row * pitch + (source && row >= source ? 20 : 0);
   const heading = (text, x, name) => group(root, { o: 0 }, label(text, x, 14, `cl-quiet ${name}`));
   const heads = [
-    group(root, {}, label("is read", left, 14, "cl-quiet")),
-    heading("is asked for", right, "cl-start"),
-    heading("−log p", width, "cl-end"),
+    [heading("the sentence", left, ""), [SENTENCE]],
+    [heading("what becomes of it", beside, "cl-start"), [SENTENCE]],
+    [heading("is read", left, ""), [READS, LOOKS, ASKED]],
+    [heading("is asked for", right, "cl-start"), [ASKED]],
+    [heading("−log p", width, "cl-end"), [ASKED]],
   ];
   const lines = Array.from({ length: n + 4 }, () =>
     arrow(root, "attention", { x1: left + 40, x2: right - 10, o: 0 }, { head: false }),
@@ -100,6 +116,11 @@ function build(root, width, { words }, now) {
   const texts = words.map((word) => token(word)),
     masks = words.map(() => token("[MASK]")),
     specials = Object.fromEntries(["[CLS]", "[SEP]", "[BOS]"].map((text) => [text, token(text)]));
+  const fates = words.map((_, i) => {
+    const text = label("", 0, 4, "cl-start");
+    text.dataset.name = "fate";
+    return { text, ...group(root, { x: beside, y: y(0) + i * apart, o: 0 }, text) };
+  });
   const answers = [...words, "[EOS]"].map((word) => {
     const name = label(word, 0, 4, "cl-start cl-strong"),
       bar = drawing("rect", { class: "cl-bar-of-answer", x: 62, y: -5, height: 10, rx: 2 }),
@@ -121,12 +142,20 @@ function build(root, width, { words }, now) {
       { rows, source, questions, sees, place } = now(value);
     const most = Math.max(...questions.map(({ loss }) => loss), 1);
     const at = (row) => y(row, source) - 16;
-    heads.slice(1).forEach((head) => head.to({ o: step === ASKED ? 1 : 0 }, { jump }));
+    heads.forEach(([head, steps]) => head.to({ o: steps.includes(step) ? 1 : 0 }, { jump }));
+    fates.forEach(({ text, to }, i) => {
+      text.textContent = fate(words, value, i);
+      text.classList.toggle(
+        "cl-strong",
+        questions.some(({ word }) => word === i),
+      );
+      to({ o: step === SENTENCE ? 1 : 0 }, { jump });
+    });
     const unread = { o: 0 };
     const where = new Map(rows.map((row, j) => [row.mask ?? row.word ?? row.name, j]));
     texts.forEach((text, i) => {
       const row = rows.findIndex(({ word }) => word === i);
-      const home = { y: y(i + 1) - 16, o: 1 };
+      const home = { y: y(0) + i * apart - 16, o: 1 };
       text.to(step === SENTENCE ? home : row < 0 ? unread : { y: at(row), o: 1 }, { jump });
     });
     masks.forEach((mask, i) => {
