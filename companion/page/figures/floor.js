@@ -170,7 +170,12 @@ function render({ model, el }) {
   frame(
     el,
     "A floor through four points",
-    element("div", { class: "cl-controls" }, toggle(state, "auto", "best exponent for me"), exponent),
+    element(
+      "div",
+      { class: "cl-controls" },
+      toggle(state, "auto", "best exponent for me"),
+      exponent,
+    ),
     picture,
     element("div", { class: "cl-controls" }, reveal),
     list,
