@@ -123,7 +123,7 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
             }
             likely = max(agreement, key=agreement.get)
             if agreement[likely] < len(everywhere):
-                likely = f"{idea}; what it gives here is what this mistake gives: {likely}"
+                likely = f"{idea}. One mistake that gives the same result here: {likely}"
             raise Mistake(likely, example)
         fact = _fact(result, expected, optional)
         raise Mistake(f"{fact}: {idea}" if fact else idea, example)
@@ -136,7 +136,7 @@ def _results(answer: Callable, rungs: Sequence[Rung], name: str) -> dict:
         try:
             results[rung.code] = _value(rung.code, name, answer, learners=True)
         except Exception:
-            continue  # where it raises, nobody can say which mistake it makes
+            continue  # the learner's own: where it raises, nobody can say which mistake it makes
     return results
 
 
@@ -188,11 +188,16 @@ def _arrays_in(x) -> list[np.ndarray]:
 
 
 def _would_be(result, code: str, name: str, wrong: Callable, optional: int) -> bool:
-    """Whether a wrong answer gives this result."""
+    """Whether a wrong answer gives this result.
+
+    It need not take all that the right one takes. Of what it raises, only what comes of its mistake
+    is let pass: a name that is not there would be an error of the check.
+    """
     try:
-        return _alike(result, _value(code, name, wrong), optional)
-    except Exception:  # a wrong answer need not take all that the right one takes
+        given = _value(code, name, wrong)
+    except (Mistake, LookupError, RuntimeError, TypeError, ValueError):
         return False
+    return _alike(result, given, optional)
 
 
 def _alike(result, expected, optional: int = 0) -> bool:

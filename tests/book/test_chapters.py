@@ -114,6 +114,12 @@ def test_cells_are_short(notebook):
         assert len(cell.source.splitlines()) <= 30, cell.source
 
 
+def test_a_chapter_is_read_in_one_sitting(chapter):
+    """Counted strictly: the parts of a formula and of an address are words, too."""
+    texts = [cell.source for cell in chapter.cells if cell.cell_type == "markdown"]
+    assert sum(len(re.findall(r"\w+", text)) for text in texts) <= 3300
+
+
 def test_the_kernel_is_any_python(notebook):
     assert notebook.metadata.kernelspec.name == "python3"
     assert set(notebook.metadata) <= {"kernelspec", "language_info"}

@@ -6,6 +6,7 @@ console or an uncaught exception fails it.
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -69,8 +70,8 @@ def address(request: pytest.FixtureRequest, site: Path) -> str:
     return site.as_uri() if request.param == "file" else request.getfixturevalue("http_address")
 
 
-@pytest.fixture
-def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
+@contextmanager
+def opening(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
     """`open_page(url, **options)` -> a loaded, typeset page; options of a Playwright context."""
     contexts, complaints = [], []
 
@@ -104,13 +105,20 @@ def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
 
 
 @pytest.fixture
-def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
-    """`show(figure, **options)` -> a page with that figure; a complaint of the browser fails."""
+def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
+    """Opens pages for one test."""
+    with opening(browser, site) as open_page:
+        yield open_page
+
+
+@contextmanager
+def showing(browser: Browser, folder: Path) -> Iterator[Callable[..., Page]]:
+    """`show(figure, **options)` -> a page in that folder with the figure alone."""
     contexts, complaints = [], []
 
     def show(figure: LiveFigure, **options) -> Page:
-        (tmp_path / "figures.js").write_text(bundle(), "utf8")
-        (tmp_path / "page.html").write_text(PAGE.format(figure.to_html()), "utf8")
+        (folder / "figures.js").write_text(bundle(), "utf8")
+        (folder / "page.html").write_text(PAGE.format(figure.to_html()), "utf8")
         context = browser.new_context(**options)
         contexts.append(context)
         page = context.new_page()
@@ -123,10 +131,17 @@ def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
                 request.url.startswith(("file:", "blob:")) or complaints.append(request.url)
             ),
         )
-        page.goto((tmp_path / "page.html").as_uri())
+        page.goto((folder / "page.html").as_uri())
         return page
 
     yield show
     for context in contexts:
         context.close()
     assert not complaints
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Shows figures to one test; a complaint of the browser fails it."""
+    with showing(browser, tmp_path) as show:
+        yield show

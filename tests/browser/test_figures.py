@@ -7,7 +7,6 @@ Each stands alone on a small page from the disk, with the script that the book p
 import math
 import re
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +14,7 @@ from playwright.sync_api import expect
 
 from companion.page import path_figure
 from companion.page.live import LiveFigure, bundle, figure_names, without_repetition
+from tests.browser.conftest import showing
 from tests.browser.reading import PAGE, close, numbers, press
 
 pytestmark = pytest.mark.browser
@@ -24,32 +24,47 @@ EXAMPLES = {
 }
 
 
-@pytest.fixture(params=EXAMPLES)
+WITH_NUMBERS = [name for name, example in EXAMPLES.items() if example.numbers]
+
+
+@pytest.fixture(scope="module", params=EXAMPLES)
 def figure(request) -> LiveFigure:
     return EXAMPLES[request.param].make()
 
 
-@pytest.fixture(params=[name for name in EXAMPLES if EXAMPLES[name].numbers])
-def figure_of_numbers(request) -> LiveFigure:
-    return EXAMPLES[request.param].make()
+@pytest.fixture(scope="module")
+def phone(browser, figure, tmp_path_factory):
+    """The figure on a small phone, shown once for all that is asked of it."""
+    with showing(browser, tmp_path_factory.mktemp("figure")) as show:
+        yield show(figure, viewport={"width": 360, "height": 740})
 
 
-def test_every_control_has_a_name_and_changes_are_announced(show, figure):
-    page = show(figure)
-    unnamed = page.locator("input, select, button").evaluate_all(
+def test_every_control_has_a_name_and_changes_are_announced(phone):
+    unnamed = phone.locator("input, select, button").evaluate_all(
         "nodes => nodes.filter((n) => !(n.labels?.length || n.ariaLabel || n.textContent))"
         ".map((n) => n.outerHTML)"
     )
     assert unnamed == []
-    assert page.locator("output[aria-live=polite]").count() == 1
-    assert page.get_by_role("status").inner_text()
-    assert page.get_by_role("group").first.get_attribute("aria-label")
+    assert phone.locator("output[aria-live=polite]").count() == 1
+    assert phone.get_by_role("status").inner_text()
+    assert phone.get_by_role("group").first.get_attribute("aria-label")
+
+
+@pytest.mark.parametrize("figure", WITH_NUMBERS, indirect=True)
+def test_without_javascript_the_first_numbers_stand_there(phone, figure, show):
+    plain = show(figure, java_script_enabled=False)
+    cells = plain.locator(".companion-live > table td").all_inner_texts()
+    assert plain.locator("caption").count() == 1 and cells
+    shown = phone.locator("[data-value]").evaluate_all(
+        "nodes => nodes.map((n) => +n.dataset.value)"
+    )
+    first = next(float(cell) for cell in cells if cell)
+    assert any(math.isclose(first, number, abs_tol=6e-4) for number in shown)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_and_nothing_overflows_a_phone(show, figure, scheme):
-    page = show(figure, viewport={"width": 360, "height": 740})
-    page.evaluate(
+def test_text_stands_out_and_nothing_overflows_a_phone(phone, scheme):
+    phone.evaluate(
         "scheme => { document.documentElement.dataset.theme = scheme;"
         " const [ink, quiet, ground] = scheme === 'dark'"
         " ? ['#ced6dd', '#9ca4af', '#121212'] : ['#222832', '#48566b', '#ffffff'];"
@@ -60,9 +75,9 @@ def test_text_stands_out_and_nothing_overflows_a_phone(show, figure, scheme):
         " style.background = ground; }",
         scheme,
     )
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    assert phone.evaluate("document.documentElement.scrollWidth") <= 360
     # contrast of every text with its own background, the WCAG way, colours resolved on a canvas
-    worst = page.evaluate(
+    worst = phone.evaluate(
         """ground => {
         const canvas = document.createElement('canvas');
         const context = canvas.getContext('2d', { willReadFrequently: true });
@@ -102,16 +117,6 @@ def test_reduced_motion_is_respected(show):
     assert moving.locator(bar).first.evaluate(seconds) != "0s"
 
 
-def test_without_javascript_the_first_numbers_stand_there(show, figure_of_numbers):
-    live = show(figure_of_numbers)
-    plain = show(figure_of_numbers, java_script_enabled=False)
-    cells = plain.locator(".companion-live > table td").all_inner_texts()
-    assert plain.locator("caption").count() == 1 and cells
-    shown = live.locator("[data-value]").evaluate_all("nodes => nodes.map((n) => +n.dataset.value)")
-    first = next(float(cell) for cell in cells if cell)
-    assert any(math.isclose(first, number, abs_tol=6e-4) for number in shown)
-
-
 def test_a_figure_that_fails_leaves_its_fallback(browser, tmp_path):
     broken = path_figure().to_html().replace('"words"', '"other"')
     (tmp_path / "figures.js").write_text(bundle(), "utf8")
@@ -141,9 +146,9 @@ def test_figures_that_share_their_numbers_show_them_all(browser, tmp_path):
     page.close()
 
 
-def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure_of_numbers):
+@pytest.mark.parametrize("figure", WITH_NUMBERS, indirect=True)
+def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure):
     """The anywidget module, imported as Jupyter does it, with a stand-in for the kernel's model."""
-    figure = figure_of_numbers
     page, complaints = browser.new_page(), []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
@@ -182,32 +187,3 @@ def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure_
     page.evaluate("close_()")
     assert page.evaluate("listening()") == 0 and complaints == []
     page.close()
-
-
-# ---------------------------------------------------------------- in the book
-
-SITE = Path(__file__).parents[2] / "_build" / "html"
-IN_THE_BOOK = [
-    (page.relative_to(SITE).as_posix(), name)
-    for page in sorted(SITE.glob("book/*.html"))
-    for name in re.findall(r'class="companion-live" data-figure="(\w+)"', page.read_text("utf8"))
-]
-
-
-def test_every_figure_stands_in_the_book(site):
-    assert {name for _, name in IN_THE_BOOK} == set(EXAMPLES)
-
-
-@pytest.mark.parametrize(
-    ("article", "name"), [pair for pair in IN_THE_BOOK if EXAMPLES[pair[1]].numbers]
-)
-def test_a_figure_in_the_book_shows_what_pytorch_computed(open_page, address, article, name):
-    """The table that stands there without JavaScript comes from PyTorch, in full precision."""
-    host = f".companion-live[data-figure={name}]"
-    plain = open_page(f"{address}/{article}", java_script_enabled=False)
-    cells = plain.locator(f"{host} {EXAMPLES[name].table}")
-    expected = torch.tensor([float(cell) for cell in cells.all_inner_texts()])
-    live = open_page(f"{address}/{article}").locator(host)
-    assert live.locator("output[aria-live=polite]").first.inner_text()
-    shown = numbers(live.locator(EXAMPLES[name].numbers))
-    close(shown, expected[: len(shown)], 5e-3)  # weights travel in half precision

@@ -3,16 +3,22 @@
 import gzip
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 import pytest
+import torch
 import yaml
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
 from book._press.path import CHAPTERS
+from tests.browser.conftest import opening
+from tests.browser.reading import close, numbers
+from tests.browser.test_figures import EXAMPLES
 
 pytestmark = pytest.mark.browser
 
@@ -42,22 +48,39 @@ MISLEADING = """() => [...document.querySelectorAll(
 }).map(element => element.outerHTML.slice(0, 120))"""
 
 
-@pytest.fixture(params=PAGES)
-def page(request, address, open_page):
-    """Every page, at both addresses."""
-    return open_page(f"{address}/{request.param}")
+def weight(url: str) -> int:
+    """Bytes of the site's file behind the address, compressed as a web server would."""
+    return len(gzip.compress((SITE / unquote(urlparse(url).path).lstrip("/")).read_bytes(), 6))
 
 
-@pytest.fixture(params=ARTICLES)
-def article(request):
-    """The name of every page that somebody wrote."""
-    return request.param
+@pytest.fixture(scope="module", params=ARTICLES)
+def desktop(request, browser, site, http_address):
+    """Every page that somebody wrote, opened once for all that is asked of it: light, 1280 px."""
+    size = {"width": 1280, "height": 900}
+    with opening(browser, site) as open_page:
+        address = f"{http_address}/{request.param}"
+        yield open_page(address, color_scheme="light", viewport=size)
 
 
-def test_a_page_is_complete_alone(page):
-    # open_page fails for a request to anywhere else and for any error.
-    page.wait_for_load_state("networkidle")
-    assert page.locator("main").count() == 1
+@pytest.fixture(scope="module", params=ARTICLES)
+def phone(request, browser, site, http_address):
+    """The same: dark, 390 px."""
+    size = {"width": 390, "height": 900}
+    with opening(browser, site) as open_page:
+        yield open_page(f"{http_address}/{request.param}", color_scheme="dark", viewport=size)
+
+
+def place(page: Page) -> str:
+    """The page's file, from the site's folder."""
+    return unquote(urlparse(page.url).path).lstrip("/")
+
+
+def in_scheme(page: Page, scheme: str) -> Page:
+    """The page after the reader's system has changed to light or dark."""
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_function("name => document.documentElement.dataset.theme === name", arg=scheme)
+    page.wait_for_function("document.getAnimations().every((a) => a.playState !== 'running')")
+    return page
 
 
 def test_the_first_page_is_the_books_first(open_page, address):
@@ -75,15 +98,6 @@ def test_formulas_are_typeset_with_the_sites_own_fonts(open_page, address):
         "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
     )
     assert any(family.startswith("MJXTEX") for family in loaded), loaded
-
-
-def test_no_formula_is_left_as_source_or_as_an_error(open_page, http_address, article):
-    page = open_page(f"{http_address}/{article}")
-    assert page.locator("mjx-merror").count() == 0
-    text = page.locator("article").inner_text()
-    code = "\n".join(page.locator("article pre, article code").all_inner_texts())
-    for sign in (r"\(", r"\[", "$$", r"\frac", r"\sqrt"):
-        assert text.count(sign) <= code.count(sign), sign
 
 
 def test_search_finds_a_word(open_page, address):
@@ -109,42 +123,97 @@ def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
     assert page.evaluate(ground) == light
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_no_page_breaks_a_rule_of_accessibility(open_page, http_address, article, scheme, width):
-    size = {"width": width, "height": 900}
-    page = open_page(f"{http_address}/{article}", color_scheme=scheme, viewport=size)
+# Pages from the disk and over http: whoever opens them fails for a request to anywhere else and
+# for any error.
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_complete_on_the_disk(open_page, site, name):
+    page = open_page(f"{site.as_uri()}/{name}")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("main").count() == 1
+    for said in page.locator(".companion-live output[aria-live=polite]").all_inner_texts():
+        assert said, "a live figure says nothing"
+
+
+@pytest.mark.parametrize("name", sorted({*PAGES} - {*ARTICLES}))
+def test_a_page_that_nobody_wrote_is_complete(open_page, http_address, name):
+    page = open_page(f"{http_address}/{name}")
+    page.wait_for_load_state("networkidle")
+    assert page.locator("main").count() == 1
+
+
+def test_a_page_is_complete_and_light(desktop):
+    """Its files weigh, compressed, what a reader on a slow line can wait for."""
+    desktop.wait_for_load_state("networkidle")
+    assert desktop.locator("main").count() == 1
+    desktop.evaluate("document.fonts.ready")
+    names = "performance.getEntriesByType('resource').map(entry => entry.name)"
+    urls = {desktop.url, *desktop.evaluate(names)}
+    weights = {url: weight(url) for url in urls if url.startswith("http://127.0.0.1:")}
+    own = sum(size for url, size in weights.items() if "/_static/" not in url)
+    assert own <= 0.3 * MEGABYTE
+    assert sum(weights.values()) <= 0.75 * MEGABYTE, weights
+
+
+def test_no_formula_is_left_as_source_or_as_an_error(desktop):
+    assert desktop.locator("mjx-merror").count() == 0
+    text = desktop.locator("article").inner_text()
+    code = "\n".join(desktop.locator("article pre, article code").all_inner_texts())
+    for sign in (r"\(", r"\[", "$$", r"\frac", r"\sqrt"):
+        assert text.count(sign) <= code.count(sign), sign
+
+
+# Code has thousands of coloured words, of few colours: one of each stays, the others become text.
+PLAIN = """() => {
+  const seen = new Set();
+  for (const word of document.querySelectorAll('.highlight pre span')) {
+    const colour = word.closest('[class*=highlight-]').className + ' ' + word.className;
+    if (seen.has(colour) && !word.firstElementChild) word.replaceWith(word.textContent);
+    seen.add(colour);
+  }
+}"""
+
+
+def broken(page: Page, **options: object) -> list[tuple[str, str]]:
+    """The grave findings of axe: rule and element."""
     # preload: axe would fetch the style sheets again, from where they never were.
-    options = {"resultTypes": ["violations"], "preload": False}
+    options = {"resultTypes": ["violations"], "preload": False, **options}
+    page.evaluate(PLAIN)
     found = Axe().run(page, options=options).response["violations"]
     grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
-    assert [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]] == []
+    return [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_nothing_is_wider_than_a_small_phone(open_page, http_address, article, scheme):
-    size = {"width": 360, "height": 640}
-    page = open_page(f"{http_address}/{article}", viewport=size, color_scheme=scheme)
-    assert page.evaluate(STICKING_OUT) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+def broken_in(page: Page, own: str, other: str) -> list[tuple[str, str]]:
+    """The same in both schemes, between which only colours change."""
+    found = broken(page)
+    found += broken(in_scheme(page, other), runOnly=["color-contrast"])
+    in_scheme(page, own)
+    return found
 
 
-def test_names_for_screen_readers_are_those_on_the_screen(open_page, http_address, article):
-    page = open_page(f"{http_address}/{article}")
-    assert page.evaluate(MISLEADING) == []
+def test_no_page_breaks_a_rule_of_accessibility(desktop):
+    assert broken_in(desktop, "light", "dark") == []
+
+
+def test_names_for_screen_readers_are_those_on_the_screen(desktop):
+    assert desktop.evaluate(MISLEADING) == []
 
 
 WITH_STRIP = [name for name in ARTICLES if name.removeprefix("book/")[:-5] in CHAPTERS]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-@pytest.mark.parametrize("name", WITH_STRIP)
-def test_a_chapter_says_where_it_is_above_its_title(open_page, http_address, name, width):
-    page = open_page(f"{http_address}/{name}", viewport={"width": width, "height": 900})
+def check_strip(page: Page, kind: str, open_page: Callable[..., Page]) -> None:
+    """Where the chapter is in the model stands above its title, which stays where it is."""
+    if place(page) not in WITH_STRIP:
+        assert page.locator("nav.here").count() == 0
+        return
     strip = page.locator("nav.here")
     title = page.locator("article h1")
     assert strip.locator("b").inner_text() == title.evaluate("node => node.firstChild.data")
     (drawing,) = [svg for svg in strip.locator("svg").all() if svg.is_visible()]
-    assert drawing.get_attribute("class") == ("named" if width == 1280 else "small")
+    assert drawing.get_attribute("class") == kind
     assert drawing.locator(".lit").count() > 0
     for box in drawing.locator("rect").all():
         assert box.bounding_box()["height"] >= 24
@@ -154,47 +223,81 @@ def test_a_chapter_says_where_it_is_above_its_title(open_page, http_address, nam
         assert f"book/{target}" in ARTICLES
     # The title stands where it did before any script had run.
     top = title.bounding_box()["y"]
-    plain = open_page(
-        f"{http_address}/{name}",
-        viewport={"width": width, "height": 900},
-        java_script_enabled=False,
-    )
+    plain = open_page(page.url, viewport=page.viewport_size, java_script_enabled=False)
     assert plain.locator("article h1").bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
-def test_every_picture_has_a_text_alternative(open_page, http_address, article):
-    pictures = open_page(f"{http_address}/{article}").locator("article img")
+def test_a_chapter_says_where_it_is_above_its_title(desktop, open_page):
+    check_strip(desktop, "named", open_page)
+
+
+def test_every_picture_has_a_text_alternative(desktop):
+    pictures = desktop.locator("article img")
     for alt in pictures.evaluate_all("all => all.map(img => img.getAttribute('alt'))"):
         assert alt, "a picture has no alternative"
         assert not re.search(r"\.(png|svg)$", alt), alt
 
 
-@pytest.mark.parametrize("name", NOTEBOOKS)
-def test_a_notebook_can_be_opened_in_colab_and_downloaded(open_page, http_address, name):
-    page = open_page(f"{http_address}/{name}.html")
+def test_a_notebook_can_be_opened_in_colab_and_downloaded(desktop):
+    name = place(desktop).removesuffix(".html")
+    buttons = desktop.locator('a[href^="https://colab.research.google.com/"]')
+    if name not in NOTEBOOKS:
+        assert buttons.count() == 0
+        return
     repository = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["repository"]
     path = urlparse(repository["url"]).path
     colab = (
         f"https://colab.research.google.com/github{path}/blob/{repository['branch']}/{name}.ipynb"
     )
-    assert page.locator(f'a[href="{colab}"]').count() >= 1
-    link = page.locator("a.btn-download-source-button").first.get_attribute("href")
+    assert desktop.locator(f'a[href="{colab}"]').count() >= 1
+    link = desktop.locator("a.btn-download-source-button").first.get_attribute("href")
     downloaded = (SITE / name).parent.joinpath(link).read_text("utf8")
     committed = page_source((ROOT / f"{name}.ipynb").read_text("utf8"), ".ipynb")
     assert json.loads(downloaded) == json.loads(committed)
 
 
-def weight(url: str) -> int:
-    """Bytes of the site's file behind the address, compressed as a web server would."""
-    return len(gzip.compress((SITE / unquote(urlparse(url).path).lstrip("/")).read_bytes(), 6))
+def test_every_notebook_is_a_page():
+    assert {f"{name}.html" for name in NOTEBOOKS} <= {*ARTICLES}
 
 
-def test_a_page_is_light(open_page, http_address, article):
-    page = open_page(f"{http_address}/{article}")
-    page.evaluate("document.fonts.ready")
-    names = "performance.getEntriesByType('resource').map(entry => entry.name)"
-    urls = {page.url, *page.evaluate(names)}
-    weights = {url: weight(url) for url in urls if url.startswith(http_address)}
-    own = sum(size for url, size in weights.items() if "/_static/" not in url)
-    assert own <= 0.3 * MEGABYTE
-    assert sum(weights.values()) <= 0.75 * MEGABYTE, weights
+def figures_of(page: Page) -> list[str]:
+    shown = page.locator(".companion-live")
+    return shown.evaluate_all("all => all.map((host) => host.dataset.figure)")
+
+
+def test_every_figure_stands_in_the_book(site):
+    text = "".join((site / name).read_text("utf8") for name in ARTICLES)
+    assert {*re.findall(r'class="companion-live" data-figure="(\w+)"', text)} == {*EXAMPLES}
+
+
+def test_figures_show_what_pytorch_computed(desktop, open_page):
+    """The tables that stand there without JavaScript come from PyTorch, in full precision."""
+    names = [name for name in figures_of(desktop) if EXAMPLES[name].numbers]
+    if not names:
+        return
+    plain = open_page(desktop.url, java_script_enabled=False)
+    for name in names:
+        host = f".companion-live[data-figure={name}]"
+        cells = plain.locator(f"{host} {EXAMPLES[name].table}")
+        expected = torch.tensor([float(cell) for cell in cells.all_inner_texts()])
+        live = desktop.locator(host)
+        assert live.locator("output[aria-live=polite]").first.inner_text()
+        shown = numbers(live.locator(EXAMPLES[name].numbers))
+        close(shown, expected[: len(shown)], 5e-3)  # weights travel in half precision
+
+
+def test_no_page_breaks_one_on_a_phone(phone):
+    assert broken_in(phone, "dark", "light") == []
+
+
+def test_nothing_is_wider_than_a_small_phone(phone):
+    phone.set_viewport_size({"width": 360, "height": 640})
+    sticking_out = phone.evaluate(STICKING_OUT)
+    width = phone.evaluate("document.documentElement.scrollWidth")
+    phone.set_viewport_size({"width": 390, "height": 900})
+    assert sticking_out == []
+    assert width <= 360
+
+
+def test_a_chapter_says_on_a_phone_where_it_is(phone, open_page):
+    check_strip(phone, "small", open_page)

@@ -85,7 +85,7 @@ def test_a_mistake_that_is_known_on_a_rung_is_told_instead_of_the_idea():
 def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the_input_only():
     verdict = halve(lambda x: 2 * x if x.tolist() == [4, 1] else x / 2)
     assert verdict.mistake == (
-        "half of 4 is 2, of 1 it is 0.5; what it gives here is what this mistake gives: it doubles"
+        "half of 4 is 2, of 1 it is 0.5. One mistake that gives the same result here: it doubles"
     )
 
 
@@ -249,6 +249,22 @@ def test_a_broken_reference_is_an_error_of_the_check():
 
     with pytest.raises(KeyError, match="a bug in the check"):
         ladder(HALVES, broken, halve=lambda x: x / 2)
+
+
+@pytest.mark.parametrize("error", [IndexError, KeyError, RuntimeError, TypeError, ValueError])
+def test_a_known_mistake_may_fail_on_an_input(error):
+    def fails(x):
+        raise error
+
+    rungs = [Rung("one half", "halve(1.0)", {"it fails": fails})]
+    with pytest.raises(Mistake, match="one half"):
+        ladder(rungs, lambda x: x / 2, halve=lambda x: x)
+
+
+def test_a_broken_known_mistake_is_an_error_of_the_check():
+    rungs = [Rung("one half", "halve(1.0)", {"it doubles": lambda x: x * missing})]  # noqa: F821
+    with pytest.raises(NameError, match="missing"):
+        ladder(rungs, lambda x: x / 2, halve=lambda x: x)
 
 
 def settings() -> tuple:

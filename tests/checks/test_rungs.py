@@ -64,7 +64,7 @@ def test_a_mistake_is_known_by_its_edit_or_by_the_idea(answer, mistake):
 def test_a_mistake_is_looked_for_on_every_rung():
     """The root of 4 is its half: the root is found out on the second rung only."""
     mistake = halve(lambda x: 2 * x if len(x) > 1 else x / 2).mistake
-    assert mistake.endswith("what it gives here is what this mistake gives: it doubles")
+    assert mistake.endswith("One mistake that gives the same result here: it doubles")
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,13 @@ def test_a_table_is_markdown_with_numbers_in_three_digits(monkeypatch):
     ]
 
 
+def test_a_column_of_words_is_read_from_the_left_and_one_of_numbers_from_the_right(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    table(["name", "what it means", "KL"], [["A", "A word looks ahead.", "∞"], ["B", "", 0.2]])
+    assert shown[0].data.splitlines()[1] == "| :-- | :-- | --: |"
+
+
 def test_a_table_names_a_row_that_does_not_fit():
     with pytest.raises(ValueError, match=r"\['SGD', '0.1'\] has 2 cells for 3 columns"):
         table(["optimizer", "scaled", "raw"], [["SGD", 0.1]])

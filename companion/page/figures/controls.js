@@ -26,8 +26,9 @@ function connect(model) {
       let width = 640; // until the node is laid out
       state.draw((value) => draw(value, width));
       const observer = new ResizeObserver(([entry]) => {
-        if (entry.contentRect.width === 0) return; // hidden
-        width = entry.contentRect.width;
+        const { width: now } = entry.contentRect;
+        if (now === 0 || now === width) return; // hidden, or only its height has changed
+        width = now;
         draw(state.value, width);
       });
       observer.observe(node);

@@ -100,7 +100,7 @@ const sinusoid = (position, width) =>
   );
 
 /** Logits of a vector by an output matrix that is the table of the word vectors. */
-const tiedLogits = (table, vector) => table.map((row) => dot(vector, row));
+const tiedLogits = (table, vector) => linear({ "table.weight": table }, "table", [vector])[0];
 
 /** torch.nn.Linear with the weights `name`.weight and, where there is one, `name`.bias. */
 function linear(weights, name, rows) {
@@ -116,13 +116,19 @@ function linear(weights, name, rows) {
   });
 }
 
-/** companion.nn.MultiHeadAttention: queries from `rows`, keys and values from `memory`.
+/** What a companion.nn.MultiHeadAttention holds of the rows that it attends to. */
+const keysAndValues = (weights, name, rows) => ({
+  key: linear(weights, `${name}.k_proj`, rows),
+  value: linear(weights, `${name}.v_proj`, rows),
+});
+
+/** companion.nn.MultiHeadAttention: queries from `rows`, keys and values from `memory`, its rows or what
+    keysAndValues made of them.
     allowed(i, j) says what may be attended to; a head whose `on` is false contributes nothing.
     Returns { output, weights: [head][query][key] }. */
 function multiHead(weights, name, rows, memory, numHeads, { allowed = () => true, on = [] } = {}) {
   const query = linear(weights, `${name}.q_proj`, rows);
-  const key = linear(weights, `${name}.k_proj`, memory);
-  const value = linear(weights, `${name}.v_proj`, memory);
+  const { key, value } = Array.isArray(memory) ? keysAndValues(weights, name, memory) : memory;
   const of = (matrix, head) => {
     const width = matrix[0].length / numHeads;
     return matrix.map((row) => row.slice(head * width, (head + 1) * width));
@@ -227,9 +233,10 @@ function encoderBlocks(weights, name, count, rows, options) {
 }
 
 /** companion.nn.DecoderBlock. `allowed` rules the self-attention, causal unless told otherwise,
-    `memoryAllowed` the attention to `memory`. Returns { output, weights, crossWeights }, and in between
-    what the three sub-layers add, `attended`, `crossed` and `fed`, and the stream after the first and
-    after the second, `middle` and `upper`. */
+    `memoryAllowed` the attention to `memory`, as multiHead takes it. With a `cache`, the keys and values
+    of the places before, `rows` is one more place, whose own are appended.
+    Returns { output, weights, crossWeights }, and in between what the three sub-layers add, `attended`,
+    `crossed` and `fed`, and the stream after the first and after the second, `middle` and `upper`. */
 function decoderBlock(
   weights,
   name,
@@ -242,13 +249,21 @@ function decoderBlock(
     eps = 1e-5,
     allowed = (i, j) => j <= i,
     memoryAllowed,
+    cache,
   },
 ) {
   const { before, after } = norms(weights, name, normFirst, eps);
   const attend = (part, query, source, rule) =>
     multiHead(weights, `${name}.${part}`, query, source, numHeads, { allowed: rule });
   const read = before(1, rows);
-  const self = attend("self_attention", read, read, allowed);
+  if (cache) {
+    const own = keysAndValues(weights, `${name}.self_attention`, read);
+    cache.key.push(...own.key);
+    cache.value.push(...own.value);
+  }
+  const self = cache
+    ? attend("self_attention", read, cache)
+    : attend("self_attention", read, read, allowed);
   const middle = after(1, add(rows, self.output));
   const cross = attend("cross_attention", before(2, middle), memory, memoryAllowed);
   const upper = after(2, add(middle, cross.output));
@@ -361,16 +376,47 @@ function decodeTokens({ weights, num_layers: numLayers, block }, ids, memory) {
   return { blocks, logits: x.map((row) => tiedLogits(weights["token_embedding.weight"], row)) };
 }
 
-/** The most probable word, then the most probable after it, until [EOS]. */
+/** What decoderBlock returned for one place after the other, as it returns it for all at once: no word
+    looks to its right. */
+function together(places) {
+  const rows = (part) => places.map((place) => place[part][0]);
+  const maps = (part) =>
+    places.at(-1)[part].map((last, head) =>
+      places.map((place) => {
+        const shares = place[part][head][0];
+        return [...shares, ...Array(last[0].length - shares.length).fill(0)];
+      }),
+    );
+  return {
+    ...Object.fromEntries(Object.keys(places[0]).map((part) => [part, rows(part)])),
+    weights: maps("weights"),
+    crossWeights: maps("crossWeights"),
+  };
+}
+
+/** The most probable word, then the most probable after it, until [EOS]; each place is read once. */
 function greedyTranslation(data, source) {
+  const { weights, num_layers: numLayers, block } = data;
   const ids = source.map((word) => data.words.indexOf(word));
   const encoded = encodeTokens(data, ids);
   const memory = encoded.at(-1).output;
-  const target = [data.bos_id];
-  let decoded;
+  const layers = Array.from({ length: numLayers }, (_, i) => ({
+    name: `decoder_blocks.${i}`,
+    cache: { key: [], value: [] },
+    crossed: keysAndValues(weights, `decoder_blocks.${i}.cross_attention`, memory),
+    places: [],
+  }));
+  const target = [data.bos_id],
+    logits = [];
   do {
-    decoded = decodeTokens(data, target, memory);
-    target.push(argmax(decoded.logits[target.length - 1]));
+    const [vector] = embedTokens(weights, target.slice(-1));
+    let x = add([vector], [sinusoid(logits.length, vector.length)]);
+    for (const { name, cache, crossed, places } of layers) {
+      places.push(decoderBlock(weights, name, x, crossed, { ...block, cache }));
+      x = places.at(-1).output;
+    }
+    logits.push(tiedLogits(weights["token_embedding.weight"], x[0]));
+    target.push(argmax(logits.at(-1)));
   } while (target.at(-1) !== data.eos_id && target.length < data.longest_target);
   return {
     source,
@@ -379,9 +425,9 @@ function greedyTranslation(data, source) {
     read: target.slice(0, -1), // what the decoder was given: [BOS], then its own words
     encoded,
     memory,
-    decoded: decoded.blocks,
-    logits: decoded.logits,
-    probabilities: decoded.logits.map(softmax),
+    decoded: layers.map(({ places }) => together(places)),
+    logits,
+    probabilities: logits.map(softmax),
   };
 }
 
