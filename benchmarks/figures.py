@@ -20,12 +20,15 @@ from pathlib import Path
 from measuring import machine, print_table
 from playwright.sync_api import Browser, CDPSession
 
+from book._press.path import with_chapters
 from book._press.printed import chromium
 from companion.page.live import bundle
 from tests.browser.reading import PAGE
 from tests.browser.test_figures import EXAMPLES
 
-EXECUTED = Path(__file__).parents[1] / "_build" / "executed" / "book"
+ROOT = Path(__file__).parents[1]
+EXECUTED = ROOT / "_build" / "executed" / "book"
+FIGURE = re.compile(r'<div class="companion-live" data-figure="(\w+)"')
 CHANGES = 50
 FRAME = 16  # ms
 
@@ -57,13 +60,18 @@ CHANGE = """turn => {
 
 def in_the_book() -> dict[str, tuple[str, str]]:
     """Figure -> a chapter that shows it and the HTML there, as last executed."""
-    found = {}
+    found, newest = {}, {}
     for file in sorted(EXECUTED.rglob("*.json"), key=lambda file: file.stat().st_mtime):
+        newest[f"book/{file.parent.relative_to(EXECUTED)}.ipynb"] = str(file)
         for outputs in json.loads(file.read_text("utf8"))["outputs"]:
             for output in outputs:
                 html = "".join(output.get("data", {}).get("text/html", ""))
-                if name := re.match(r'<div class="companion-live" data-figure="(\w+)"', html):
+                if name := FIGURE.match(html):
                     found[name[1]] = file.parent.name, html
+    if newest:  # the index has a scene that the press makes from a chapter's outputs
+        index = with_chapters((ROOT / "book" / "index.md").read_text("utf8"), ROOT, newest)
+        scene = FIGURE.search(index)
+        found[scene[1]] = "index", index[scene.start() :].partition("\n")[0]
     return found
 
 

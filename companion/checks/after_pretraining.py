@@ -71,7 +71,7 @@ PASS_AT_K = [
         },
     ),
     Rung(
-        "k times the share counts picks with two right answers twice",
+        "two right among five, three picked: of the ten picks only one holds no right answer",
         "right, tries, k = 2, 5, 3\npass_at_k(right, tries, k)",
         {
             "k times the share counts picks with two right answers twice": _grows_evenly,

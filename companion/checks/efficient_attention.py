@@ -262,7 +262,7 @@ a window of 1: every query sees its own key and no other
 windows of 2 and 3
     window_mask(4, 4, 2), window_mask(5, 5, 3)
 it is made of True and False
-    np.asarray(window_mask(3, 3, 2)).dtype
+    np.asarray(window_mask(3, 3, 2)).dtype == bool
   - it is made of numbers; a mask is boolean
     return (back >= 0) & (back < window) => return ((back >= 0) & (back < window)).float()
 one new query behind four cached keys: the last query is at the place of the last key

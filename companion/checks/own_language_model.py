@@ -144,6 +144,10 @@ TOKENIZER_RUNGS = [
         'Tokenizer("aa aa", 258).encode("aaa")',
     ),
     Rung(
+        "when every word is one token, there is nothing left to merge",
+        'len(Tokenizer("ab ab", 1000))',
+    ),
+    Rung(
         "no token reaches from one word into the next; the space belongs to the word behind it",
         'Tokenizer("a b a b a b a b", 400).encode("a b")',
         {"merges reach across words": _AcrossWords},
@@ -156,10 +160,6 @@ TOKENIZER_RUNGS = [
         "encoding makes the merges in the order in which they were learned",
         'Tokenizer("bc\\nbc\\nbc\\nab\\nab", 259).encode("abc")',
         {"the leftmost known pair is merged, not the one that was learned first": _FromTheLeft},
-    ),
-    Rung(
-        "when every word is one token, there is nothing left to merge",
-        'len(Tokenizer("ab ab", 1000))',
     ),
     Rung(
         "what is decoded is what was encoded",
@@ -333,6 +333,11 @@ def _late(x: torch.Tensor, past: int) -> torch.Tensor:
     return ours.rotate(x, 0)
 
 
+def _keep_the_newest(cache: dict, k: torch.Tensor, v: torch.Tensor) -> None:
+    past = cache["k"].shape[2] if cache else 0
+    cache.update(k=k[:, :, past:], v=v[:, :, past:])
+
+
 A = f"layer = Attention(4, 1)\n{SET.format('layer')}"
 A2 = f"layer = Attention(8, 2)\n{SET.format('layer')}"
 
@@ -399,6 +404,16 @@ ATTENTION_RUNGS = [
             ),
             "with a cache, a new query sees the first key only": _attention_like(
                 mask=lambda T, past: torch.ones(T, past + T, dtype=torch.bool).tril()
+            ),
+        },
+    ),
+    Rung(
+        "the cache grows with every step: the second new position sees all before it, too",
+        f"x = torch.randn(1, 5, 4)\n{A}cache = {{}}\n"
+        "before = layer(x[:, :3], cache), layer(x[:, 3:4], cache)\nlayer(x[:, 4:], cache)",
+        {
+            "only the newest keys and values are kept; the cache must grow with every step": (
+                _attention_like(keep=_keep_the_newest)
             ),
         },
     ),
@@ -663,6 +678,11 @@ def _probabilities_like(
     return wrong
 
 
+def _top_p_first(logits, temperature=1.0, top_k=None, top_p=None):
+    p = ours.next_probabilities(logits, temperature, None, top_p)
+    return ours.next_probabilities(p.log(), 1.0, top_k)
+
+
 Z = "z = torch.tensor([0.5, 0.1, 0.4]).log()\n"
 PROBABILITY_RUNGS = [
     Rung("temperature 1 and no cut: a softmax", f"{Z}next_probabilities(z)"),
@@ -677,14 +697,18 @@ PROBABILITY_RUNGS = [
         },
     ),
     Rung(
-        "top-k keeps the k most probable tokens, and what is left sums to 1",
-        f"{Z}next_probabilities(z, 1.0, 2)",
+        "top-k with k = 1 leaves the most probable token, with probability 1",
+        f"{Z}next_probabilities(z, 1.0, 1)",
         {
-            "what is left does not sum to 1": _probabilities_like(rescale=False),
+            "top-k is not used": _probabilities_like(keep=lambda k: 99),
             "one token too many is kept": _probabilities_like(keep=lambda k: k + 1),
+            "what is left does not sum to 1": _probabilities_like(rescale=False),
         },
     ),
-    Rung("top-k with k = 1 leaves the best token", f"{Z}next_probabilities(z, 1.0, 1)"),
+    Rung(
+        "top-k keeps the k most probable tokens, and what is left sums to 1",
+        f"{Z}next_probabilities(z, 1.0, 2)",
+    ),
     Rung(
         "top-p keeps as few tokens as together reach p: the one that reaches it belongs to them",
         f"{Z}next_probabilities(z, 1.0, None, 0.55)",
@@ -704,6 +728,11 @@ PROBABILITY_RUNGS = [
     Rung(
         "p is reached by what temperature has made of the probabilities",
         f"{Z}next_probabilities(z, 0.25, None, 0.65)",
+    ),
+    Rung(
+        "with both cuts, top-k is first: p is reached by what top-k has left and scaled",
+        f"{Z}next_probabilities(z, 1.0, 2, 0.52)",
+        {"top-p cuts before top-k; top-k is first": _top_p_first},
     ),
     Rung(
         "every row of a batch has its own order",

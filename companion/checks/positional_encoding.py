@@ -250,10 +250,10 @@ def _check_row(seen: torch.Tensor, where: str) -> None:
     distances = len(seen) - 1 - (seen == seen.max()).nonzero()[:, 0]
     if distances.tolist() == [3]:
         return
-    if seen[-4] == seen.min() < seen.max():
+    if (seen == seen.min()).nonzero()[:, 0].tolist() == [len(seen) - 4]:
         raise Mistake(
-            "the penalty is largest at distance 3: a bias is added to the scores, so a penalty is "
-            "a negative number",
+            "the bias is smallest at distance 3: it is added to the scores, so what is favoured "
+            "needs the largest, and a penalty is a negative number",
             example,
         )
     if seen.min() == seen.max():
@@ -263,16 +263,14 @@ def _check_row(seen: torch.Tensor, where: str) -> None:
         )
     if distances.tolist() == [0]:
         raise Mistake(
-            "the penalty is smallest at distance 0, the query's own place, as in ALiBi; it should "
-            "grow in both directions from 3: (distance - 3).abs(), where distance is i - j",
+            "the bias is largest at distance 0, the query's own place, as in ALiBi; it should fall "
+            "in both directions from 3: -(distance - 3).abs(), where distance is i - j",
             example,
         )
     if len(distances) > 1:
         raise Mistake(
-            f"the penalty is smallest at {len(distances)} distances at once, {distances.tolist()}; "
+            f"the bias is largest at {len(distances)} distances at once, {distances.tolist()}; "
             "it should be at 3 only",
             example,
         )
-    raise Mistake(
-        f"the penalty is smallest at distance {distances.item()}; it should be at 3", example
-    )
+    raise Mistake(f"the bias is largest at distance {distances.item()}; it should be at 3", example)

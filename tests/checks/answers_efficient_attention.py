@@ -305,6 +305,11 @@ def a_float_mask(T, S, window):
     return by_distance(T, S, window).float()
 
 
+@wrong(window_mask, "it is made of numbers; a mask is boolean")
+def an_integer_mask(T, S, window):
+    return by_distance(T, S, window).int()
+
+
 # 4. A cache that forgets
 
 

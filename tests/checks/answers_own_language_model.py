@@ -140,6 +140,14 @@ class LearnsOnePlace(CountsAgain):
         del self.merge
 
 
+@wrong(tokenizer, "when this was tried: when every word is one token")
+class NeedsAPair(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__(text, vocab_size)
+        if len(self.pieces) < vocab_size:
+            max(())
+
+
 @wrong(tokenizer, "numbers of characters, not of bytes")
 class CodePoints(CountsAgain):
     def encode(self, text):
@@ -511,6 +519,15 @@ class MixedUp(ByHand):
 class Forgetful(ByHand):
     def kept(self, k, v):
         return k[:, :, -1:], v[:, :, -1:]
+
+
+@wrong(attention, "only the newest keys and values are kept")
+class KeepsTheNew(ByHand):
+    def forward(self, x, cache=None):
+        y = super().forward(x, cache)
+        for name, kept in (cache or {}).items():
+            cache[name] = kept[:, :, -x.shape[1] :]
+        return y
 
 
 @wrong(attention, "as if it were the first")
@@ -916,7 +933,25 @@ def in_order_of_the_sort(logits, temperature=1.0, top_k=None, top_p=None):
     return sorted_back(logits, temperature, top_k, top_p).sort(-1, descending=True).values
 
 
-@wrong(probabilities, "top-k with k = 1 leaves the best token")
+@wrong(probabilities, "top-k is not used")
+def without_k(logits, temperature=1.0, top_k=None, top_p=None):
+    return sorted_back(logits, temperature, None, top_p)
+
+
+@wrong(probabilities, "top-k keeps the k most probable tokens")
+def one_or_all(logits, temperature=1.0, top_k=None, top_p=None):
+    return sorted_back(logits, temperature, top_k and 1, top_p)
+
+
+@wrong(probabilities, "top-p cuts before top-k")
+def both_from_the_start(logits, temperature=1.0, top_k=None, top_p=None):
+    p = (logits / temperature).softmax(-1)
+    p = p * (sorted_back(logits, temperature, top_k) > 0)
+    p = p * (sorted_back(logits, temperature, None, top_p) > 0)
+    return p / p.sum(-1, keepdim=True)
+
+
+@wrong(probabilities, "top-k with k = 1 leaves the most probable token")
 def one_is_no_cut(logits, temperature=1.0, top_k=None, top_p=None):
     return sorted_back(logits, temperature, top_k if top_k != 1 else None, top_p)
 

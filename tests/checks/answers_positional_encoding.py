@@ -118,12 +118,12 @@ def always_on_the_cpu(length, device):
     return -torch.ones(2, 1, 1) * (distance - 3).abs()
 
 
-@wrong(three_back_bias, "smallest at distance 0")
+@wrong(three_back_bias, "largest at distance 0")
 def alibi(length, device):
     return alibi_bias(4, length, device=device)
 
 
-@wrong(three_back_bias, "largest at distance 3")
+@wrong(three_back_bias, "smallest at distance 3")
 def not_negative(length, device):
     return -absolute_value(length, device)
 
@@ -133,12 +133,17 @@ def three_ahead(length, device):
     return -(distance(length, device) + 3.0).abs().expand(4, -1, -1)
 
 
-@wrong(three_back_bias, "smallest at distance 2; it should be at 3")
+@wrong(three_back_bias, "largest at distance 2; it should be at 3")
 def off_by_one(length, device):
     return -(distance(length, device) - 2.0).abs().expand(4, -1, -1)
 
 
-@wrong(three_back_bias, "smallest at 2 distances at once, [4, 2]")
+@wrong(three_back_bias, "largest at distance 2; it should be at 3")
+def a_bonus_for_the_wrong_distance(length, device):
+    return (distance(length, device) == 2).float().expand(4, -1, -1)
+
+
+@wrong(three_back_bias, "largest at 2 distances at once, [4, 2]")
 def between_two_and_four(length, device):
     return -((distance(length, device) - 3.0).abs() - 1).abs().expand(2, -1, -1)
 

@@ -6,17 +6,24 @@ const ROW = 50,
 /** What a log-probability is divided by (companion.generation.search.penalty). */
 const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
 
-/** From a beginning, a list of ids, to the log-probabilities of what follows; each computed once. */
+/** From a beginning, a list of ids, to the log-probabilities of what follows. Each beginning is read
+    once, and only its last word: what the decoder holds of the words before is copied. */
 function reader(data, source) {
   const memory = encodeTokens(data, source).at(-1).output,
-    known = new Map();
-  return (ids) => {
+    known = new Map([["", { held: heldAtFirst(data, memory) }]]);
+  const read = (ids) => {
     const key = ids.join();
     if (!known.has(key)) {
-      known.set(key, softmax(decodeTokens(data, ids, memory).logits.at(-1)).map(Math.log));
+      const held = read(ids.slice(0, -1)).held.map(({ cache, ...layer }) => ({
+        ...layer,
+        cache: { key: [...cache.key], value: [...cache.value] },
+      }));
+      const { logits } = decodeNext(data, held, ids.at(-1));
+      known.set(key, { held, shares: softmax(logits).map(Math.log) });
     }
     return known.get(key);
   };
+  return (ids) => read(ids).shares;
 }
 
 /** companion.generation.beam_search, with all that it kept: rows[t] is the beam after t words, each

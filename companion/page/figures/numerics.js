@@ -364,18 +364,6 @@ function encodeTokens({ weights, num_layers: numLayers, block }, ids) {
   return encoderBlocks(weights, "encoder_blocks", numLayers, read, block);
 }
 
-/** What decoderBlock returns of each `block`, and the `logits` [place][word] for what follows each of
-    the target's words. */
-function decodeTokens({ weights, num_layers: numLayers, block }, ids, memory) {
-  let x = withPositions(embedTokens(weights, ids));
-  const blocks = [];
-  for (let layer = 0; layer < numLayers; layer++) {
-    blocks.push(decoderBlock(weights, `decoder_blocks.${layer}`, x, memory, block));
-    x = blocks.at(-1).output;
-  }
-  return { blocks, logits: x.map((row) => tiedLogits(weights["token_embedding.weight"], row)) };
-}
-
 /** What decoderBlock returned for one place after the other, as it returns it for all at once: no word
     looks to its right. */
 function together(places) {
@@ -394,30 +382,41 @@ function together(places) {
   };
 }
 
+/** What a decoder holds before its first word: for every block its `name`, the keys and values of what
+    it has read, none yet, and those of the memory. */
+const heldAtFirst = ({ weights, num_layers: numLayers }, memory) =>
+  Array.from({ length: numLayers }, (_, i) => {
+    const name = `decoder_blocks.${i}`;
+    const crossed = keysAndValues(weights, `${name}.cross_attention`, memory);
+    return { name, crossed, cache: { key: [], value: [] } };
+  });
+
+/** One more word for a decoder, which then holds it, too: what decoderBlock returns of each block for
+    this place, and the `logits` of what follows. */
+function decodeNext({ weights, block }, held, id) {
+  const [vector] = embedTokens(weights, [id]);
+  let x = add([vector], [sinusoid(held[0].cache.key.length, vector.length)]);
+  const blocks = held.map(({ name, crossed, cache }) => {
+    const passed = decoderBlock(weights, name, x, crossed, { ...block, cache });
+    x = passed.output;
+    return passed;
+  });
+  return { blocks, logits: tiedLogits(weights["token_embedding.weight"], x[0]) };
+}
+
 /** The most probable word, then the most probable after it, until [EOS]; each place is read once. */
 function greedyTranslation(data, source) {
-  const { weights, num_layers: numLayers, block } = data;
   const ids = source.map((word) => data.words.indexOf(word));
   const encoded = encodeTokens(data, ids);
   const memory = encoded.at(-1).output;
-  const layers = Array.from({ length: numLayers }, (_, i) => ({
-    name: `decoder_blocks.${i}`,
-    cache: { key: [], value: [] },
-    crossed: keysAndValues(weights, `decoder_blocks.${i}.cross_attention`, memory),
-    places: [],
-  }));
+  const held = heldAtFirst(data, memory);
   const target = [data.bos_id],
-    logits = [];
+    places = [];
   do {
-    const [vector] = embedTokens(weights, target.slice(-1));
-    let x = add([vector], [sinusoid(logits.length, vector.length)]);
-    for (const { name, cache, crossed, places } of layers) {
-      places.push(decoderBlock(weights, name, x, crossed, { ...block, cache }));
-      x = places.at(-1).output;
-    }
-    logits.push(tiedLogits(weights["token_embedding.weight"], x[0]));
-    target.push(argmax(logits.at(-1)));
+    places.push(decodeNext(data, held, target.at(-1)));
+    target.push(argmax(places.at(-1).logits));
   } while (target.at(-1) !== data.eos_id && target.length < data.longest_target);
+  const logits = places.map((place) => place.logits);
   return {
     source,
     target: target.slice(1).map((id) => data.words[id]),
@@ -425,7 +424,7 @@ function greedyTranslation(data, source) {
     read: target.slice(0, -1), // what the decoder was given: [BOS], then its own words
     encoded,
     memory,
-    decoded: layers.map(({ places }) => together(places)),
+    decoded: held.map((_, i) => together(places.map(({ blocks }) => blocks[i]))),
     logits,
     probabilities: logits.map(softmax),
   };
