@@ -3,9 +3,9 @@
     python benchmarks/debugging.py the_model 60 > benchmarks/debugging_the_model.md
     python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
     python benchmarks/debugging.py beyond_language 60 > benchmarks/debugging_beyond_language.md
-    python benchmarks/debugging.py own_language_model 60 > benchmarks/debugging_own_language_model.md
 
-The number is that of the steps of each run: a symptom that is there after 60 steps need not wait.
+and own_language_model as beyond_language. The number is that of the steps of each run: a symptom
+that is there after 60 steps need not wait.
 
 Every fault is put into the program of the page, and every symptom is measured in every run: with
 its own fault it must lie beyond its bound, with another fault or with none on the near side.
