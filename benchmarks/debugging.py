@@ -2,6 +2,7 @@
 
     python benchmarks/debugging.py the_model 60 > benchmarks/debugging_the_model.md
     python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
+    python benchmarks/debugging.py beyond_language 60 > benchmarks/debugging_beyond_language.md
 
 The number is that of the steps of each run: a symptom that is there after 60 steps need not wait.
 

@@ -39,6 +39,7 @@ CHAPTERS = {
     "running_a_language_model": ("written", "masked", "ffn2", "out", "loop"),
     "inside_a_language_model": ("masked", "out"),
     "own_language_model": ("written", "masked", "ffn2", "out", "loop"),
+    "scaling": ("written", "out"),
     "after_pretraining": ("written", "out", "loop"),
 }
 

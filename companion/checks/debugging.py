@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from companion.checks.exercise import Mistake, NotAttempted
 from companion.checks.verdict import Verdict
+from companion.debugging import beyond_language as beyond
 from companion.debugging import the_idea as idea
 from companion.debugging import the_model as model
 from companion.debugging.fault import Fault, named
@@ -46,6 +47,17 @@ def the_idea(run, name) -> str:
         name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
     """
     return _diagnosed(run, idea.Run, name, idea.FAULTS)
+
+
+@_diagnosis
+def beyond_language(run, name) -> str:
+    """Check what a reader says is wrong with her run of `companion.debugging.beyond_language`.
+
+    Args:
+        run: as `train` returned it.
+        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
+    """
+    return _diagnosed(run, beyond.Run, name, beyond.FAULTS)
 
 
 def _diagnosed(run, kind: type, name, faults: Sequence[Fault]) -> str:

@@ -6,12 +6,20 @@ from functools import cache
 import pytest
 
 from companion import checks
-from companion.debugging import dictionary, language_model, the_idea, the_model
+from companion.debugging import (
+    beyond_language,
+    dictionary,
+    forecaster,
+    language_model,
+    the_idea,
+    the_model,
+)
 from companion.debugging.fault import SOUND, Fault, altered, fault_of, named
 
 PAGES = {
     the_model: (language_model, checks.debugging.the_model, 60),
     the_idea: (dictionary, checks.debugging.the_idea, 60),
+    beyond_language: (forecaster, checks.debugging.beyond_language, 60),
 }
 CASES = [(page, fault) for page in PAGES for fault in (None, *page.FAULTS)]
 every_case = pytest.mark.parametrize(
