@@ -132,3 +132,58 @@ the size of a head in the paper
     traffic(1024, 64, 256)
 """,
 )
+
+
+@exercise
+def position_tiles(answer) -> str:
+    """Check `position_tiles(positions)`: how similar each patch's position vector is to all others.
+
+    `positions` (1 + n², d) has the class token's vector first, then those of the patches of a grid
+    of n by n, row by row. Of the result (n, n, n, n), the entry [r, c] is a picture of the grid:
+    the cosines between the patch in row r and column c and every patch.
+    """
+    ladder(POSITION_TILES, _position_tiles, position_tiles=answer)
+    return (
+        "grids of two and of five rows, long and short vectors, opposite ones, the order of patches"
+    )
+
+
+def _position_tiles(positions):
+    patches = positions[1:]
+    side = round(len(patches) ** 0.5)
+    unit = patches / patches.norm(dim=1, keepdim=True)
+    return (unit @ unit.T).reshape(side, side, side, side)
+
+
+POSITION_TILES = rungs(
+    _position_tiles,
+    """
+a grid of two by two, and the class token, which has no place in it: the first and the last patch
+point in opposite directions, so their cosine is -1; the other two are at a right angle to both
+    position_tiles(torch.tensor([[9.0, 9.0], [2.0, 0.0], [0.0, 3.0], [0.0, 3.0], [-5.0, 0.0]]))
+  - these are dot products; divide each vector by its length first
+    patches / patches.norm(dim=1, keepdim=True) => patches
+  - one of the two vectors is not divided by its length
+    unit @ unit.T => unit @ patches.T
+  - these are distances; a patch has the cosine 1 with itself, not 0
+    unit @ unit.T => torch.cdist(unit, unit)
+  - the mean of all positions was subtracted first; the figure compares the vectors as they are
+    positions[1:] => positions[1:] - positions[1:].mean(0)
+  - the sign is lost; opposite vectors have the cosine -1
+    (unit @ unit.T) => (unit @ unit.T).abs()
+  - all vectors are divided by one length; each has its own
+    .norm(dim=1, keepdim=True) => .norm()
+  - the last vector was left out; the class token's is the first
+    positions[1:] => positions[:-1]
+  - in [r, c] are not the cosines of one patch: the first two axes are its row and column
+    .reshape(side, side, side, side) => .reshape(side, side, side, side).permute(0, 2, 1, 3)
+the patches come row by row: the second is right of the first, and here the only one like it
+    position_tiles(torch.tensor([[9.0, 9.0], [2.0, 0.0], [5.0, 0.0], [0.0, 3.0], [0.0, -1.0]]))
+  - rows and columns changed places
+    side, side, side, side) => side, side, side, side).permute(1, 0, 3, 2)
+  - rows and columns changed places inside each picture
+    side, side, side, side) => side, side, side, side).transpose(2, 3)
+a grid of five by five, with vectors of eight numbers
+    position_tiles(torch.randn(26, 8))
+""",
+)

@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from companion.checks.reproducing import gradient_scales, traffic
+from companion.checks.reproducing import gradient_scales, position_tiles, traffic
 from tests.checks.answers import right, wrong
 
 # Gradients before the first step
@@ -188,3 +188,93 @@ def whole_blocks(n, d, block):
 @wrong(traffic, "not whole")
 def share_of_a_block(n, d, block):
     return 2 * n * d + n / block * n * (3 * d + 4)
+
+
+# How similar the positions of patches are
+
+
+@right(position_tiles)
+def with_cosine_similarity(positions):
+    patches = positions[1:]
+    n = math.isqrt(len(patches))
+    cosines = torch.cosine_similarity(patches[:, None], patches[None], dim=-1)
+    return cosines.view(n, n, n, n)
+
+
+@right(position_tiles)
+def patch_by_patch(positions):
+    n = math.isqrt(len(positions) - 1)
+    grid = torch.nn.functional.normalize(positions[1:], dim=-1).reshape(n, n, -1)
+    return torch.stack([torch.stack([grid @ vector for vector in row]) for row in grid])
+
+
+@right(position_tiles)
+def with_einsum(positions):
+    n = math.isqrt(len(positions) - 1)
+    grid = positions[1:].double().unflatten(0, (n, n))
+    dots = torch.einsum("rcd,ijd->rcij", grid, grid)
+    lengths = grid.norm(dim=-1)
+    return dots / (lengths[:, :, None, None] * lengths)
+
+
+def _cosines(patches):
+    return torch.cosine_similarity(patches[:, None], patches[None], dim=-1)
+
+
+def _grid(matrix):
+    return matrix.reshape([math.isqrt(len(matrix))] * 4)
+
+
+@wrong(position_tiles, "these are dot products")
+def dots(positions):
+    return _grid(positions[1:] @ positions[1:].T)
+
+
+@wrong(position_tiles, "one of the two vectors")
+def one_length(positions):
+    patches = positions[1:]
+    return _grid(torch.nn.functional.normalize(patches, dim=1) @ patches.T)
+
+
+@wrong(position_tiles, "these are distances")
+def distances(positions):
+    unit = torch.nn.functional.normalize(positions[1:], dim=1)
+    return _grid((unit[:, None] - unit[None]).norm(dim=-1))
+
+
+@wrong(position_tiles, "the mean of all positions was subtracted")
+def centred(positions):
+    return _grid(_cosines(positions[1:] - positions[1:].mean(0)))
+
+
+@wrong(position_tiles, "the sign is lost")
+def absolute_cosines(positions):
+    return _grid(_cosines(positions[1:]).abs())
+
+
+@wrong(position_tiles, "divided by one length")
+def a_common_length(positions):
+    unit = positions[1:] / positions[1:].norm()
+    return _grid(unit @ unit.T)
+
+
+@wrong(position_tiles, "the last vector was left out")
+def class_token_last(positions):
+    return _grid(_cosines(positions[:-1]))
+
+
+@wrong(position_tiles, "not the cosines of one patch")
+def interleaved(positions):
+    return _grid(_cosines(positions[1:])).transpose(1, 2)
+
+
+@wrong(position_tiles, "rows and columns changed places")
+def column_by_column(positions):
+    n = math.isqrt(len(positions) - 1)
+    grid = positions[1:].reshape(n, n, -1).transpose(0, 1)
+    return _grid(_cosines(grid.flatten(0, 1)))
+
+
+@wrong(position_tiles, "rows and columns changed places inside each picture")
+def transposed_pictures(positions):
+    return _grid(_cosines(positions[1:])).mT
