@@ -256,7 +256,7 @@ def test_a_notebook_can_be_opened_in_colab_and_downloaded(desktop):
     assert json.loads(downloaded) == json.loads(committed)
 
 
-def test_every_notebook_is_a_page():
+def test_every_notebook_is_a_page(site):
     assert {f"{name}.html" for name in NOTEBOOKS} <= {*ARTICLES}
 
 
