@@ -14,12 +14,15 @@ import shutil
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import nbformat
+import nbval.kernel
 import pytest
+from jupyter_client import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 
@@ -27,6 +30,24 @@ from book._press.execute import PEAK_MEMORY, Record, Run, cell_timeout, longest_
 
 KEEP = "--keep-outputs"
 RECORDING = pytest.StashKey["Recording"]()
+
+
+SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")
+
+
+def kernel_manager(**settings: object) -> KernelManager:
+    """A kernel's manager for nbval, with sockets that are files.
+
+    TCP ports are bound a second after they were found free. By then a kernel of the other process
+    may have one of them, and the second kernel dies. Windows has no other sockets.
+    """
+    if sys.platform == "win32":
+        return KernelManager(**settings)
+    file = Path(SOCKETS.name) / f"{uuid.uuid4().hex}.json"
+    return KernelManager(transport="ipc", connection_file=str(file), **settings)
+
+
+nbval.kernel.KernelManager = kernel_manager
 
 
 class Recording:
