@@ -20,7 +20,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import nbformat
-import nbval.kernel
 import pytest
 from jupyter_client import KernelManager
 from nbclient import NotebookClient
@@ -45,9 +44,6 @@ def kernel_manager(**settings: object) -> KernelManager:
         return KernelManager(**settings)
     file = Path(SOCKETS.name) / f"{uuid.uuid4().hex}.json"
     return KernelManager(transport="ipc", connection_file=str(file), **settings)
-
-
-nbval.kernel.KernelManager = kernel_manager
 
 
 class Recording:
@@ -104,6 +100,12 @@ class Recording:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(KEEP, type=Path, metavar="ROOT", help="keep the notebooks' outputs there")
+
+
+def pytest_configure() -> None:
+    import nbval.kernel  # not above: pytest wants to load its plugins itself
+
+    nbval.kernel.KernelManager = kernel_manager
 
 
 @pytest.hookimpl(wrapper=True)
