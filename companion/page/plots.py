@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 import matplotlib as mpl
 import numpy as np
 import torch
-from cycler import cycler
 from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -42,7 +41,7 @@ def use_style() -> None:
         {
             **dict.fromkeys(text, FONT_SIZE),
             "font.sans-serif": ["DejaVu Sans"],  # matplotlib brings it: the same letters everywhere
-            "axes.prop_cycle": cycler(color=PALETTE),
+            "axes.prop_cycle": mpl.cycler(color=PALETTE),
             "axes.spines.top": False,
             "axes.spines.right": False,
             "figure.facecolor": "none",
