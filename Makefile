@@ -39,12 +39,12 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 $(SITE): $(READY) $(SOURCES)
-	$(RUN) -m book._press.execute
+	$(RUN) -m book._press.validate
 	rm -rf _build/html _build/.site*
 	$(VENV)/bin/jupyter-book build . --all -W -n --keep-going
 	@touch $@
 
-book: $(SITE) ## execute the chapters that changed and render the book: make book [SOLUTIONS=no]
+book: $(SITE) ## run the notebooks that changed under nbval and render the book: make book [SOLUTIONS=no]
 	@cat _build/chapters.txt
 	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
 
@@ -52,12 +52,10 @@ book: $(SITE) ## execute the chapters that changed and render the book: make boo
 PAIR := -n 2 --dist loadfile --no-loadscope-reorder
 FIGURES := $(RUN) -m pytest $(PAIR) tests/browser -m "browser and not site"
 
-# The notebooks' outputs are kept: `make book` executes none again.
-test: $(READY) ## run the unit tests, the tests of the live figures, then every notebook
+test: $(READY) ## run the unit tests, then the tests of the live figures
 	$(RUN) -m pytest $(PAIR)
 	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
 	$(FIGURES); else echo "No Chromium and no Chrome: the live figures are NOT tested."; fi
-	$(RUN) -m book._press.validate
 
 figures: $(READY) ## test the live figures in Chromium; no built site is needed
 	$(FIGURES)

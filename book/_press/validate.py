@@ -1,9 +1,9 @@
-"""Execute every notebook of the book under nbval, and keep what it puts out for the pages.
+"""Run the book's notebooks under nbval, and keep what they put out for the pages.
 
-`python -m book._press.validate`, in the repository's root, copies each notebook of `_toc.yml` into
-a folder of its own, where nothing else lies, and has pytest run it there, the longest first, on as
-many kernels as there are cores. What a notebook puts out, if all its cells pass, is kept where
-`book._press.execute` keeps it, so that `make book` executes nothing again.
+`python -m book._press.validate`, in the repository's root, copies each notebook of `_toc.yml` whose
+outputs are not kept yet into a folder of its own, where nothing else lies, and has pytest run it
+there, the longest first, on as many kernels as there are cores. What a notebook puts out, if all
+its cells pass, is kept where `book._press.execute` keeps it, and no notebook is executed again.
 
 pytest loads this module as a plugin, too. It listens between nbval and the kernel: what nbval
 itself keeps of a cell has all printed text before the first figure.
@@ -127,11 +127,15 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def main(root: Path) -> int:
-    """Run the notebooks of the book in `root`; returns pytest's exit status."""
-    records = longest_first(Record.of(root, path) for path in notebooks(root))
+    """Run what is not kept of the book in `root`; returns pytest's exit status."""
+    records = [Record.of(root, path) for path in notebooks(root)]
+    missing = longest_first(record for record in records if not record.file.exists())
+    print(f"{len(missing)} of {len(records)} notebooks have to run", flush=True)
+    if not missing:
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         copies = []
-        for record in records:
+        for record in missing:
             alone = Path(folder) / Path(record.name).with_suffix("")
             alone.mkdir(parents=True)
             copies.append(shutil.copy(record.path, alone))

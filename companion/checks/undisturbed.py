@@ -72,20 +72,20 @@ SETTINGS = [
 MODULES = [torch, F, nn, nn.init, torch.autograd, torch.linalg, torch.special]
 MODULES += [np, np.linalg, np.random, math, random]
 CLASSES = [torch.Tensor, *{x for x in vars(nn).values() if isinstance(x, type)}]
-ORIGINALS = [
-    *((x, {k: v for k, v in vars(x).items() if callable(v)}) for x in MODULES),
-    *((x, dict(vars(x))) for x in CLASSES),
-]
+ORIGINALS = [(x, dict(vars(x))) for x in (*MODULES, *CLASSES)]
 
 
 def _put(all_names: Iterable[dict]) -> None:
     """Give each of `ORIGINALS` these attributes again; a class then has no others."""
     for (place, own), names in zip(ORIGINALS, all_names, strict=True):
-        now = dict(vars(place))
+        now = vars(place)
         if now == names:
             continue
-        for name in own:
-            if name in names and now.get(name) is not names[name]:
+        now = dict(now)
+        for name, x in own.items():
+            # What else a module holds is settings and what is imported later.
+            replaceable = isinstance(place, type) or callable(x)
+            if replaceable and name in names and now.get(name) is not names[name]:
                 setattr(place, name, names[name])
         if isinstance(place, type):
             for name in now.keys() - names.keys():

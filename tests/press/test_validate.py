@@ -1,5 +1,6 @@
-"""nbval's run of the book keeps what the press would have kept."""
+"""nbval's run of the book keeps what the press would have kept, and does not repeat it."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import nbformat
 import pytest
 
 from book._press.execute import Record, execute
+from book._press.validate import main
 
 ROOT = Path(__file__).parents[2]
 SHOWING = (
@@ -68,6 +70,7 @@ def without_counts(outputs):
 
 
 def test_the_outputs_kept_are_those_of_the_press(book, told):
+    assert "3 of 3 notebooks have to run" in told
     assert "2 failed, 7 passed" in told
     assert not (book / "part" / "runs").exists()  # it ran on its copy
     record = kept(book, "showing").read()
@@ -86,3 +89,11 @@ def test_a_notebook_with_a_cell_that_fails_is_not_kept(book, told):
 def test_a_notebook_whose_checked_output_differs_is_not_kept(book, told):
     assert "Cell outputs differ" in told
     assert not kept(book, "differing").file.exists()
+
+
+def test_what_is_kept_is_not_run_again(book, told, tmp_path, capfd):
+    again = shutil.copytree(book, tmp_path / "again")
+    toc = again / "_toc.yml"
+    toc.write_text(toc.read_text().replace(", {file: part/failing}, {file: part/differing}", ""))
+    assert main(again) == 0
+    assert capfd.readouterr().out == "0 of 1 notebooks have to run\n"
