@@ -300,8 +300,7 @@ function render({ model, el }) {
     goals(state, [
       {
         text: "Find a start from which the Forecaster is good for more than 3 Lyapunov times.",
-        reached: (value) =>
-          value.rival === "model" && result(value).good * data.dt * data.rate > 3,
+        reached: (value) => value.rival === "model" && result(value).good * data.dt * data.rate > 3,
       },
       {
         text: "Find a start from which it is wrong within half a Lyapunov time.",

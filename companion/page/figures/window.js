@@ -110,7 +110,10 @@ function build(root, width, data, state) {
         { x: -0.3 * pitch, width: 0.6 * pitch, y: Math.min(0, -d), height: Math.abs(d) },
         [],
       );
-    return { bar, ...part(root, drawing("g", {}, bar), { y: layouts[DIFFERENCES].foot, d: 0, o: 0 }, draw) };
+    return {
+      bar,
+      ...part(root, drawing("g", {}, bar), { y: layouts[DIFFERENCES].foot, d: 0, o: 0 }, draw),
+    };
   });
   const strips = vectors.map((row, i) =>
     ribbon(root, row.length, "stream", {
