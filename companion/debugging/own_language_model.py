@@ -1,9 +1,11 @@
 """Debug this run, your own language model: what may be wrong with `own_model`, and how it shows."""
 
+from itertools import takewhile
+
 import torch
 from torch import Tensor
 
-from companion.data import BOS
+from companion.data import BOS, EOS
 from companion.debugging import own_model
 from companion.debugging.fault import Case, Fault, altered, fault_of, named
 
@@ -67,9 +69,10 @@ class Run(Case):
         return [weights[0].mean(0) for weights in self.model(self._ids(text))[2]]
 
     def write(self, seed: int, temperature: float = 0.7) -> str:
-        """Twelve words that the program writes."""
+        """What the program writes: twelve words, or fewer if it ends the sentence."""
         ids = self._program.write(self.model, self._ids(""), 13, seed, temperature)
-        return " ".join(own_model.LANGUAGE.words[i] for i in ids[1:].tolist())
+        words = (own_model.LANGUAGE.words[i] for i in ids[1:].tolist())
+        return " ".join(takewhile(lambda word: word != EOS, words))
 
 
 def train(number: int) -> Run:

@@ -58,6 +58,8 @@ def check(page, model, split, start, after):
     close(numbers(page.locator("[data-name=points] td[data-value]")), points, 1e-6)
     valid = numbers(page.locator("[data-name=good]")).item()
     assert valid == pytest.approx(good * LYAPUNOV)
+    shown = page.locator("[data-name=good]").inner_text()
+    expect(page.get_by_role("status")).to_contain_text(f"{shown} Lyapunov times")  # one rounding
 
 
 def test_the_forecast_equals_pytorch(show, forecaster, split):
@@ -83,7 +85,7 @@ def test_the_exact_equations_part_too(show, forecaster, split):
     twin = lorenz_path(truth[0] + torch.tensor([0.1, 0, 0]).double(), STEPS + 1, dt=DT)
     points = torch.stack([truth[-1], twin[-1]], dim=1)
     close(numbers(page.locator("[data-name=points] td[data-value]")), points, 1e-6)
-    expect(page.get_by_role("status")).to_contain_text("Good for all of the 3.2 Lyapunov times")
+    expect(page.get_by_role("status")).to_contain_text("Good for all of the 3.17 Lyapunov times")
 
 
 def test_goals(show, split):

@@ -154,9 +154,53 @@ def test_the_first_step_follows_what_is_hidden(show):
     assert [text == HIDDEN for text in fates.all_text_contents()] == [True] + [False] * 4
 
 
+def test_the_first_step_names_the_other_families_too(show):
+    page = show(figure(), reduced_motion="reduce", viewport={"width": 900, "height": 900})
+    others = page.locator("[data-name='other fate']")
+    seen_or_hidden = ["seen", "hidden", "seen", "hidden", "seen"]
+    read_or_cut = ["read"] * 3 + ["cut out"] * 2
+    at(page, "encoder-only", step=0)
+    assert others.all_text_contents() == ["asked for"] * 5 + read_or_cut
+    assert others.first.is_visible()
+    at(page, "decoder-only", step=0)
+    assert others.all_text_contents() == seen_or_hidden + read_or_cut
+    at(page, "decoder-only", step=1)
+    assert not others.first.is_visible()
+
+
+@pytest.mark.parametrize("hidden", [{2}, {0, 1, 2, 3}])
+def test_the_second_step_counts_the_questions_of_all_families(show, hidden):
+    page = show(figure(), reduced_motion="reduce", viewport={"width": 900, "height": 900})
+    at(page, "encoder-only", step=1)
+    hide(page, hidden)
+    counts = numbers(page.locator("[data-name=count]"))
+    assert counts.tolist() == [len(hidden), len(WORDS) + 1, 3]  # words and the end; gap and end
+
+
+@pytest.mark.parametrize(
+    ("family", "rows", "expected"),
+    [
+        ("encoder-only", 7, lambda i, j: True),
+        ("decoder-only", 6, lambda i, j: j <= i),
+        ("encoder-decoder", 9, lambda i, j: j < 6 if i < 6 else j <= i),
+    ],
+)
+def test_the_third_step_shows_the_mask(show, family, rows, expected):
+    page = show(figure(), reduced_motion="reduce", viewport={"width": 900, "height": 900})
+    at(page, family, step=2)
+    opacity = page.locator("[data-name=mask] .cl-tip").evaluate_all(
+        "cells => cells.map((cell) => Number(cell.style.opacity))"
+    )
+    square = torch.tensor(opacity).view(9, 9)
+    assert (square[rows:] == 0).all() and (square[:, rows:] == 0).all()
+    assert (square == 1).tolist() == [
+        [i < rows and j < rows and expected(i, j) for j in range(9)] for i in range(9)
+    ]
+
+
 def seen(page: Page) -> list[bool]:
     """Which lines can be seen, from the top."""
-    return page.locator("svg g.cl-attention").evaluate_all(
+    return page.locator("svg g.cl-attention:not([data-name])").evaluate_all(
         "nodes => nodes.map((node) => node.style.visibility !== 'hidden')"
     )
 

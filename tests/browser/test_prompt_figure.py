@@ -75,6 +75,15 @@ def test_each_goal_needs_its_task_its_word_and_enough_examples(show):
             assert ("(reached)" in goals.nth(goal).inner_text()) == done
 
 
+def test_an_answer_of_white_space_is_named(show):
+    blank = prompt_figure(TASKS, lambda prompt: [("", 0.5), (" \n", 0.25), ("so", 0.125)])
+    assert blank.to_html().count(">white space<") == 2  # the table without JavaScript
+    page = show(blank)
+    answers = page.locator("[data-name=answers]")
+    assert [answers.inner_text().count(text) for text in ("white space", "“so”", "“”")] == [2, 1, 0]
+    expect(page.get_by_role("status")).to_contain_text("puts white space first")
+
+
 def test_tasks_that_cannot_be_compared_are_refused():
     past = TASKS["its past"]
     with pytest.raises(ValueError, match="two or more, got 1"):

@@ -73,6 +73,8 @@ def test_every_step_equals_the_formula(show, window):
         close(found, expected["vectors" if step < AFTER else "read"], ROUNDED)
         press(line, "ArrowRight")
     close(numbers(page.locator("[data-name=difference]")), expected["moved"], 4 * ROUNDED)
+    held = torch.stack([RUNS[window, :-1, 0], expected["moved"]])[:, PATCH : 2 * PATCH]  # patch 2
+    close(numbers(page.locator("[data-name=held] text")), held, 4 * ROUNDED)
     close(numbers(page.locator("[data-name=weight]")), expected["weights"][1][0, 1], ROUNDED)
     close(numbers(page.locator("[data-name=move]")), expected["move"], 8 * ROUNDED)
     said = RUNS[window, -2, 0] + 0.25 * expected["move"]

@@ -222,7 +222,7 @@ function render({ model, el }) {
   const compute = remember((start) => unfold(data, start));
   const result = ({ x, y, z, rival }) => compute({ x, y, z, rival });
   const backdrop = follow([1, 1, 20], 1500, 0.02).slice(250);
-  const times = (count) => format(count * data.dt * data.rate, 1);
+  const times = (count, digits = 2) => format(count * data.dt * data.rate, digits);
 
   const spaces = [drawing("svg", {}), drawing("svg", {})];
   spaces[0].style.cursor = "grab";
@@ -271,7 +271,7 @@ function render({ model, el }) {
       slider(state, "after", "time", {
         min: 0,
         max: data.steps,
-        describe: (count) => `${times(count)} Lyapunov times`,
+        describe: (count) => `${times(count, 1)} Lyapunov times`,
       }),
       choice(state, "rival", "forecast by", () => ({
         "": [
@@ -300,8 +300,7 @@ function render({ model, el }) {
     goals(state, [
       {
         text: "Find a start from which the Forecaster is good for more than 3 Lyapunov times.",
-        reached: (value) =>
-          value.rival === "model" && result(value).good * data.dt * data.rate > 3,
+        reached: (value) => value.rival === "model" && result(value).good * data.dt * data.rate > 3,
       },
       {
         text: "Find a start from which it is wrong within half a Lyapunov time.",

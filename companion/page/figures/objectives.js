@@ -56,6 +56,13 @@ function fate(words, { family, hidden, start, size }, i) {
   return `asked for after ${i ? `\u201c${i > 2 ? "\u2026 " : ""}${before}\u201d` : "[BOS]"}`;
 }
 
+/** The same in a word or two, for a family that is not chosen. */
+function fateInShort({ hidden, start, size }, family, i) {
+  if (family === DECODER) return "asked for";
+  if (family === ENCODER) return hidden[i] ? "hidden" : "seen";
+  return i >= start - 1 && i < start - 1 + size ? "cut out" : "read";
+}
+
 const total = ({ questions }) => questions.reduce((sum, { loss }) => sum + loss, 0);
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -92,13 +99,16 @@ function captions(words, now) {
   ];
 }
 
-function build(root, width, { words }, now) {
-  const n = words.length,
+function build(root, width, data, now) {
+  const { words } = data,
+    n = words.length,
     pitch = 36,
     left = 62, // middle of what is read
     beside = left + 60, // where it is told what becomes of a word
     right = clamp(0.46 * width, 168, 320), // where an answer begins
-    room = width - right - 96 - 44; // of a bar
+    aside = right + 96, // where bars, and what stands in their place before, begin
+    room = width - aside - 44, // of a bar
+    roomy = width >= 640; // beside the words there is room for more than the answers
   const apart = ((n + 3) * pitch + 20) / (n - 1); // of the words, before they are read
   const y = (row, source) => 44 + row * pitch + (source && row >= source ? 20 : 0);
   const heading = (text, x, name) => group(root, { o: 0 }, label(text, x, 14, `cl-quiet ${name}`));
@@ -106,9 +116,43 @@ function build(root, width, { words }, now) {
     [heading("the sentence", left, ""), [SENTENCE]],
     [heading("what becomes of it", beside, "cl-start"), [SENTENCE]],
     [heading("is read", left, ""), [READS, LOOKS, ASKED]],
+    [heading("is missing", right, "cl-start"), [READS, LOOKS]],
     [heading("is asked for", right, "cl-start"), [ASKED]],
     [heading("−log p", width, "cl-end"), [ASKED]],
   ];
+  if (roomy) {
+    heads.push(
+      [heading("questions", aside, "cl-start"), [READS]],
+      [heading("a row may look at these columns", aside, "cl-start"), [LOOKS]],
+    );
+  }
+  const others = [0, 1].map((place) => {
+    const x = beside + (0.47 + 0.27 * place) * (width - beside);
+    const texts = [14, ...words.map((_, i) => y(0) + i * apart + 4)].map((y) =>
+      label("", x, y, "cl-start cl-quiet"),
+    );
+    texts.slice(1).forEach((text) => {
+      text.dataset.name = "other fate";
+    });
+    return { texts, ...group(root, { o: 0 }, ...texts) };
+  });
+  const counts = FAMILIES.map((family, i) => {
+    const name = label(family, aside, y(i) + 4, "cl-start");
+    const bar = drawing("rect", { class: "cl-bar-of-answer", x: aside + 132, y: y(i) - 5 });
+    fill(bar, { height: 10, rx: 2 }, []);
+    const number = drawing("text", { class: "cl-end", x: width, y: y(i) + 4 });
+    number.dataset.name = "count";
+    return { family, name, bar, number, ...group(root, { o: 0 }, name, bar, number) };
+  });
+  const side = Math.min(28, (width - aside) / (n + 4));
+  const cells = Array.from({ length: n + 4 }, () =>
+    Array.from({ length: n + 4 }, (_, j) =>
+      drawing("rect", { class: "cl-tip", x: j * side, width: side - 2, height: 28 }),
+    ),
+  );
+  const edge = drawing("rect", { class: "cl-edge", x: -3, height: 34, rx: 3 });
+  const grid = drawing("g", { class: "cl-attention", "data-name": "mask" }, cells.flat(), edge);
+  const mask = part(root, grid, { x: aside, y: 0, o: 0 });
   const lines = Array.from({ length: n + 4 }, () =>
     arrow(root, "attention", { x1: left + 40, x2: right - 10, o: 0 }, { head: false }),
   );
@@ -126,9 +170,10 @@ function build(root, width, { words }, now) {
       bar = drawing("rect", { class: "cl-bar-of-answer", x: 62, y: -5, height: 10, rx: 2 }),
       number = drawing("text", { class: "cl-end", x: width - right, y: 4, "data-name": "term" });
     const node = drawing("g", {}, name, bar, number);
-    const answer = part(root, node, { x: left, y: 0, w: 0, o: 0 }, ({ w }) =>
-      bar.setAttribute("width", Math.max(1, w)),
-    );
+    const answer = part(root, node, { x: left, y: 0, w: 0, told: 0, o: 0 }, ({ w, told }) => {
+      bar.setAttribute("width", Math.max(1, w));
+      bar.style.opacity = number.style.opacity = told;
+    });
     return { ...answer, number };
   });
   const marker = group(
@@ -151,6 +196,32 @@ function build(root, width, { words }, now) {
       );
       to({ o: step === SENTENCE ? 1 : 0 }, { jump });
     });
+    const rest = FAMILIES.filter((family) => family !== value.family);
+    others.forEach(({ texts, to }, k) => {
+      const [head, ...told] = texts;
+      head.textContent = rest[k];
+      told.forEach((text, i) => {
+        text.textContent = fateInShort(value, rest[k], i);
+      });
+      to({ o: roomy && step === SENTENCE ? 1 : 0 }, { jump });
+    });
+    const asked = FAMILIES.map((family) => task(data, { ...value, family }).questions.length);
+    counts.forEach(({ family, name, bar, number, to }, i) => {
+      name.classList.toggle("cl-strong", family === value.family);
+      const share = asked[i] / Math.max(...asked);
+      bar.setAttribute("width", Math.max(1, share * Math.max(0, width - aside - 166)));
+      write(number, asked[i], 0);
+      to({ o: roomy && step === READS ? 1 : 0 }, { jump });
+    });
+    cells.forEach((row, i) =>
+      row.forEach((cell, j) => {
+        const there = i < rows.length && j < rows.length;
+        cell.setAttribute("y", y(i, source) - 14);
+        cell.style.opacity = !there ? 0 : sees(i, j) ? 1 : 0.12;
+      }),
+    );
+    fill(edge, { y: y(place, source) - 17, width: rows.length * side + 4 }, []);
+    mask.to({ o: roomy && step === LOOKS ? 1 : 0 }, { jump });
     const unread = { o: 0 };
     const where = new Map(rows.map((row, j) => [row.mask ?? row.word ?? row.name, j]));
     texts.forEach((text, i) => {
@@ -181,8 +252,10 @@ function build(root, width, { words }, now) {
       }
       write(answer.number, question.loss);
       const long = (question.loss / most) * room;
-      const there = { x: right, y: y(question.row, source), w: long, o: 1 };
-      answer.to(step === ASKED ? there : { x: left, y: there.y, w: 0, o: 0 }, { jump });
+      const there = { x: right, y: y(question.row, source), w: long, told: 1, o: 1 };
+      const before = { x: right, y: there.y, w: 0, told: 0, o: 1 };
+      const home = { x: left, y: there.y, w: 0, told: 0, o: 0 };
+      answer.to(step === ASKED ? there : step === SENTENCE ? home : before, { jump });
     });
   }
   return { height: y(n + 4, 1) - 10, pose };

@@ -1,5 +1,7 @@
 // In-context learning: the same frozen model, the same word; only the examples before it change.
 
+const quoted = (text) => (text.trim() ? `\u201c${text}\u201d` : "white space");
+
 function render({ model, el }) {
   const { tasks } = model.get("data");
   const state = connect(model);
@@ -30,13 +32,13 @@ function render({ model, el }) {
     prompt.textContent = [...examples.map((pair) => pair.join(": ")), `${asked}:`].join("\n");
   });
   const answers = answerList(state, "answers", (value) =>
-    now(value).answers.map(([text, p]) => [`\u201c${text}\u201d`, p]),
+    now(value).answers.map(([text, p]) => [quoted(text), p]),
   );
   const say = announce(state, (value) => {
     const { answers, right } = now(value);
     const [[text, p]] = answers;
     const judged = text === right ? "the right one" : `the right one is \u201c${right}\u201d`;
-    return `After this prompt the model puts \u201c${text}\u201d first (${format(p)}); ${judged}.`;
+    return `After this prompt the model puts ${quoted(text)} first (${format(p)}); ${judged}.`;
   });
   const first = tasks.map(({ words }) => words[0]);
   const puzzles = goals(

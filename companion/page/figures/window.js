@@ -66,26 +66,42 @@ function build(root, width, data, state) {
   const count = vectors.length,
     pitch = (width - 8) / (points.length + 1.5);
   const at = (i) => 4 + (i + 0.5) * pitch;
-  const y = (x) => 74 - 20 * clamp(x, -3.2, 3.2),
-    zero = 184;
+  // Alone, the curve fills the picture; then it makes room for what is made of it: its middle and a
+  // unit of it, and where the name and the foot of the differences are, and a typical step.
+  const layouts = [
+    { middle: 180, unit: 50, heading: 150, foot: 184, typical: 9 },
+    { middle: 112, unit: 32, heading: 236, foot: 300, typical: 20 },
+    { middle: 74, unit: 20, heading: 150, foot: 184, typical: 9 },
+  ];
+  const y = ({ middle, unit }, x) => middle - unit * clamp(x, -3.2, 3.2);
   const middle = (i) => 4 + (i + 0.5) * size * pitch,
     room = size * pitch - 8;
   const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);
   const bands = vectors.map(() =>
     group(root, { o: 0 }, drawing("rect", { class: "cl-unit", width: room, height: 206, rx: 5 })),
   );
-  const lane = (text, y) => group(root, { o: 0 }, label(text, 4, y, "cl-start cl-quiet cl-tiny"));
+  const lane = (text, y) =>
+    group(root, { y, o: 0 }, label(text, 4, 0, "cl-start cl-quiet cl-tiny"));
+  const heading = lane("differences", 150);
   const lanes = [
-    [DIFFERENCES, MOVE, lane("differences", 150)],
     [VECTORS, ATTENTION, lane("vectors", 264)],
     [BLOCKS, MOVE, lane("after the blocks", 264)],
     [ATTENTION, ATTENTION, lane("weights", 372)],
     [MOVE, MOVE, lane("move, in typical steps", 372)],
   ];
   const line = drawing("path", { class: "cl-truth" });
-  root.append(line);
   const dots = points.map(() => drawing("circle", { class: "cl-seen", r: 3 }));
-  root.append(...dots);
+  let drawn = points,
+    drawnAt = layouts[POINTS];
+  const redraw = () => {
+    line.setAttribute("d", `M${drawn.map((x, i) => `${at(i)} ${y(drawnAt, x)}`).join("L")}`);
+    dots.forEach((dot, i) => fill(dot, { cx: at(i), cy: y(drawnAt, drawn[i]) }, []));
+  };
+  const curve = part(root, drawing("g", {}, line, dots), layouts[POINTS], (now) => {
+    drawnAt = now;
+    redraw();
+  });
+  const next = group(root, { o: 0 }, label("?", 0, 5, "cl-strong"));
   const bars = points.map(() => {
     const bar = drawing("rect", { class: "cl-bar-of-answer", "data-name": "difference" });
     const draw = ({ d }) =>
@@ -94,7 +110,10 @@ function build(root, width, data, state) {
         { x: -0.3 * pitch, width: 0.6 * pitch, y: Math.min(0, -d), height: Math.abs(d) },
         [],
       );
-    return { bar, ...part(root, drawing("g", {}, bar), { y: zero, d: 0, o: 0 }, draw) };
+    return {
+      bar,
+      ...part(root, drawing("g", {}, bar), { y: layouts[DIFFERENCES].foot, d: 0, o: 0 }, draw),
+    };
   });
   const strips = vectors.map((row, i) =>
     ribbon(root, row.length, "stream", {
@@ -104,6 +123,16 @@ function build(root, width, data, state) {
       first: { x: middle(i) - room / 2, y: 270, o: 0 },
     }),
   );
+  const cell = Math.min(52, (width - 112) / size);
+  const holds = ["values", "differences"].map((text, i) => {
+    const made = strip(root, Array(size).fill(0), "stream", {
+      cell,
+      height: 24,
+      name: "held",
+      first: { x: 104, y: 314 + 34 * i, o: 0 },
+    });
+    return { ...made, name: lane(text, 330 + 34 * i) };
+  });
   const tokens = tokenRow(
     root,
     vectors.map((_, i) => String(i + 1)),
@@ -137,13 +166,24 @@ function build(root, width, data, state) {
     const go = (thing, goal, delay = 0) => thing.to(goal, { jump, delay });
     const seen = (first, last = MOVE) => (step >= first && step <= last ? 1 : 0);
     lanes.forEach(([first, last, text]) => go(text, { o: seen(first, last) }));
-    line.setAttribute("d", `M${now.points.map((x, i) => `${at(i)} ${y(x)}`).join("L")}`);
-    dots.forEach((dot, i) => fill(dot, { cx: at(i), cy: y(now.points[i]) }, []));
+    const layout = layouts[Math.min(step, PATCHES)];
+    const moved = now.differences.map((difference) => difference / scale);
+    drawn = now.points;
+    redraw();
+    go(curve, { middle: layout.middle, unit: layout.unit });
+    go(next, { x: at(points.length), y: y(layout, drawn.at(-1)), o: seen(POINTS, POINTS) });
+    go(heading, { y: layout.heading, o: seen(DIFFERENCES) });
     bands.forEach((band, i) => go(band, { x: middle(i) - room / 2, y: 6, o: seen(PATCHES) }));
     bars.forEach(({ bar, ...thing }, i) => {
-      const moved = now.differences[i] / scale;
-      bar.dataset.value = String(moved);
-      go(thing, { x: at(i), d: 9 * clamp(moved, -2.8, 2.8), o: seen(DIFFERENCES) }, 15 * i);
+      bar.dataset.value = String(moved[i]);
+      const d = layout.typical * clamp(moved[i], -2.8, 2.8);
+      go(thing, { x: at(i), y: layout.foot, d, o: seen(DIFFERENCES) }, 15 * i);
+    });
+    const chosen = (list) => list.slice(patch * size, (patch + 1) * size);
+    [drawn, moved].forEach((list, i) => {
+      holds[i].set(chosen(list));
+      go(holds[i], { o: seen(PATCHES, VECTORS) });
+      go(holds[i].name, { o: seen(PATCHES, VECTORS) });
     });
     tokens.press(patch);
     tokens.forEach((token) => go(token, { o: seen(PATCHES) }));
@@ -165,8 +205,8 @@ function build(root, width, data, state) {
     gathers.forEach((line) => go(line, { o: seen(MOVE) }));
     write(move, moveOf(data, now));
     go(spoken, { o: seen(MOVE) });
-    go(said, { x: at(points.length), y: y(now.said), o: seen(MOVE) });
-    go(truth, { x: at(points.length), y: y(now.truth), o: seen(MOVE) });
+    go(said, { x: at(points.length), y: y(layout, now.said), o: seen(MOVE) });
+    go(truth, { x: at(points.length), y: y(layout, now.truth), o: seen(MOVE) });
   }
   return { height: 380, pose };
 }

@@ -41,7 +41,8 @@ def prompt_figure(
             found = [[list(answer) for answer in answers(prompt)] for prompt in prompts]
             words.append({"asked": word, "right": right, "answers": found})
         data.append({"name": name, "examples": [list(pair) for pair in examples], "words": words})
-    rows = [(text, p) for text, p in data[0]["words"][0]["answers"][0]]
+    first = data[0]["words"][0]["answers"][0]
+    rows = [(text if text.strip() else "white space", p) for text, p in first]
     caption = f"After “{data[0]['words'][0]['asked']}:”, without an example"
     return LiveFigure(
         "prompt",
