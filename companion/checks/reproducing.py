@@ -357,8 +357,9 @@ a cache of four and four
 def fit_coverage(answer) -> str:
     """Check `fit_coverage(attempts, coverage)` -> (a, b), with coverage about exp(a k^b).
 
-    A line through the points (ln k, ln(-ln c)) by least squares; its slope is b, and -a is e to the
-    power of its height at ln k = 0. Points where the coverage is 0 or 1 are left out.
+    A line through the points (ln k, ln(-ln c)) by least squares, each with the weight (c ln c)^2;
+    its slope is b, and -a is e to the power of its height at ln k = 0. Points where the coverage is
+    0 or 1 are left out.
     """
     ladder(FIT_COVERAGE, _fit_coverage, fit_coverage=answer)
     return (
@@ -370,10 +371,13 @@ def fit_coverage(answer) -> str:
 def _fit_coverage(attempts, coverage):
     k, c = torch.tensor(attempts).double(), torch.tensor(coverage).double()
     inside = (c > 0) & (c < 1)
-    x, y = k[inside].log(), (-c[inside].log()).log()
-    away = x - x.mean()
-    b = (away * y).sum() / away.square().sum()
-    a = -torch.exp(y.mean() - b * x.mean())
+    k, c = k[inside], c[inside]
+    x, y = k.log(), (-c.log()).log()
+    weight = (c * c.log()) ** 2
+    share = weight / weight.sum()
+    away = x - (share * x).sum()
+    b = (share * away * y).sum() / (share * away**2).sum()
+    a = -torch.exp((share * y).sum() - b * (share * x).sum())
     return a, b
 
 
@@ -387,54 +391,48 @@ two points that lie on the curve with a = -2 and b = -0.5
   - a has the wrong sign: the logarithm of a coverage is below 0, so a is, too
     a = -torch => a = torch
   - b has the wrong sign: ln(-ln c) falls as the attempts grow
-    b = (away => b = -(away
-    - b * x.mean() => + b * x.mean()
+    return a, b => return a, -b
   - this is the height of the line; a is minus e to its power
-    -torch.exp(y.mean() - b * x.mean()) => y.mean() - b * x.mean()
+    -torch.exp((share * y).sum() - b * (share * x).sum()) => (share * (y - b * x)).sum()
   - this is minus the height of the line; a is minus e to its power
-    -torch.exp(y.mean() - b * x.mean()) => -(y.mean() - b * x.mean())
+    -torch.exp((share * y).sum() - b * (share * x).sum()) => -(share * (y - b * x)).sum()
   - the height of the line is a natural logarithm, and 10 to its power was taken
-    -torch.exp(y.mean() - b * x.mean()) => -10 ** (y.mean() - b * x.mean())
+    -torch.exp((share * y).sum() - b * (share * x).sum()) => -10 ** (share * (y - b * x)).sum()
   - one logarithm is missing: the line goes through ln c, not through ln(-ln c)
-    (-c[inside].log()).log() => c[inside].log()
+    (-c.log()).log() => c.log()
   - the line is drawn over the attempts, not over their logarithm
-    k[inside].log() => k[inside]
+    x, y = k.log() => x, y = k
   - a line was drawn through coverages, over the logarithm of the attempts
-    (-c[inside].log()).log() => c[inside]
+    (-c.log()).log() => c
   - the first logarithm was taken of the coverage that is missing, 1 - c
-    -c[inside].log() => -(1 - c[inside]).log()
+    (-c.log()).log() => (-(1 - c).log()).log()
 attempts that begin at 10: a is what the line says for one attempt
     fit_coverage([10, 1000], [np.exp(-2.0), np.exp(-1.0)])
   - a was read off at the fewest attempts that were given, not at one
-    a = -torch.exp(y.mean() - b * x.mean()) => a = -torch.exp(y[0])
+    a = -torch.exp((share * y).sum() - b * (share * x).sum()) => a = -torch.exp(y[0])
   - a was read off in the middle of the line, not at one attempt
-    y.mean() - b * x.mean() => y.mean()
+    a = -torch.exp((share * y).sum() - b * (share * x).sum()) => a = -torch.exp((share * y).sum())
 a third point with coverage 1: ln 1 is 0 and has no logarithm, so the point is left out
     fit_coverage([1, 4, 16], [np.exp(-2.0), np.exp(-1.0), 1.0])
-  - the point with coverage 1 was kept, just below 1; it then pulls the line down
-    (c > 0) & (c < 1) => (c > 0)
-    x, y = => c = c.clamp(max=1 - 1e-6); x, y =
 a first point with coverage 0, which has no logarithm either
     fit_coverage([1, 4, 16], [0.0, np.exp(-2.0), np.exp(-1.0)])
-  - the point with coverage 0 was kept, just above 0
-    (c > 0) & (c < 1) => (c < 1)
-    x, y = => c = c.clamp(min=1e-6); x, y =
-three points, no curve through all of them: least squares in ln(-ln c), each point with the same
-weight
-    fit_coverage([1, 10, 100], [np.exp(-2.0), np.exp(-1.9), np.exp(-1.0)])
+three points, no curve through all of them: least squares in ln(-ln c), each with its weight
+    fit_coverage([1, 10, 100], [np.exp(-2.0), np.exp(-1.9), np.exp(-0.1)])
+  - all points have the same weight; each has (c ln c)^2
+    weight = (c * c.log()) ** 2 => weight = torch.ones(len(c)).double()
+  - the square is missing: each point has the weight (c ln c)^2
+    weight = (c * c.log()) ** 2 => weight = -c * c.log()
+  - the weights were squared once more: polyfit squares those that it is given
+    weight = (c * c.log()) ** 2 => weight = (c * c.log()) ** 4
+  - the weight is one over (c ln c)^2: where a small error of c moves the point far, it counts less
+    weight = (c * c.log()) ** 2 => weight = (c * c.log()) ** -2
+  - the weights were used for the slope, and not for the means
+    away = x - (share * x).sum() => away = x - x.mean()
+    (share * away * y).sum() => (share * away * (y - y.mean())).sum()
+    (share * y).sum() - b * (share * x).sum() => y.mean() - b * x.mean()
   - the line goes through the first and the last point; the one between them counts as well
-    b = (away * y).sum() / away.square().sum() => b = (y[-1] - y[0]) / (x[-1] - x[0])
-    a = -torch.exp(y.mean() - b * x.mean()) => a = -torch.exp(y[0] - b * x[0])
-  - the line is made to go through the first point; all points have the same weight
-    away = x - x.mean() => away = x - x[0]
-    (away * y).sum() => (away * (y - y[0])).sum()
-    y.mean() - b * x.mean() => y[0] - b * x[0]
-  - the line is made to go through the last point; all points have the same weight
-    away = x - x.mean() => away = x - x[-1]
-    (away * y).sum() => (away * (y - y[-1])).sum()
-    y.mean() - b * x.mean() => y[-1] - b * x[-1]
+    return a, b => b = (y[-1] - y[0]) / (x[-1] - x[0]); return -torch.exp(y[0] - b * x[0]), b
 many points beside a curve
-    attempts = list(range(1, 40))
-    fit_coverage(attempts, (0.8 * torch.rand(39) + 0.1).tolist())
+    fit_coverage(list(range(1, 40)), (0.8 * torch.rand(39) + 0.1).tolist())
 """,
 )

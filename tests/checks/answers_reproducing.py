@@ -558,31 +558,49 @@ def of_numbers(length, first, recent):
 # A curve through coverages
 
 
+def _points(attempts, coverage):
+    k, c = np.asarray(attempts, float), np.asarray(coverage, float)
+    inside = (0 < c) & (c < 1)
+    return k[inside], c[inside]
+
+
 @right(fit_coverage)
 def with_polyfit(attempts, coverage):
-    k, c = np.asarray(attempts, float), np.asarray(coverage, float)
-    usable = (0 < c) & (c < 1)
-    slope, height = np.polyfit(np.log(k[usable]), np.log(-np.log(c[usable])), 1)
+    k, c = _points(attempts, coverage)
+    slope, height = np.polyfit(np.log(k), np.log(-np.log(c)), 1, w=-c * np.log(c))
     return -np.exp(height), slope
 
 
 @right(fit_coverage)
 def with_lstsq(attempts, coverage):
     points = [(k, c) for k, c in zip(attempts, coverage, strict=True) if 0 < c < 1]
+    root = torch.tensor([[-c * math.log(c)] for _, c in points], dtype=torch.float64)
     x = torch.tensor([[1.0, math.log(k)] for k, _ in points], dtype=torch.float64)
     y = torch.tensor([[math.log(-math.log(c))] for _, c in points], dtype=torch.float64)
-    height, slope = torch.linalg.lstsq(x, y).solution[:, 0].tolist()
+    height, slope = torch.linalg.lstsq(root * x, root * y).solution[:, 0].tolist()
     return -math.exp(height), slope
 
 
-def _line(x, y):
-    slope, height = np.polyfit(x, y, 1)
+@right(fit_coverage)
+def with_sums(attempts, coverage):
+    total = sx = sy = sxx = sxy = 0.0
+    for k, c in zip(attempts, coverage, strict=True):
+        if 0 < c < 1:
+            w, x, y = (c * math.log(c)) ** 2, math.log(k), math.log(-math.log(c))
+            total, sx, sy, sxx, sxy = (
+                total + w,
+                sx + w * x,
+                sy + w * y,
+                sxx + w * x * x,
+                sxy + w * x * y,
+            )
+    b = (total * sxy - sx * sy) / (total * sxx - sx * sx)
+    return [-math.exp((sy - b * sx) / total), b]
+
+
+def _line(x, y, c):
+    slope, height = np.polyfit(x, y, 1, w=-c * np.log(c))
     return height, slope
-
-
-def _inside(attempts, coverage):
-    k, c = np.asarray(attempts, float), np.asarray(coverage, float)
-    return k[(0 < c) & (c < 1)], c[(0 < c) & (c < 1)]
 
 
 @wrong(fit_coverage, "the two numbers changed places")
@@ -597,15 +615,15 @@ def positive_a(attempts, coverage):
 
 
 @wrong(fit_coverage, "b has the wrong sign")
-def exponent_of_the_inverse(attempts, coverage):
+def positive_b(attempts, coverage):
     a, b = with_polyfit(attempts, coverage)
     return a, -b
 
 
 @wrong(fit_coverage, "this is the height of the line")
 def height_itself(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    return _line(np.log(k), np.log(-np.log(c)))
+    k, c = _points(attempts, coverage)
+    return _line(np.log(k), np.log(-np.log(c)), c)
 
 
 @wrong(fit_coverage, "this is minus the height")
@@ -622,73 +640,98 @@ def mixed_bases(attempts, coverage):
 
 @wrong(fit_coverage, "one logarithm is missing")
 def one_logarithm(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    height, slope = _line(np.log(k), np.log(c))
+    k, c = _points(attempts, coverage)
+    height, slope = _line(np.log(k), np.log(c), c)
     return -np.exp(height), slope
 
 
 @wrong(fit_coverage, "over the attempts, not over their logarithm")
 def over_attempts(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    height, slope = _line(k, np.log(-np.log(c)))
+    k, c = _points(attempts, coverage)
+    height, slope = _line(k, np.log(-np.log(c)), c)
     return -np.exp(height), slope
 
 
 @wrong(fit_coverage, "a line was drawn through coverages")
 def log_linear(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    height, slope = _line(np.log(k), c)
+    k, c = _points(attempts, coverage)
+    height, slope = _line(np.log(k), c, c)
     return -np.exp(height), slope
 
 
 @wrong(fit_coverage, "the coverage that is missing")
 def of_failures(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    height, slope = _line(np.log(k), np.log(-np.log(1 - c)))
+    k, c = _points(attempts, coverage)
+    height, slope = _line(np.log(k), np.log(-np.log(1 - c)), c)
     return -np.exp(height), slope
 
 
 @wrong(fit_coverage, "at the fewest attempts")
 def first_height(attempts, coverage):
-    _, c = _inside(attempts, coverage)
+    _, c = _points(attempts, coverage)
     return np.log(c[0]), with_polyfit(attempts, coverage)[1]
 
 
 @wrong(fit_coverage, "in the middle of the line")
 def middle_height(attempts, coverage):
-    _, c = _inside(attempts, coverage)
-    return -np.exp(np.log(-np.log(c)).mean()), with_polyfit(attempts, coverage)[1]
+    _, c = _points(attempts, coverage)
+    share = (c * np.log(c)) ** 2 / ((c * np.log(c)) ** 2).sum()
+    return -np.exp((share * np.log(-np.log(c))).sum()), with_polyfit(attempts, coverage)[1]
 
 
-@wrong(fit_coverage, "coverage 1 was kept")
-def just_below_one(attempts, coverage):
-    usable = [(k, min(c, 1 - 1e-6)) for k, c in zip(attempts, coverage, strict=True) if c > 0]
-    return with_polyfit(*zip(*usable, strict=True))
+@wrong(fit_coverage, "ln 1 is 0 and has no logarithm")
+def with_coverage_one(attempts, coverage):
+    k, c = np.asarray(attempts, float), np.asarray(coverage, float)
+    with np.errstate(all="ignore"):
+        x, y, w = np.log(k), np.log(-np.log(c)), (c * np.log(c)) ** 2
+        mean_x, mean_y = (w * x).sum() / w.sum(), (w * y).sum() / w.sum()
+        b = (w * (x - mean_x) * (y - mean_y)).sum() / (w * (x - mean_x) ** 2).sum()
+        return -np.exp(mean_y - b * mean_x), b
 
 
-@wrong(fit_coverage, "coverage 0 was kept")
-def just_above_zero(attempts, coverage):
-    usable = [(k, max(c, 1e-6)) for k, c in zip(attempts, coverage, strict=True) if c < 1]
-    return with_polyfit(*zip(*usable, strict=True))
+@wrong(fit_coverage, "which has no logarithm either")
+def with_coverage_zero(attempts, coverage):
+    kept = [(k, c) for k, c in zip(attempts, coverage, strict=True) if c < 1]
+    return with_coverage_one(*zip(*kept, strict=True))
+
+
+@wrong(fit_coverage, "all points have the same weight")
+def without_weights(attempts, coverage):
+    k, c = _points(attempts, coverage)
+    slope, height = np.polyfit(np.log(k), np.log(-np.log(c)), 1)
+    return -np.exp(height), slope
+
+
+@wrong(fit_coverage, "the square is missing")
+def weight_not_squared(attempts, coverage):
+    k, c = _points(attempts, coverage)
+    slope, height = np.polyfit(np.log(k), np.log(-np.log(c)), 1, w=(-c * np.log(c)) ** 0.5)
+    return -np.exp(height), slope
+
+
+@wrong(fit_coverage, "polyfit squares those")
+def weights_for_polyfit(attempts, coverage):
+    k, c = _points(attempts, coverage)
+    slope, height = np.polyfit(np.log(k), np.log(-np.log(c)), 1, w=(c * np.log(c)) ** 2)
+    return -np.exp(height), slope
+
+
+@wrong(fit_coverage, "one over")
+def inverse_weights(attempts, coverage):
+    k, c = _points(attempts, coverage)
+    slope, height = np.polyfit(np.log(k), np.log(-np.log(c)), 1, w=-1 / (c * np.log(c)))
+    return -np.exp(height), slope
+
+
+@wrong(fit_coverage, "not for the means")
+def plain_means(attempts, coverage):
+    k, c = _points(attempts, coverage)
+    w, x, y = (c * np.log(c)) ** 2, np.log(k), np.log(-np.log(c))
+    b = (w * (x - x.mean()) * (y - y.mean())).sum() / (w * (x - x.mean()) ** 2).sum()
+    return -np.exp(y.mean() - b * x.mean()), b
 
 
 @wrong(fit_coverage, "through the first and the last point")
 def two_ends(attempts, coverage):
-    k, c = _inside(attempts, coverage)
+    k, c = _points(attempts, coverage)
     return with_polyfit(k[[0, -1]], c[[0, -1]])
-
-
-@wrong(fit_coverage, "made to go through the first point")
-def through_the_first(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    x, y = np.log(k), np.log(-np.log(c))
-    slope = ((x - x[0]) * (y - y[0])).sum() / ((x - x[0]) ** 2).sum()
-    return -np.exp(y[0] - slope * x[0]), slope
-
-
-@wrong(fit_coverage, "made to go through the last point")
-def through_the_last(attempts, coverage):
-    k, c = _inside(attempts, coverage)
-    x, y = np.log(k), np.log(-np.log(c))
-    slope = ((x - x[-1]) * (y - y[-1])).sum() / ((x - x[-1]) ** 2).sum()
-    return -np.exp(y[-1] - slope * x[-1]), slope
