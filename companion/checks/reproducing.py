@@ -1,6 +1,7 @@
 """Checks for the steps of the pages in book/exercises/reproducing."""
 
 import torch
+from torch.nn.functional import cross_entropy
 
 from companion.checks.exercise import exercise, ladder
 from companion.checks.rungs import rungs
@@ -185,5 +186,253 @@ the patches come row by row: the second is right of the first, and here the only
     side, side, side, side) => side, side, side, side).transpose(2, 3)
 a grid of five by five, with vectors of eight numbers
     position_tiles(torch.randn(26, 8))
+""",
+)
+
+
+@exercise
+def perplexity(answer) -> str:
+    """Check `perplexity(model, text, length)`: by nonoverlapping inference.
+
+    `text` (N,) holds token ids. It is cut into pieces of `length` inputs, the last of which may be
+    shorter, and `model(ids)` reads each piece by itself: ids (B, T) to logits (B, T, V) of what
+    follows each of them. So each token but the first is predicted once. The perplexity is e to the
+    mean of their losses.
+    """
+    ladder(PERPLEXITY, _perplexity, perplexity=answer)
+    return (
+        "one piece and several, a last piece that is shorter, tokens of unequal difficulty, a "
+        "model that knows the more the further it has read"
+    )
+
+
+def _perplexity(model, text, length):
+    losses = []
+    for start in range(0, len(text) - 1, length):
+        targets = text[start + 1 : start + length + 1]
+        inputs = text[start : start + len(targets)]
+        losses += [cross_entropy(model(inputs[None])[0], targets, reduction="none")]
+    return torch.cat(losses).mean().exp()
+
+
+PERPLEXITY = rungs(
+    _perplexity,
+    """
+one piece, and a model that holds all four tokens for equally likely: the perplexity is 4
+    text = torch.tensor([0, 1, 3, 2])
+    perplexity(lambda ids: torch.zeros(*ids.shape, 4), text, 3)
+  - this is the mean loss; the perplexity is e to its power
+    .mean().exp() => .mean()
+  - the losses are natural logarithms, and 2 to their mean was taken, not e
+    return torch.cat(losses).mean().exp() => return 2 ** torch.cat(losses).mean()
+  - the losses are added up and not divided by the number of tokens
+    .mean().exp() => .sum().exp()
+  - the sum is divided by the number of all tokens; the first is never predicted
+    .mean().exp() => .sum().div(len(text)).exp()
+  - the sign is wrong: this is 1 over the perplexity
+    .mean().exp() => .mean().neg().exp()
+one piece, and a model that gives most to the right token, which is the next one of the text
+    text = torch.tensor([0, 1, 2, 0, 1])
+    perplexity(lambda ids: 2 * torch.eye(3)[(ids + 1) % 3], text, 4)
+  - each token was looked up at its own place; logits at one place are for the token that follows
+    text[start + 1 : start + length + 1] => text[start : start + length]
+  - logits are no logarithms of probabilities yet, and were added up as if they were
+    cross_entropy( => torch.nn.functional.nll_loss(
+one piece with an easy token and a hard one: the mean of the losses comes first, then e to its power
+    table = torch.tensor([[0.0, 3.0], [0.0, 3.0]])
+    perplexity(lambda ids: table[ids], torch.tensor([0, 1, 0]), 2)
+  - e to the power of each token's loss was averaged; average the losses
+    .mean().exp() => .exp().mean()
+two pieces of two, and a model that is the surer the further it has read: the second piece begins
+as unsure as the first
+    text = torch.tensor([0, 1, 2, 0, 1])
+    seen = lambda ids: torch.arange(1, ids.shape[1] + 1)[:, None]
+    perplexity(lambda ids: seen(ids) * torch.eye(3)[(ids + 1) % 3], text, 2)
+  - the text was read in one piece; the model may read `length` tokens at a time
+    range(0, len(text) - 1, length) => [0]
+    start + length + 1 => len(text)
+  - the first token of the second piece was not predicted; its input is the last one of the first
+    start + length + 1 => start + length
+  - only the last token of each piece is counted
+    reduction="none") => reduction="none")[-1:]
+  - only the first piece is counted
+    range(0, len(text) - 1, length) => [0]
+  - the pieces overlap: each token is predicted with all `length` tokens before it
+    start in range(0, len(text) - 1, length) => end in range(1, len(text))
+    text[start + 1 : start + length + 1] => text[end : end + 1]
+    text[start : start + len(targets)] => text[max(0, end - length) : end]
+    (inputs[None])[0] => (inputs[None])[0, -1:]
+five tokens to predict in pieces of three: the last piece has two, and each token counts the same
+    text = torch.tensor([0, 1, 2, 0, 2, 2])
+    seen = lambda ids: torch.arange(1, ids.shape[1] + 1)[:, None]
+    perplexity(lambda ids: seen(ids) * torch.eye(3)[(ids + 1) % 3], text, 3)
+  - the last piece, which is shorter, was left out
+    range(0, len(text) - 1, length) => range(0, len(text) - length, length)
+  - each piece was averaged, and the pieces again; a short piece then counts as much as a long one
+    reduction="none") => reduction="mean")[None]
+  - the perplexities of the pieces were averaged; average the losses of all tokens first
+    reduction="none") => reduction="mean")[None]
+    .mean().exp() => .exp().mean()
+a text that is shorter than one piece
+    text = torch.tensor([1, 2, 2])
+    seen = lambda ids: torch.arange(1, ids.shape[1] + 1)[:, None]
+    perplexity(lambda ids: seen(ids) * torch.eye(3)[(ids + 1) % 3], text, 8)
+a longer text, and a model that draws on all that it has read of a piece
+    text, vectors = torch.randint(5, (30,)), torch.randn(5, 5)
+    perplexity(lambda ids: vectors[ids].cumsum(1), text, 8)
+""",
+)
+
+
+@exercise
+def cache_mask(answer) -> str:
+    """Check `cache_mask(length, first, recent)`: what a token sees that reads from such a cache.
+
+    The cache holds the first tokens of the text and the most recent ones, the token itself among
+    them. The result is boolean, (length, length): True where a query, the row, may attend to a key,
+    the column.
+    """
+    ladder(CACHE_MASK, _cache_mask, cache_mask=answer)
+    return "caches with and without first tokens, texts that are shorter and longer than the cache"
+
+
+def _cache_mask(length, first, recent):
+    token = torch.arange(length)
+    back = token[:, None] - token
+    kept = (back < recent) | (token < first)
+    return (back >= 0) & kept
+
+
+CACHE_MASK = rungs(
+    _cache_mask,
+    """
+four tokens, a cache of no first and two recent ones: a token sees itself, and the one before it
+    cache_mask(4, 0, 2)
+  - True and False changed places: True is where a query may attend
+    return (back >= 0) & kept => return ~((back >= 0) & kept)
+  - later tokens can be seen, before they have been read
+    return (back >= 0) & kept => return kept
+  - one token too many is kept: the token itself is one of the most recent
+    back < recent => back <= recent
+  - one token too few is kept
+    back < recent => back < recent - 1
+  - rows and columns changed places: a row is a query, a column a key
+    return (back >= 0) & kept => return ((back >= 0) & kept).T
+  - everything up to the token is seen; nothing leaves this cache
+    (back < recent) => (back < length)
+five tokens, one first and two recent: token 0 stays when it is no longer recent, so its column is
+open all the way down
+    cache_mask(5, 1, 2)
+  - the first tokens are forgotten like all others: this is a window
+    | (token < first) =>
+  - only the first tokens are kept, and the recent ones are not
+    (back < recent) | (token < first) => token < first
+  - a token must be first and recent; one of the two is enough
+    (back < recent) | => (back < recent) &
+  - the rows of the first tokens were opened, not their columns
+    token < first => token[:, None] < first
+  - one first token too many is kept
+    token < first => token <= first
+  - the recent tokens make room for the first ones; the cache holds both numbers
+    back < recent => back < recent - first
+three first tokens and one recent: the first tokens are not seen before they have been read
+    cache_mask(5, 3, 1)
+  - the first tokens are seen by those before them
+    return (back >= 0) & kept => return (back >= 0) & (back < recent) | (token < first)
+  - only token 0 is kept, or one token for any number of them
+    token < first => token < min(first, 1)
+the mask is boolean, as companion's attention wants it
+    np.asarray(cache_mask(3, 1, 1)).dtype == bool
+  - the mask holds numbers, not True and False
+    return (back >= 0) & kept => return ((back >= 0) & kept).float()
+a text that is shorter than the cache: all that has been read is seen
+    cache_mask(3, 4, 4)
+a cache of four and four
+    cache_mask(12, 4, 4)
+""",
+)
+
+
+@exercise
+def fit_coverage(answer) -> str:
+    """Check `fit_coverage(attempts, coverage)` -> (a, b), with coverage about exp(a k^b).
+
+    A line through the points (ln k, ln(-ln c)) by least squares, each with the weight (c ln c)^2;
+    its slope is b, and -a is e to the power of its height at ln k = 0. Points where the coverage is
+    0 or 1 are left out.
+    """
+    ladder(FIT_COVERAGE, _fit_coverage, fit_coverage=answer)
+    return (
+        "two points on a curve and more, points beside it, attempts that begin above 1, and "
+        "coverages of 0 and 1"
+    )
+
+
+def _fit_coverage(attempts, coverage):
+    k, c = torch.tensor(attempts).double(), torch.tensor(coverage).double()
+    inside = (c > 0) & (c < 1)
+    k, c = k[inside], c[inside]
+    x, y = k.log(), (-c.log()).log()
+    weight = (c * c.log()) ** 2
+    share = weight / weight.sum()
+    away = x - (share * x).sum()
+    b = (share * away * y).sum() / (share * away**2).sum()
+    a = -torch.exp((share * y).sum() - b * (share * x).sum())
+    return a, b
+
+
+FIT_COVERAGE = rungs(
+    _fit_coverage,
+    """
+two points that lie on the curve with a = -2 and b = -0.5
+    fit_coverage([1, 4], [np.exp(-2.0), np.exp(-1.0)])
+  - the two numbers changed places: a comes first
+    return a, b => return b, a
+  - a has the wrong sign: the logarithm of a coverage is below 0, so a is, too
+    a = -torch => a = torch
+  - b has the wrong sign: ln(-ln c) falls as the attempts grow
+    return a, b => return a, -b
+  - this is the height of the line; a is minus e to its power
+    -torch.exp((share * y).sum() - b * (share * x).sum()) => (share * (y - b * x)).sum()
+  - this is minus the height of the line; a is minus e to its power
+    -torch.exp((share * y).sum() - b * (share * x).sum()) => -(share * (y - b * x)).sum()
+  - the height of the line is a natural logarithm, and 10 to its power was taken
+    -torch.exp((share * y).sum() - b * (share * x).sum()) => -10 ** (share * (y - b * x)).sum()
+  - one logarithm is missing: the line goes through ln c, not through ln(-ln c)
+    (-c.log()).log() => c.log()
+  - the line is drawn over the attempts, not over their logarithm
+    x, y = k.log() => x, y = k
+  - a line was drawn through coverages, over the logarithm of the attempts
+    (-c.log()).log() => c
+  - the first logarithm was taken of the coverage that is missing, 1 - c
+    (-c.log()).log() => (-(1 - c).log()).log()
+attempts that begin at 10: a is what the line says for one attempt
+    fit_coverage([10, 1000], [np.exp(-2.0), np.exp(-1.0)])
+  - a was read off at the fewest attempts that were given, not at one
+    a = -torch.exp((share * y).sum() - b * (share * x).sum()) => a = -torch.exp(y[0])
+  - a was read off in the middle of the line, not at one attempt
+    a = -torch.exp((share * y).sum() - b * (share * x).sum()) => a = -torch.exp((share * y).sum())
+a third point with coverage 1: ln 1 is 0 and has no logarithm, so the point is left out
+    fit_coverage([1, 4, 16], [np.exp(-2.0), np.exp(-1.0), 1.0])
+a first point with coverage 0, which has no logarithm either
+    fit_coverage([1, 4, 16], [0.0, np.exp(-2.0), np.exp(-1.0)])
+three points, no curve through all of them: least squares in ln(-ln c), each with its weight
+    fit_coverage([1, 10, 100], [np.exp(-2.0), np.exp(-1.9), np.exp(-0.1)])
+  - all points have the same weight; each has (c ln c)^2
+    weight = (c * c.log()) ** 2 => weight = torch.ones(len(c)).double()
+  - the square is missing: each point has the weight (c ln c)^2
+    weight = (c * c.log()) ** 2 => weight = -c * c.log()
+  - the weights were squared once more: polyfit squares those that it is given
+    weight = (c * c.log()) ** 2 => weight = (c * c.log()) ** 4
+  - the weight is one over (c ln c)^2: where a small error of c moves the point far, it counts less
+    weight = (c * c.log()) ** 2 => weight = (c * c.log()) ** -2
+  - the weights were used for the slope, and not for the means
+    away = x - (share * x).sum() => away = x - x.mean()
+    (share * away * y).sum() => (share * away * (y - y.mean())).sum()
+    (share * y).sum() - b * (share * x).sum() => y.mean() - b * x.mean()
+  - the line goes through the first and the last point; the one between them counts as well
+    return a, b => b = (y[-1] - y[0]) / (x[-1] - x[0]); return -torch.exp(y[0] - b * x[0]), b
+many points beside a curve
+    fit_coverage(list(range(1, 40)), (0.8 * torch.rand(39) + 0.1).tolist())
 """,
 )
