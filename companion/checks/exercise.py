@@ -155,7 +155,8 @@ def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
     names = {"torch": torch, "np": np, name: answer}
     given = {*names, "__builtins__"}
     with undisturbed() if learners else nullcontext():
-        torch.default_generator.manual_seed(0)  # of the CPU: that of a GPU not yet used takes longer
+        # The CPU's alone: to seed a GPU that nobody has used yet takes longer than most answers.
+        torch.default_generator.manual_seed(0)
         exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
         inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
         exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
