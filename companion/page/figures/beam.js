@@ -1,6 +1,6 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
-const ROW = 50,
+const ROW = 62,
   TOP = 30; // pixels
 
 /** What a log-probability is divided by (companion.generation.search.penalty). */
@@ -190,7 +190,7 @@ function render({ model, el }) {
   const table = element(
     "table",
     { class: "cl-counts", "data-name": "finished" },
-    headRow(["complete translations", "probability", "words", "score"].map(columnHead)),
+    headRow(["complete translations", "probability", "words, with [EOS]", "score"].map(columnHead)),
     body,
   );
   state.draw((value) => {

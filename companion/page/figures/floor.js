@@ -23,7 +23,7 @@ function build(root, width, data, result, setFloor) {
   const { sizes, losses, next, entropy, range } = data;
   const left = 44,
     right = width - 30,
-    top = 14,
+    top = 28,
     bottom = 270;
   const most = losses[0] + 0.1,
     first = sizes[0] / 1.25,
@@ -43,7 +43,7 @@ function build(root, width, data, result, setFloor) {
   }
   root.append(
     label("parameters", (left + right) / 2, bottom + 37, "cl-quiet"),
-    label("loss, nats per token", left + 4, top - 2, "cl-quiet cl-start"),
+    label("loss, nats per token", left + 4, 12, "cl-quiet cl-start"),
   );
   const curve = drawing("path", { class: "cl-guessed" });
   const bottomLine = drawing("path", { class: "cl-line", style: "stroke-dasharray: 2 4" });

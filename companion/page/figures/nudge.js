@@ -101,7 +101,7 @@ function render({ model, el }) {
   const mean = ({ rewards }) => sum(rewards) / rewards.length;
   const captions = [
     () =>
-      `Six answers that the model gave to “${demand}”, and how probable each is, per token, among these. The thin mark stays where each began.`,
+      `Six answers that the model gave to “${demand}”, and the share of each among these, with their lengths evened out. The thin mark stays where each began.`,
     (value) =>
       `The judge says which pass: ${sum(value.rewards)} of ${answers.length}. You may overrule it with the boxes.`,
     (value) =>
@@ -109,7 +109,9 @@ function render({ model, el }) {
         ? `The mean reward is ${format(mean(value))}. An arrow is the reward minus this mean: the advantage.`
         : "Without a baseline the advantage is the reward itself: no arrow points to the left.",
     (value) =>
-      `After ${value.moves} steps the answers that pass have ${format(passing(result(value), value))} together; they had ${format(passing(chances, value))}.`,
+      value.moves === 0
+        ? "Nothing has moved yet. Drag “steps taken” and watch which bars grow."
+        : `After ${value.moves} ${value.moves === 1 ? "step" : "steps"} the answers that pass have ${format(passing(result(value), value))} together; they had ${format(passing(chances, value))}.`,
   ].map((caption) => (value) => caption(value).replace("Six", numberWord(answers.length)));
   const names = ["answers", "rewards", "advantages", "steps"];
   const steps = names.map((name, i) => ({ name, caption: captions[i] }));
@@ -143,13 +145,13 @@ function render({ model, el }) {
           value.baseline && value.step >= ADVANTAGES && advantages(value).every((a) => a === 0),
       },
       {
-        text: "Without the mean, let an answer that passes lose probability.",
+        text: "Without the mean, take steps until an answer that passes has lost probability.",
         reached: (value) =>
           !value.baseline &&
           result(value).some((share, i) => value.rewards[i] && share < chances[i] - 1e-9),
       },
       {
-        text: `Take all ${MOST} steps, and choose β so that the passing answers gain something, but less than .25 together.`,
+        text: `With the mean, take all ${MOST} steps and choose β so that the passing answers gain together, but less than 0.25.`,
         reached: (value) =>
           value.step === MOVE &&
           value.moves === MOST &&
