@@ -31,7 +31,9 @@ class Claim:
 
     @property
     def demand(self) -> str:
-        """The bound in words: "above 0.9", "above 0.2, below 0.4", "within 0.05 of 1"."""
+        """The bound in words: "above 0.9", "above 0, below 1", "within 0.1 of 1", "exactly 1"."""
+        if self.bound.get("within") == 0:
+            return f"exactly {short(self.bound['near'])}"
         if "near" in self.bound:
             return f"within {short(self.bound['within'])} of {short(self.bound['near'])}"
         return ", ".join(f"{side} {short(limit)}" for side, limit in self.bound.items())

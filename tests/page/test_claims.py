@@ -36,6 +36,7 @@ def test_a_claim_that_holds_prints_one_line(value, bound, capsys):
         (0.7, {"above": 0.4, "below": 0.6}, "above 0.4, below 0.6"),
         (0.3, {"above": 0.4, "below": 0.6}, "above 0.4, below 0.6"),
         (0.9, {"near": 1, "within": 0.05}, "within 0.05 of 1"),
+        (2, {"near": 3, "within": 0}, "exactly 3"),
         (float("nan"), {"above": 0}, "above 0"),
         (float("nan"), {"below": 0}, "below 0"),
         (float("nan"), {"near": 0, "within": 1}, "within 1 of 0"),

@@ -36,7 +36,7 @@ const stopName = ({ kind, part }) =>
 
 /** Where the sub-layers' places are, each counted from the bottom up. */
 function plan(block, width) {
-  const cell = width < 560 ? 36 : 46,
+  const cell = clamp((width - 20) / 8, 36, 46), // beside each other, and wide enough for −0.07
     box = 4 * cell + 12;
   const height = SUB_LAYERS[block].reduce((sum, part) => sum + TALL[part], 118);
   let base = height - 80;
@@ -46,8 +46,8 @@ function plan(block, width) {
     base -= TALL[part];
     return { ...slot, after: base + 4 };
   });
-  const left = Math.max(box / 2 + 1, 0.27 * width),
-    right = Math.min(width - box / 2 - 1, 0.73 * width);
+  const left = Math.max(box / 2 + 1, 0.25 * width),
+    right = Math.min(width - box / 2 - 1, 0.75 * width);
   return { cell, box, half: 2 * cell, left, right, height, slots, top: base };
 }
 
@@ -62,7 +62,7 @@ function build(root, width, { block, order }, { words, readers, follow }) {
     root.append(inStream("path", { class: "cl-shaft", d, "stroke-width": size, opacity }));
   const frameAt = (text, x, y) => {
     const size = { x: -box / 2, y: -18, width: box, height: 36, rx: 7 };
-    const name = label(text, box / 2, -23, "cl-end cl-quiet");
+    const name = label(text, box / 2, -23, "cl-end cl-quiet cl-over");
     const edge = { class: "cl-edge", "stroke-dasharray": "4 3", ...size };
     group(root, { x, y }, inStream("rect", edge, name));
   };

@@ -634,6 +634,11 @@ const STYLE = `
   .cl-stage .cl-end {
     text-anchor: end;
   }
+  .cl-stage .cl-over {
+    paint-order: stroke;
+    stroke: var(--ground);
+    stroke-width: 4px;
+  }
   .cl-stage .cl-strong {
     font-weight: 650;
   }
