@@ -69,6 +69,8 @@ class StackConfig:
         require_probability(dropout=self.dropout)
         require_choice("norm", self.norm, ("layer", "rms"))
         require_choice("activation", self.activation, ACTIVATIONS)
+        require_choice("norm_first", self.norm_first, (True, False))
+        require_choice("bias", self.bias, (True, False))
         require_number(norm_eps=self.norm_eps)
         if not self.norm_eps > 0:
             raise ValueError(f"norm_eps must be positive, got {self.norm_eps}")
