@@ -128,6 +128,14 @@ def require_positions(positions: torch.Tensor, batch: int, length: int) -> None:
         )
 
 
+def require_token_id(name: str, token: int, vocab_size: int) -> None:
+    """Raise unless `token` is the id of a token."""
+    if isinstance(token, bool) or not isinstance(token, int):
+        raise TypeError(f"{name} must be an int, got {token!r} of type {type(token).__name__}")
+    if not 0 <= token < vocab_size:
+        raise ValueError(f"{name} must lie in [0, vocab_size) = [0, {vocab_size}), got {token}")
+
+
 def require_in_range(name: str, ids: torch.Tensor, size: int, remedy: str) -> None:
     """Raise unless every id lies in [0, size).
 
@@ -145,11 +153,10 @@ def require_in_range(name: str, ids: torch.Tensor, size: int, remedy: str) -> No
 
 def check_query_key_value(query, key, value) -> None:
     """Raise unless query (..., T, d_k), key (..., S, d_k) and value (..., S, d_v) fit together."""
-    named = (("query", query), ("key", key), ("value", value))
-    for name, x in named:
-        if not isinstance(x, torch.Tensor):
-            raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
-    for name, x in named:
+    named = {"query": query, "key": key, "value": value}
+    for name, x in named.items():
+        require_tensor(name, x)
+    for name, x in named.items():
         if not x.is_floating_point() or x.dtype != query.dtype:
             raise TypeError(
                 "query, key and value must have the same floating dtype, got "
@@ -297,11 +304,6 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
         )
 
 
-def check_block_size(block_size: int) -> None:
-    """Raise unless the side of a tile is an int of at least 1."""
-    require_positive(block_size=block_size)
-
-
 def require_sampling(temperature: float, top_k: int | None, top_p: float | None) -> None:
     """Raise unless the arguments of `next_token_probabilities` are in range."""
     require_number(temperature=temperature)
@@ -360,12 +362,8 @@ def require_room(
             f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
             "have been learned; write fewer tokens or shorten the prompt"
         )
-    if eos_id is None:
-        return
-    if isinstance(eos_id, bool) or not isinstance(eos_id, int):
-        raise TypeError(f"eos_id must be an int, got {eos_id!r} of type {type(eos_id).__name__}")
-    if not 0 <= eos_id < config.vocab_size:
-        raise ValueError(f"eos_id must lie in [0, {config.vocab_size}), got {eos_id}")
+    if eos_id is not None:
+        require_token_id("eos_id", eos_id, config.vocab_size)
 
 
 def require_target(model, source_ids: torch.Tensor, max_len: int) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from companion.data.sampling import seeded
+from companion.validation import require_positive
 
 
 def padded(sequences: Iterable[Sequence[int]], pad_id: int) -> Tensor:
@@ -39,7 +40,7 @@ def batches(
 
     Raises:
         ValueError: no tensors, different numbers of rows, or fewer rows than a batch.
-        TypeError: the seed is not a whole number.
+        TypeError: the seed, a size or a step is not a whole number.
     """
     sizes = {len(tensor) for tensor in tensors}
     if len(sizes) != 1:
@@ -48,7 +49,8 @@ def batches(
             "rows in each"
         )
     (size,) = sizes
-    if not 1 <= batch_size <= size:
+    require_positive(batch_size=batch_size)
+    if batch_size > size:
         raise ValueError(f"batch_size is {batch_size}; choose 1 to {size}, the number of rows")
     per_epoch = size // batch_size
     _generator(seed, 0)  # a wrong seed is named here, not in the first step
@@ -58,7 +60,7 @@ def batches(
         return torch.randperm(size, generator=_generator(seed, epoch))
 
     def batch(step: int) -> Tensor | tuple[Tensor, ...]:
-        _require_step(step)
+        require_positive(step=step)
         epoch, place = divmod(step - 1, per_epoch)
         rows = order(epoch)[place * batch_size :][:batch_size]
         chosen = tuple(_cut(tensor[rows], pad_id) for tensor in tensors)
@@ -80,27 +82,21 @@ def windows(
 
     Raises:
         ValueError: the text is shorter than one stretch, or a batch has none.
-        TypeError: the seed is not a whole number.
+        TypeError: the seed, a size or a step is not a whole number.
     """
+    require_positive(batch_size=batch_size, length=length)
     text = torch.as_tensor(token_ids, dtype=torch.long)
     starts = len(text) - length + 1
-    if not 1 <= length <= len(text):
+    if starts < 1:
         raise ValueError(f"length is {length}; choose 1 to {len(text)}, the length of the text")
-    if batch_size < 1:
-        raise ValueError(f"batch_size is {batch_size}; ask for 1 or more")
     _generator(seed, 0)
 
     def batch(step: int) -> Tensor:
-        _require_step(step)
+        require_positive(step=step)
         chosen = torch.randint(starts, (batch_size, 1), generator=_generator(seed, step))
         return text[chosen + torch.arange(length)]
 
     return batch
-
-
-def _require_step(step: int) -> None:
-    if step < 1:
-        raise ValueError(f"steps are counted from 1, got {step}")
 
 
 def _generator(seed: int, part: int) -> torch.Generator:

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 from itertools import pairwise
 
+from companion.validation import require_not_negative
+
 Merge = tuple[str, str]
 
 
@@ -28,8 +30,7 @@ def learn_bpe(words: Iterable[str], num_merges: int) -> list[Merge]:
     Raises:
         ValueError: a negative number.
     """
-    if num_merges < 0:
-        raise ValueError(f"num_merges is {num_merges}; ask for 0 or more")
+    require_not_negative(num_merges=num_merges)
     counts = Counter(words)
     pieces = {word: list(word) for word in counts}
     age = {character: index for index, character in enumerate(sorted(set("".join(counts))))}

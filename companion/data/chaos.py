@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from companion.data.sampling import seeded
+from companion.validation import require_choice, require_not_negative, require_positive
 
 METHODS = ("rk4", "euler")
 
@@ -51,13 +52,10 @@ def lorenz_path(
     """
     if start.shape[-1:] != (3,):
         raise ValueError(f"start must have shape (..., 3): x, y, z; got {tuple(start.shape)}")
-    if length < 1 or substeps < 1 or not dt > 0:
-        raise ValueError(
-            "length and substeps must be at least 1 and dt positive, "
-            f"got length {length}, substeps {substeps}, dt {dt}"
-        )
-    if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(METHODS)}; got {method!r}")
+    require_positive(length=length, substeps=substeps)
+    if not dt > 0:
+        raise ValueError(f"dt must be positive, got {dt}")
+    require_choice("method", method, METHODS)
     take = _runge_kutta_step if method == "rk4" else _euler_step
     state, points = start.double(), []
     for _ in range(length):
@@ -81,13 +79,10 @@ def lorenz(
 
     Raises:
         ValueError: a number is not positive (warm_up may be 0).
-        TypeError: the seed is not a whole number.
+        TypeError: the seed or a number of points is not whole.
     """
-    if length < 1 or runs < 1 or warm_up < 0:
-        raise ValueError(
-            "length and runs must be at least 1 and warm_up at least 0, "
-            f"got length {length}, runs {runs}, warm_up {warm_up}"
-        )
+    require_positive(length=length, runs=runs)
+    require_not_negative(warm_up=warm_up)
     generator = torch.Generator().manual_seed(seeded("lorenz", seed).getrandbits(63))
     starts = torch.randn(runs, 3, generator=generator, dtype=torch.float64) * 5
     starts = starts + torch.tensor([0.0, 0.0, 25.0])

@@ -22,7 +22,8 @@ from companion.data.lexicon import (
     VEHICLES,
 )
 from companion.data.membership import is_sentence
-from companion.data.sampling import SPLITS, check_choice, check_count, seeded
+from companion.data.sampling import SPLITS, seeded
+from companion.validation import require_choice, require_not_negative
 
 TOPICS = {
     "animal": (*ANIMALS, *(NUMBER_PAIRS[noun] for noun in ANIMALS)),
@@ -79,7 +80,7 @@ def demands(split: str) -> list[Demand]:
     Raises:
         ValueError: a split of another name.
     """
-    check_choice("split", split, SPLITS)
+    require_choice("split", split, SPLITS)
     return list(_splits()[split])
 
 
@@ -132,7 +133,7 @@ def demonstrations(number: int, seed: int) -> list[tuple[Demand, list[str]]]:
         ValueError: a negative number.
         TypeError: a number or a seed that is not whole.
     """
-    check_count(number)
+    require_not_negative(number=number)
     rng = seeded("demonstrations", seed)
     trained, rows = demands("train"), []
     while len(rows) < number:

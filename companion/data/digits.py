@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from companion.data.sampling import SPLITS, check_choice, seeded
+from companion.data.sampling import SPLITS, seeded
+from companion.validation import require_choice, require_not_negative, require_positive
 
 NUM_VALIDATION, NUM_TEST = 200, 500
 GLYPH_SIZE = 4  # pixels
@@ -35,7 +36,7 @@ def digits(seed: int, split: str = "train") -> tuple[Tensor, Tensor]:
     """
     from sklearn.datasets import load_digits
 
-    check_choice("split", split, SPLITS)
+    require_choice("split", split, SPLITS)
     found = load_digits()
     images = torch.tensor(found.images / 16, dtype=torch.float32)[:, None]
     labels = torch.tensor(found.target, dtype=torch.int64)
@@ -95,12 +96,9 @@ def same_different(
 
     Source: after problem 1 of Fleuret et al. 2011 (https://doi.org/10.1073/pnas.1109168108).
     """
-    check_choice("split", split, SPLITS)
-    if num_images < 0 or grid < 1:
-        raise ValueError(
-            "num_images must be at least 0 and grid must be at least 1, "
-            f"got {num_images} and {grid}"
-        )
+    require_choice("split", split, SPLITS)
+    require_not_negative(num_images=num_images)
+    require_positive(image_size=image_size, grid=grid)
     places = torch.arange(0, max(0, image_size - GLYPH_SIZE + 1), grid)
     if len(places) == 0 or places[-1] <= GLYPH_SIZE:
         raise ValueError(

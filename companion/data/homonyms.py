@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from companion.data.articles import with_article
 from companion.data.lexicon import HOMONYMS, MATES, PERSONS, PREPOSITIONS, SIZES
-from companion.data.sampling import check_choice, check_count, seeded
+from companion.data.sampling import seeded
+from companion.validation import require_choice, require_not_negative
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def cue_halves(homonym: str, seed: int) -> tuple[tuple, tuple]:
     Raises:
         ValueError: the word is no homonym.
     """
-    check_choice("homonym", homonym, HOMONYMS)
+    require_choice("homonym", homonym, HOMONYMS)
     rng = seeded(f"cue halves of {homonym}", seed)
     shuffled = [rng.sample(cues, len(cues)) for cues in HOMONYMS[homonym]]
     return tuple(tuple(cues[:4]) for cues in shuffled), tuple(tuple(cues[4:]) for cues in shuffled)
@@ -55,11 +56,11 @@ def homonym_sentences(
         ValueError: a negative number, a word that is no homonym, or another half.
         TypeError: a number or seed that is not whole.
     """
-    check_count(num_sentences)
+    require_not_negative(num_sentences=num_sentences)
     if half not in (None, 0, 1):
         raise ValueError(f"half is {half!r}; choose 0, 1, or None for all cue words")
     if homonym is not None:
-        check_choice("homonym", homonym, HOMONYMS)
+        require_choice("homonym", homonym, HOMONYMS)
     chosen = tuple(HOMONYMS) if homonym is None else (homonym,)
     cues = {w: HOMONYMS[w] if half is None else cue_halves(w, seed)[half] for w in chosen}
     rng = seeded(f"homonyms: half {half}", seed)

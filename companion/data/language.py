@@ -35,7 +35,8 @@ from companion.data.lexicon import (
 )
 from companion.data.pronouns import NOUN_CLASS, OTHERS, any_pronoun_sentence
 from companion.data.relations import any_transitive_sentence
-from companion.data.sampling import check_count, seeded
+from companion.data.sampling import seeded
+from companion.validation import require_not_negative
 
 
 def corpus(num_sentences: int, seed: int) -> list[list[str]]:
@@ -45,7 +46,7 @@ def corpus(num_sentences: int, seed: int) -> list[list[str]]:
         ValueError: a negative number.
         TypeError: a number or seed that is not whole.
     """
-    check_count(num_sentences)
+    require_not_negative(num_sentences=num_sentences)
     rng = seeded("corpus", seed)
     kinds = rng.choices(tuple(KINDS), weights=tuple(KINDS.values()), k=num_sentences)
     return [list(kind(rng)) for kind in kinds]

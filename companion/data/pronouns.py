@@ -10,7 +10,8 @@ import random
 from dataclasses import dataclass
 
 from companion.data.lexicon import ADJECTIVES, ANIMALS, FOODS, NOUNS, PLACES, PRONOUN_VERBS, THINGS
-from companion.data.sampling import check_choice, check_count, part, seeded
+from companion.data.sampling import part, seeded
+from companion.validation import require_choice, require_not_negative
 
 OTHERS = (*PLACES, *THINGS, *FOODS)
 NOUN_CLASS = {noun: kind for kind, nouns in NOUNS.items() for noun in nouns}
@@ -89,14 +90,14 @@ def pronoun_sentence(
     Raises:
         ValueError: a word does not belong where it stands; the message lists those that do.
     """
-    check_choice("animal", animal, ANIMALS)
-    check_choice("other", other, OTHERS)
+    require_choice("animal", animal, ANIMALS)
+    require_choice("other", other, OTHERS)
     other_class = NOUN_CLASS[other]
-    check_choice("adjective", adjective, ADJECTIVES["animal"] + ADJECTIVES[other_class])
-    check_choice("template", template, TEMPLATES)
+    require_choice("adjective", adjective, ADJECTIVES["animal"] + ADJECTIVES[other_class])
+    require_choice("template", template, TEMPLATES)
     verbs = PRONOUN_VERBS[other_class]
     verb = next(iter(verbs)) if verb is None else verb
-    check_choice("verb", verb, verbs)
+    require_choice("verb", verb, verbs)
 
     form = TEMPLATES[template][0 if animal_first else 1]
     text = form.format(
@@ -133,7 +134,7 @@ def pronoun_sentences(
         ValueError: a negative number, or a split of another name.
         TypeError: a number or seed that is not whole.
     """
-    check_count(num_sentences)
+    require_not_negative(num_sentences=num_sentences)
     held_out = seeded("pronouns: what is held out", seed)
     noun_pairs = part([(animal, other) for animal in ANIMALS for other in OTHERS], split, held_out)
     fitting = [(noun, word) for noun in NOUN_CLASS for word in ADJECTIVES[NOUN_CLASS[noun]]]

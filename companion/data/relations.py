@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from companion.data.lexicon import ANIMALS, PERSONS, TRANSITIVE_VERBS
-from companion.data.sampling import check_count, part, seeded
+from companion.data.sampling import part, seeded
+from companion.validation import require_not_negative
 
 ACTORS = (*ANIMALS, *PERSONS)
 
@@ -48,7 +49,7 @@ def who_did_it_sentences(
         ValueError: a negative number, or a split of another name.
         TypeError: a number or seed that is not whole.
     """
-    check_count(num_sentences)
+    require_not_negative(num_sentences=num_sentences)
     pairs = part(list(combinations(ACTORS, 2)), split, seeded("who did it: held out", seed))
     rng = seeded(f"who did it: {split}", seed)
     return [_order(rng.choice(pairs), rng) for _ in range(num_sentences)]

@@ -5,7 +5,8 @@ import sysconfig
 import tokenize
 from pathlib import Path
 
-from companion.data.sampling import check_choice, part, seeded
+from companion.data.sampling import part, seeded
+from companion.validation import require_choice
 
 KINDS = ("source", "docstrings")
 
@@ -31,7 +32,7 @@ def standard_library_text(
     """
     if max_characters is not None and max_characters < 0:
         raise ValueError(f"max_characters is {max_characters}; ask for 0 or more, or None for all")
-    check_choice("kind", kind, KINDS)
+    require_choice("kind", kind, KINDS)
     folder = Path(sysconfig.get_path("stdlib"))
     names = sorted(path.name for path in folder.glob("*.py"))
     if not names:

@@ -109,13 +109,14 @@ class BPETokenizer:
             FileNotFoundError: there is no such file.
             ValueError: the file holds no tokenizer.
         """
-        text = Path(path).read_text("utf8")
+        content = Path(path).read_bytes()
         try:
-            return cls(Tokenizer.from_str(text))
-        except Exception as error:  # what the library raises is a bare one
+            tokenizer = Tokenizer.from_buffer(content)
+        except ValueError as error:
             raise ValueError(
                 f"{path} holds no tokenizer ({error}); load what BPETokenizer.save wrote"
             ) from error
+        return cls(tokenizer)
 
     def save(self, path: str | os.PathLike) -> None:
         """Write vocabulary and merges as JSON, in the format of the `tokenizers` library."""

@@ -32,8 +32,9 @@ from companion.data.french import (
     SYNONYMS,
     VERBS,
 )
-from companion.data.sampling import check_choice, check_count, part, seeded
+from companion.data.sampling import part, seeded
 from companion.data.vocabulary import BOS, EOS, Vocabulary
+from companion.validation import require_choice, require_not_negative
 
 KINDS = ("plain", "ambiguous", "long")
 ANY_NOUN = CREATURES | OBJECTS
@@ -81,8 +82,8 @@ def translation_pairs(
         ValueError: a negative number, or a split or kind of another name.
         TypeError: a number or seed that is not whole.
     """
-    check_count(num_sentences)
-    check_choice("kind", kind, KINDS)
+    require_not_negative(num_sentences=num_sentences)
+    require_choice("kind", kind, KINDS)
     own = _combinations(split, seed)
     allowed = own | _combinations("train", seed)
     speaker = _Speaker(seeded(f"translation: {split} {kind}", seed), allowed)

@@ -111,8 +111,10 @@ def generate(
         positions = (real.cumsum(dim=1) - 1).clamp(min=0)  # (B, T + new), from 0 at the first token
     ended = torch.zeros(B, dtype=torch.bool, device=tokens.device)
     with evaluating(model):
-        predict = _uncached if not use_cache else _prepared if is_plain(model) else _cached
-        next_logits = predict(model, tokens, mask, positions)
+        caches = [KVCache() for _ in model.blocks] if use_cache else None
+        next_logits = _by_model(model, tokens, mask, positions, caches)
+        if use_cache and is_plain(model):
+            next_logits = _prepared(next_logits, model, tokens, mask, positions, caches)
         for length in range(T, T + max_new_tokens):
             logits = next_logits(length)  # (B, vocab_size)
             if temperature == 0:
@@ -133,8 +135,11 @@ def generate(
     return tokens
 
 
-def _uncached(model, tokens, mask, positions, caches=None) -> Callable[[int], torch.Tensor]:
-    """A function of the length so far: the logits (B, vocab_size) for what comes next."""
+def _by_model(model, tokens, mask, positions, caches) -> Callable[[int], torch.Tensor]:
+    """A function of the length so far: the logits (B, vocab_size) for what comes next.
+
+    With caches each token is computed once.
+    """
 
     def next_logits(length: int) -> torch.Tensor:
         new = slice(caches[0].length if caches else 0, length)
@@ -148,15 +153,9 @@ def _uncached(model, tokens, mask, positions, caches=None) -> Callable[[int], to
     return next_logits
 
 
-def _cached(model, tokens, mask, positions) -> Callable[[int], torch.Tensor]:
-    """Likewise, with each token computed once."""
-    return _uncached(model, tokens, mask, positions, [KVCache() for _ in model.blocks])
-
-
-def _prepared(model, tokens, mask, positions) -> Callable[[int], torch.Tensor]:
-    """Likewise: the model itself reads the prompt (prefill), a `PreparedStep` every token after."""
-    caches, step = [KVCache() for _ in model.blocks], None
-    prefill = _uncached(model, tokens, mask, positions, caches)
+def _prepared(prefill, model, tokens, mask, positions, caches) -> Callable[[int], torch.Tensor]:
+    """Likewise: `prefill` reads the prompt, a `PreparedStep` every token after."""
+    step = None
 
     def next_logits(length: int) -> torch.Tensor:
         nonlocal step

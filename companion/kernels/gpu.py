@@ -3,7 +3,7 @@
 import torch
 from torch.autograd.function import once_differentiable
 
-from companion.validation import check_block_size, check_query_key_value
+from companion.validation import check_query_key_value, require_positive
 
 
 class TritonAttention(torch.autograd.Function):
@@ -68,7 +68,7 @@ def triton_attention(
     Source: Dao 2023, algorithms 1 and 2 (https://arxiv.org/abs/2307.08691).
     """
     check_query_key_value(query, key, value)
-    check_block_size(block_size)
+    require_positive(block_size=block_size)
     if block_size < 16 or block_size & (block_size - 1):
         raise ValueError(
             f"block_size must be a power of two and at least 16 in the kernel, got {block_size}; "

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 import torch
 from torch.autograd.function import once_differentiable
 
-from companion.validation import check_block_size, check_query_key_value
+from companion.validation import check_query_key_value, require_positive
 
 
 def blocks(length: int, block_size: int) -> list[slice]:
@@ -148,5 +148,5 @@ def tiled_attention(
     Gimelshein 2018, algorithm 3 (https://arxiv.org/abs/1805.02867).
     """
     check_query_key_value(query, key, value)
-    check_block_size(block_size)
+    require_positive(block_size=block_size)
     return TiledAttention.apply(query, key, value, is_causal, block_size)

@@ -12,7 +12,13 @@ from torch import nn
 from companion.models.config import ModelConfig, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
 from companion.nn.blocks import ACTIVATIONS, make_dropout, run_blocks
-from companion.validation import require_config, require_in_range, require_positive, require_tokens
+from companion.validation import (
+    require_choice,
+    require_config,
+    require_in_range,
+    require_positive,
+    require_tokens,
+)
 
 UNCASED = {"vocab_size": 30522, "max_len": 512}
 
@@ -42,6 +48,7 @@ class BERTConfig(ModelConfig):
     def __post_init__(self) -> None:
         super().__post_init__()
         require_positive(type_vocab_size=self.type_vocab_size)
+        require_choice("mlm_head", self.mlm_head, (True, False))
 
 
 class BERT(nn.Module):

@@ -13,6 +13,7 @@ from companion.validation import (
     require_number,
     require_positive,
     require_probability,
+    require_token_id,
 )
 
 
@@ -68,6 +69,8 @@ class StackConfig:
         require_probability(dropout=self.dropout)
         require_choice("norm", self.norm, ("layer", "rms"))
         require_choice("activation", self.activation, ACTIVATIONS)
+        require_choice("norm_first", self.norm_first, (True, False))
+        require_choice("bias", self.bias, (True, False))
         require_number(norm_eps=self.norm_eps)
         if not self.norm_eps > 0:
             raise ValueError(f"norm_eps must be positive, got {self.norm_eps}")
@@ -119,13 +122,7 @@ class ModelConfig(StackConfig):
         self._require_token("pad_id")
 
     def _require_token(self, name: str) -> None:
-        token = getattr(self, name)
-        if isinstance(token, bool) or not isinstance(token, int):
-            raise TypeError(f"{name} must be an int, got {token!r} of type {type(token).__name__}")
-        if not 0 <= token < self.vocab_size:
-            raise ValueError(
-                f"{name} must lie in [0, vocab_size) = [0, {self.vocab_size}), got {token}"
-            )
+        require_token_id(name, getattr(self, name), self.vocab_size)
 
 
 @torch.no_grad()

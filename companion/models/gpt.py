@@ -74,6 +74,7 @@ class GPTConfig(ModelConfig):
         super().__post_init__()
         require_heads(self.d_model, self.num_heads, self.num_kv_heads, self.d_k, self.d_v)
         require_choice("positions", self.positions, ("learned", "rotary"))
+        require_choice("tie_weights", self.tie_weights, (True, False))
         require_choice("rope_pairing", self.rope_pairing, ("interleaved", "half"))
         require_number(rope_base=self.rope_base)
         if not self.rope_base > 0:

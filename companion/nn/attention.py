@@ -127,8 +127,7 @@ def fused_attention(
     is_grouped, half = key.shape[1] != query.shape[1], (torch.float16, torch.bfloat16)
     takes_groups = query.is_cuda and query.dtype in half and query.shape[-1] == value.shape[-1]
     if is_grouped and not (takes_groups and attn_mask is None):
-        group = query.shape[1] // key.shape[1]
-        key, value = (x.repeat_interleave(group, dim=1) for x in (key, value))
+        key, value = (for_every_query_head(x, query.shape[1]) for x in (key, value))
         is_grouped = False
     output = F.scaled_dot_product_attention(
         query,
@@ -140,6 +139,11 @@ def fused_attention(
         enable_gqa=is_grouped,
     )
     return output if empty is None else output.masked_fill(empty, 0.0)
+
+
+def for_every_query_head(x: torch.Tensor, num_heads: int) -> torch.Tensor:
+    """Keys or values (B, H_kv, S, width), repeated for the query heads that share them."""
+    return x.repeat_interleave(num_heads // x.shape[1], dim=1)
 
 
 def _in_dtype(bias: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

@@ -7,7 +7,11 @@ a value.
 import torch
 from torch import nn
 
-from companion.nn.attention import fused_attention, scaled_dot_product_attention
+from companion.nn.attention import (
+    for_every_query_head,
+    fused_attention,
+    scaled_dot_product_attention,
+)
 from companion.nn.cache import KVCache
 from companion.nn.rotary import Rotation
 from companion.validation import (
@@ -116,19 +120,9 @@ class MultiHeadAttention(nn.Module):
             self, query, key, value, mask, score_bias, positions, cache, is_self_attention
         )
 
-        q = self._split_heads(self.q_proj(query), self.num_heads)  # (B, H, T, d_k)
-        if cache is not None and cache.closed:
-            k, v = cache.key, cache.value
-        else:
-            k = self._split_heads(self.k_proj(key), self.num_kv_heads)  # (B, H_kv, S, d_k)
-            v = self._split_heads(self.v_proj(value), self.num_kv_heads)  # (B, H_kv, S, d_v)
-            if self.rope is not None:
-                start = 0 if cache is None else cache.length
-                rotation = self.rope.rotation(q, positions, start=start)
-                q, k = self.rope(q, rotation), self.rope(k, rotation)
-            if cache is not None:
-                k, v = cache.append(k, v)
-                cache.closed = not is_self_attention
+        q, k, v = self._project(query, key, value, positions, cache)
+        if cache is not None:
+            cache.closed = not is_self_attention
         if cache is not None and cache.capacity is not None:
             visible = cache.visible(query.shape[1], is_causal=is_causal)
             mask, is_causal = visible if mask is None else mask & visible, False
@@ -140,13 +134,30 @@ class MultiHeadAttention(nn.Module):
             "dropout_p": self.dropout if self.training else 0.0,
         }
         if need_weights:
-            group = self.num_heads // self.num_kv_heads
-            k, v = k.repeat_interleave(group, dim=1), v.repeat_interleave(group, dim=1)
+            k, v = (for_every_query_head(x, self.num_heads) for x in (k, v))
             heads, weights = scaled_dot_product_attention(q, k, v, **attend)
         else:
             heads, weights = fused_attention(q, k, v, **attend), None
         merged = heads.transpose(1, 2).flatten(2)  # (B, T, H * d_v)
         return self.out_proj(merged), weights
+
+    def _project(self, query, key, value, positions, cache: KVCache | None):
+        """Queries (B, H, T, d_k), keys (B, H_kv, S, d_k) and values (B, H_kv, S, d_v).
+
+        Keys and values are those of the cached tokens, too; a complete memory is only read.
+        """
+        q = self._split_heads(self.q_proj(query), self.num_heads)
+        if cache is not None and cache.closed:
+            return q, cache.key, cache.value
+        k = self._split_heads(self.k_proj(key), self.num_kv_heads)
+        v = self._split_heads(self.v_proj(value), self.num_kv_heads)
+        if self.rope is not None:
+            start = 0 if cache is None else cache.length
+            rotation = self.rope.rotation(q, positions, start=start)
+            q, k = self.rope(q, rotation), self.rope(k, rotation)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        return q, k, v
 
     def _split_heads(self, x: torch.Tensor, num_heads: int) -> torch.Tensor:
         """(B, T, num_heads * width) -> (B, num_heads, T, width)."""

@@ -8,6 +8,7 @@ from torch import nn
 from companion.validation import (
     require_even,
     require_features,
+    require_not_negative,
     require_positions,
     require_positive,
 )
@@ -31,12 +32,12 @@ def sinusoidal_encoding(
         (length, d_model).
 
     Raises:
-        ValueError: d_model is odd, or a size is not positive.
+        ValueError: d_model is odd or not positive, or the length is negative.
+        TypeError: a size is not an int.
 
     Source: Vaswani et al. 2017, section 3.5 (https://arxiv.org/abs/1706.03762).
     """
-    if length < 0:
-        raise ValueError(f"length must not be negative, got {length}")
+    require_not_negative(length=length)
     require_even(d_model=d_model)
     encoding = _sinusoids(torch.arange(length, device=device), d_model)
     return encoding.to(torch.get_default_dtype() if dtype is None else dtype)
@@ -68,9 +69,7 @@ class SinusoidalPositions(nn.Module):
         Left out, positions are counted on from `start`, an int or an integer tensor ().
         """
         require_features("x", x, "(B, T, d_model)", self.d_model)
-        if positions is None:
-            positions = start + torch.arange(x.shape[1], device=x.device)
-        require_positions(positions, x.shape[0], x.shape[1])
+        positions = given_or_counted(positions, x, start)
         return x + _sinusoids(positions, self.d_model).to(x.dtype)
 
 
@@ -88,17 +87,32 @@ def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> 
         power of two the slopes are m_h = 2^(-8h / H), h from 1; otherwise the remaining heads take
         every second slope of the next power of two.
 
+    Raises:
+        ValueError: num_heads is not positive, or a length is negative.
+        TypeError: one of them is not an int.
+
     Source: Press et al. 2022, section 3 (https://arxiv.org/abs/2108.12409); the case of other H is
     their published code's.
     """
     require_positive(num_heads=num_heads)
     S = T if S is None else S
+    require_not_negative(T=T, S=S)
     power = 2 ** int(math.log2(num_heads))
     slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
     slopes += [2 ** (-4 * h / power) for h in range(1, 2 * (num_heads - power), 2)]
     query_at = torch.arange(T, device=device) + S - T
     distance = (query_at[:, None] - torch.arange(S, device=device)).abs()  # (T, S)
     return -torch.tensor(slopes, device=device)[:, None, None] * distance
+
+
+def given_or_counted(
+    positions: torch.Tensor | None, x: torch.Tensor, start: int | torch.Tensor
+) -> torch.Tensor:
+    """The positions of x (B, ..., T, width) as given, or else counted on from `start`."""
+    if positions is None:
+        positions = start + torch.arange(x.shape[-2], device=x.device)
+    require_positions(positions, x.shape[0], x.shape[-2])
+    return positions
 
 
 def angles(

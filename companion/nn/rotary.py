@@ -7,13 +7,12 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
-from companion.nn.positions import angles
+from companion.nn.positions import angles, given_or_counted
 from companion.validation import (
     require_choice,
     require_even,
     require_features,
     require_number,
-    require_positions,
     require_positive,
 )
 
@@ -107,7 +106,8 @@ class RotaryEmbedding(nn.Module):
         super().__init__()
         require_even(d_k=d_k)
         require_choice("pairing", pairing, ("interleaved", "half"))
-        if base <= 0:
+        require_number(base=base)
+        if not base > 0:
             raise ValueError(f"base must be positive, got {base}")
         self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
@@ -125,10 +125,7 @@ class RotaryEmbedding(nn.Module):
         """
         if isinstance(positions, Rotation):
             return positions
-        B, T = x.shape[0], x.shape[-2]
-        if positions is None:
-            positions = start + torch.arange(T, device=x.device)
-        require_positions(positions, B, T)
+        positions = given_or_counted(positions, x, start)
         dtype = torch.promote_types(x.dtype, torch.float32)
         angle = angles(positions, self.d_k, self.base, dtype, self.scaling)
         if angle.dim() == 3:  # (B, T, d_k / 2) rather than (T, d_k / 2)

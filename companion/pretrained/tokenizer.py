@@ -104,11 +104,12 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     if not (path / TOKENIZER).is_file():
         raise FileNotFoundError(f"there is no {TOKENIZER} in {path}")
     try:
-        return PretrainedTokenizer(Tokenizer.from_str((path / TOKENIZER).read_text("utf8")))
-    except Exception as error:  # what the library raises is a bare one
+        tokenizer = Tokenizer.from_buffer((path / TOKENIZER).read_bytes())
+    except ValueError as error:
         raise ValueError(
             f"{path / TOKENIZER} holds no tokenizer ({error}); get it again"
         ) from error
+    return PretrainedTokenizer(tokenizer)
 
 
 def _of_gguf(path) -> PretrainedTokenizer:

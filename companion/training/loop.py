@@ -170,31 +170,24 @@ def fit(
     """
     _check_model_and_batches(model, batches)
     require_positive(steps=steps, accumulate=accumulate)
-    require_choice("mixed_precision", mixed_precision, PRECISIONS)
-    _check_rates(learning_rate, max_grad_norm)
+    _check_numerics(learning_rate, max_grad_norm, mixed_precision)
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
     device = next(model.parameters()).device
     rank, num_processes = join_processes()
     optimizer = _adamw(model, betas, weight_decay)
-    history = load_history(checkpoint, model, optimizer) if resume else History()
-    done = len(history.loss)
-    if done > steps:
-        raise ValueError(
-            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
-            f"ask for {done} or more, or begin again with another file"
-        )
+    history = _resumed(checkpoint, model, optimizer, steps) if resume else History()
     if num_processes > 1:
         torch.manual_seed(torch.initial_seed() + 1 + rank)  # each draws its own dropout
     replica = DistributedDataParallel(model) if num_processes > 1 else model
     prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
     numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
-    hidden = not progress or rank > 0
+    done, hidden = len(history.loss), not progress or rank > 0
     model.train()
     with deferred_interrupt() as interrupted:
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
-            _check_rates(rate, max_grad_norm)
+            _check_rate(rate)
             for group in optimizer.param_groups:
                 group["lr"] = rate
             prefetch = partial(prefetcher.prefetch, step + 1)
@@ -206,11 +199,8 @@ def fit(
             history.grad_norm.append(grad_norm)
             bar.set_postfix_str(f"loss {mean_loss:.3f}", refresh=False)
             if evaluate and _is_due(step, evaluate_every, steps):
-                model.eval()
-                with torch.no_grad():
-                    history.evaluations.append(evaluate(model))
+                history.evaluations.append(_evaluated(model, evaluate))
                 history.evaluated_at.append(step)
-                model.train()
             if report and rank == 0:
                 report(history)
             stop = in_any_process(interrupted.is_set())
@@ -241,6 +231,26 @@ def load_history(
             "with load_checkpoint, and train from there with another file"
         )
     return History(**history)
+
+
+def _resumed(checkpoint, model, optimizer, steps: int) -> History:
+    """The history of a run that has not come further than `steps`."""
+    history = load_history(checkpoint, model, optimizer)
+    if (done := len(history.loss)) > steps:
+        raise ValueError(
+            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
+            f"ask for {done} or more, or begin again with another file"
+        )
+    return history
+
+
+def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], object]):
+    """What `evaluate` says of a model in training, which it goes on with afterwards."""
+    model.eval()
+    with torch.no_grad():
+        said = evaluate(model)
+    model.train()
+    return said
 
 
 def _is_due(step: int, every: int | None, steps: int) -> bool:
@@ -302,11 +312,16 @@ def _check_model_and_batches(model, batches) -> None:
         )
 
 
-def _check_rates(learning_rate, max_grad_norm) -> None:
+def _check_rate(learning_rate: float) -> None:
+    require_number(learning_rate=learning_rate)
+    if not 0 <= learning_rate < math.inf:
+        raise ValueError(f"learning_rate must be at least 0 and finite, got {learning_rate}")
+
+
+def _check_numerics(learning_rate, max_grad_norm, mixed_precision) -> None:
     if not callable(learning_rate):
-        require_number(learning_rate=learning_rate)
-        if not 0 <= learning_rate < math.inf:
-            raise ValueError(f"learning_rate must be at least 0 and finite, got {learning_rate}")
+        _check_rate(learning_rate)
+    require_choice("mixed_precision", mixed_precision, PRECISIONS)
     require_number(max_grad_norm=max_grad_norm)
     if not max_grad_norm > 0:
         raise ValueError(

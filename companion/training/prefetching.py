@@ -62,8 +62,8 @@ class Prefetcher:
         first = self.rank * self.accumulate
         ends = [part * rows // number for part in range(first, first + self.accumulate + 1)]
         return [
-            _map(lambda tensor: self._to_device(tensor[low:high]), batch)  # noqa: B023
-            for low, high in pairwise(ends)
+            _map(lambda tensor, rows=slice(*rows): self._to_device(tensor[rows]), batch)
+            for rows in pairwise(ends)
         ]
 
     def _to_device(self, tensor: Tensor) -> Tensor:

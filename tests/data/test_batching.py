@@ -98,7 +98,7 @@ def test_there_is_no_step_before_the_first():
         batches(rows, batch_size=2, seed=0),
         windows(rows, batch_size=2, length=3, seed=0),
     ):
-        with pytest.raises(ValueError, match="counted from 1, got 0"):
+        with pytest.raises(ValueError, match="step must be at least 1, got 0"):
             batch(0)
 
 
@@ -111,8 +111,15 @@ def test_wrong_arguments_are_named():
         batches(ROWS, batch_size=24, seed=0)
     with pytest.raises(ValueError, match="length is 24; choose 1 to 23"):
         windows(LABELS, batch_size=2, length=24, seed=0)
-    with pytest.raises(ValueError, match="batch_size is 0; ask for 1 or more"):
+    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
         windows(LABELS, batch_size=0, length=8, seed=0)
+    for wrong in (
+        lambda: batches(ROWS, batch_size=2.5, seed=0),
+        lambda: windows(LABELS, batch_size=2, length=2.5, seed=0),
+        lambda: windows(LABELS, batch_size=2, length=3, seed=0)(1.0),  # would be another batch
+    ):
+        with pytest.raises(TypeError, match="must be an int, got"):
+            wrong()
     for make in (
         lambda: batches(ROWS, batch_size=3, seed=None),
         lambda: windows(LABELS, batch_size=2, length=3, seed=None),

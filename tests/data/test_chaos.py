@@ -93,13 +93,13 @@ def test_what_is_refused():
     start = state(1, 2, 3)
     for call, part in (
         (lambda: lorenz_path(state(1, 2), 5), r"\(\.\.\., 3\).*\(2,\)"),
-        (lambda: lorenz_path(start, 0), "length 0"),
-        (lambda: lorenz_path(start, 5, substeps=0), "substeps 0"),
-        (lambda: lorenz_path(start, 5, dt=-0.1), "dt -0.1"),
-        (lambda: lorenz_path(start, 5, method="heun"), "rk4, euler; got 'heun'"),
-        (lambda: lorenz(5, seed=0, runs=0), "runs 0"),
-        (lambda: lorenz(5, seed=0, warm_up=-1), "warm_up -1"),
-        (lambda: lorenz(0, seed=0), "length 0"),
+        (lambda: lorenz_path(start, 0), "length must be at least 1, got 0"),
+        (lambda: lorenz_path(start, 5, substeps=0), "substeps must be at least 1"),
+        (lambda: lorenz_path(start, 5, dt=-0.1), "dt must be positive, got -0.1"),
+        (lambda: lorenz_path(start, 5, method="heun"), "'rk4', 'euler'; got 'heun'"),
+        (lambda: lorenz(5, seed=0, runs=0), "runs must be at least 1"),
+        (lambda: lorenz(5, seed=0, warm_up=-1), "warm_up must be at least 0"),
+        (lambda: lorenz(0, seed=0), "length must be at least 1, got 0"),
         (lambda: lorenz_derivative(state(1, 2)), r"state must have shape \(\.\.\., 3\).*\(2,\)"),
     ):
         with pytest.raises(ValueError, match=part):

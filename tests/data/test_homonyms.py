@@ -54,9 +54,9 @@ def test_a_mate_lives_among_the_cue_words_of_its_sense():
 
 
 def test_a_wrong_choice_is_named():
-    with pytest.raises(ValueError, match="homonym is 'dog'; choose one of bank, bat"):
+    with pytest.raises(ValueError, match="homonym must be one of 'bank', 'bat'"):
         homonym_sentences(3, 0, homonym="dog", half=0)
-    with pytest.raises(ValueError, match="homonym is 'dog'; choose one of bank, bat"):
+    with pytest.raises(ValueError, match="homonym must be one of 'bank', 'bat'"):
         homonym_sentences(3, 0, homonym="dog")
     with pytest.raises(ValueError, match="half is 2; choose 0, 1, or None"):
         homonym_sentences(3, 0, half=2)

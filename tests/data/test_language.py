@@ -154,7 +154,7 @@ def test_each_pair_of_persons_has_four_private_words_and_shares_the_fifth_with_o
 
 @pytest.mark.parametrize("count, error", [(-1, ValueError), (2.0, TypeError), ("3", TypeError)])
 def test_a_bad_number_of_sentences_is_named(count, error):
-    with pytest.raises(error, match="num_sentences is"):
+    with pytest.raises(error, match="num_sentences must be"):
         corpus(count, seed=0)
 
 

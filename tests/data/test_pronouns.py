@@ -155,11 +155,11 @@ def test_a_part_is_an_eighth_and_the_parts_are_the_whole():
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"animal": "street"}, "animal is 'street'; choose one of animal, cat, dog"),
-        ({"other": "dog"}, "other is 'dog'; choose one of street"),
-        ({"adjective": "salty"}, "adjective is 'salty'; choose one of tired, .*wide"),
-        ({"template": "while"}, "template is 'while'; choose one of because"),
-        ({"verb": "eat"}, "verb is 'eat'; choose one of cross"),
+        ({"animal": "street"}, "animal must be one of 'animal', 'cat', 'dog'.*got 'street'"),
+        ({"other": "dog"}, "other must be one of 'street'.*got 'dog'"),
+        ({"adjective": "salty"}, "adjective must be one of 'tired', .*'wide'.*got 'salty'"),
+        ({"template": "while"}, "template must be one of 'because'.*got 'while'"),
+        ({"verb": "eat"}, "verb must be one of 'cross'.*got 'eat'"),
     ],
 )
 def test_a_word_out_of_place_is_named(change, message):
@@ -169,5 +169,5 @@ def test_a_word_out_of_place_is_named(change, message):
 
 
 def test_a_wrong_split_is_named():
-    with pytest.raises(ValueError, match="split is 'dev'; choose one of train, validation, test"):
+    with pytest.raises(ValueError, match="split must be one of 'train', 'validation', 'test'"):
         pronoun_sentences(3, 0, split="dev")

@@ -50,5 +50,5 @@ def test_a_seed_fixes_the_sentences():
 
 
 def test_a_wrong_split_is_named():
-    with pytest.raises(ValueError, match="split is 'dev'; choose one of train, validation, test"):
+    with pytest.raises(ValueError, match="split must be one of 'train', 'validation', 'test'"):
         who_did_it_sentences(3, 0, split="dev")

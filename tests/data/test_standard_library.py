@@ -43,7 +43,7 @@ def test_a_python_without_sources_is_named(monkeypatch, tmp_path):
 def test_wrong_choices_are_named():
     with pytest.raises(ValueError, match="max_characters is -1"):
         standard_library_text(-1)
-    with pytest.raises(ValueError, match="kind is 'prose'; choose one of source, docstrings"):
+    with pytest.raises(ValueError, match="kind must be one of 'source', 'docstrings'"):
         standard_library_text(10, kind="prose")
-    with pytest.raises(ValueError, match="split is 'dev'"):
+    with pytest.raises(ValueError, match="split must be one of 'train', 'validation', 'test'"):
         standard_library_text(10, split="dev")

@@ -75,7 +75,7 @@ def test_learning_ends_when_every_word_is_one_piece():
 
 
 def test_a_negative_number_of_merges_is_named():
-    with pytest.raises(ValueError, match="num_merges is -1"):
+    with pytest.raises(ValueError, match="num_merges must be at least 0, got -1"):
         learn_bpe(["dog"], -1)
 
 

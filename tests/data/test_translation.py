@@ -350,11 +350,11 @@ def test_a_seed_fixes_the_pairs_on_every_machine():
 
 
 def test_wrong_choices_are_named():
-    with pytest.raises(ValueError, match="kind is 'hard'; choose one of plain, ambiguous, long"):
+    with pytest.raises(ValueError, match="kind must be one of 'plain', 'ambiguous', 'long'"):
         translation_pairs(3, 0, kind="hard")
-    with pytest.raises(ValueError, match="split is 'dev'; choose one of train, validation, test"):
+    with pytest.raises(ValueError, match="split must be one of 'train', 'validation', 'test'"):
         translation_pairs(3, 0, split="dev")
-    with pytest.raises(TypeError, match=r"num_sentences is 2\.0"):
+    with pytest.raises(TypeError, match=r"num_sentences must be an int, got 2\.0"):
         translation_pairs(2.0, 0)
     with pytest.raises(TypeError, match="seed is None"):
         translation_pairs(2, None)

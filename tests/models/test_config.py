@@ -76,6 +76,8 @@ def test_a_preset_takes_changes_and_an_unknown_one_is_refused(config_type):
         ({"norm": "batch"}, ValueError, ["'batch'", "'layer'", "'rms'"]),
         ({"activation": ["relu"]}, ValueError, ["activation", "['relu']", "'gelu'"]),
         ({"activation": "tanh"}, ValueError, ["'tanh'", "'gelu'"]),
+        ({"norm_first": "no"}, ValueError, ["norm_first", "True, False", "'no'"]),
+        ({"bias": "no"}, ValueError, ["bias", "True, False", "'no'"]),
         ({"pad_id": 17}, ValueError, ["pad_id", "17"]),
         ({"pad_id": -1}, ValueError, ["pad_id", "-1"]),
         ({"pad_id": "0"}, TypeError, ["pad_id", "'0'", "str"]),
@@ -88,6 +90,7 @@ def test_values_out_of_range_are_refused(config_type, changes, error, parts):
 @pytest.mark.parametrize(
     ("changes", "error", "parts"),
     [
+        ({"tie_weights": "no"}, ValueError, ["tie_weights", "True, False", "'no'"]),
         ({"num_kv_heads": 2}, ValueError, ["num_heads = 3", "num_kv_heads = 2"]),
         ({"positions": "sinusoidal"}, ValueError, ["'sinusoidal'", "'rotary'"]),
         ({"rope_pairing": "quarter"}, ValueError, ["'quarter'", "'half'"]),
@@ -120,6 +123,7 @@ def test_a_model_is_built_from_its_own_config():
 
 def test_what_a_bert_refuses():
     refused(ValueError, lambda: BERTConfig(**SIZES, type_vocab_size=0), "type_vocab_size", "0")
+    refused(ValueError, lambda: BERTConfig(**SIZES, mlm_head="no"), "mlm_head", "True, False")
 
 
 def test_what_a_transformer_refuses():

@@ -293,15 +293,20 @@ def test_widths_must_be_even(width):
 def test_settings_out_of_range():
     with pytest.raises(ValueError, match="'interleaved', 'half'; got 'llama'"):
         RotaryEmbedding(4, pairing="llama")
-    for base in (0.0, -2.0):
+    for base in (0.0, -2.0, float("nan")):
         with pytest.raises(ValueError, match=rf"base must be positive, got {base}"):
             RotaryEmbedding(4, base=base)
-    with pytest.raises(ValueError, match="length must not be negative, got -1"):
+    with pytest.raises(ValueError, match="length must be at least 0, got -1"):
         sinusoidal_encoding(-1, 4)
     with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):
         sinusoidal_encoding(3, 0)
     with pytest.raises(ValueError, match="num_heads must be at least 1, got 0"):
         alibi_bias(0, 3)
+    with pytest.raises(ValueError, match="T must be at least 0, got -1"):
+        alibi_bias(2, -1)
+    for make in (lambda: sinusoidal_encoding(2.5, 4), lambda: alibi_bias(2, 2.5)):
+        with pytest.raises(TypeError, match=r"must be an int, got 2\.5"):  # not three positions
+            make()
     with pytest.raises(ValueError, match="max_len must be at least 1, got 0"):
         LearnedPositions(0, 4)
 
