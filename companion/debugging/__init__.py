@@ -3,9 +3,17 @@
 from companion.debugging import (
     beyond_language,
     own_language_model,
+    real_models,
     the_idea,
     the_model,
     what_it_costs,
 )
 
-__all__ = ["beyond_language", "own_language_model", "the_idea", "the_model", "what_it_costs"]
+__all__ = [
+    "beyond_language",
+    "own_language_model",
+    "real_models",
+    "the_idea",
+    "the_model",
+    "what_it_costs",
+]
