@@ -37,11 +37,11 @@ def rotated(x: Tensor, places: Tensor) -> Tensor:
 
 
 class Writer:
-    """SmolLM2, from the weights that were published, rounded to few bits."""
+    """SmolLM2, from the weights that were published; those of its feed-forward networks rounded."""
 
     def __init__(self, published: dict[str, Tensor]):
         self.weights = {
-            name: rounded(weight) if weight.dim() == 2 else weight
+            name: rounded(weight) if "feed_forward" in name else weight
             for name, weight in published.items()
         }
         words = self.weights["token_embedding.weight"]

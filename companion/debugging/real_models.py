@@ -107,8 +107,8 @@ def _notes(number: int) -> tuple[list[str], list[str]]:
     things, places, people = (draw.sample(words, 6) for words in (THINGS, PLACES, PEOPLE))
     notes = [f"The {a} is kept in the {b}." for a, b in zip(things[:3], places, strict=False)]
     notes += [
-        f"{b} looks after the {a}, and has done so ever since the house was bought from a "
-        "retired captain many years ago."
+        f"Ever since the house was bought from its first owner, more than twenty years ago, {b} "
+        f"looks after the {a}."
         for a, b in zip(things[3:], people, strict=False)
     ]
     questions = [f"Where is the {thing} kept?" for thing in things[:3]]
@@ -149,7 +149,7 @@ def _special_tokens(run: Run) -> float:
 
 
 def _worst_rounding(run: Run) -> float:
-    return run.rounding("blocks.0.self_attention.q_proj.weight")
+    return run.rounding("blocks.10.feed_forward.down_proj.weight")
 
 
 def _tied(run: Run) -> float:
@@ -218,7 +218,7 @@ FAULTS = (
         line="largest = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12)",
         instead="largest = groups.abs().max()",
         would="rounding moves the weights far from the published ones",
-        measured="the distance from them of the first query matrix, as a share of its length",
+        measured="the distance from them of the last matrix of block 11, as a share of its length",
         symptom=_worst_rounding,
         above=0.08,
     ),
