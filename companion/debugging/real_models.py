@@ -5,7 +5,7 @@ Nothing is trained here: a run is the program, put together from published weigh
 
 import math
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -15,7 +15,9 @@ from companion.data import standard_library_text
 from companion.data.sampling import seeded
 from companion.debugging import assistant
 from companion.debugging.fault import Case, Fault, altered, fault_of, named
-from companion.pretrained import PretrainedTokenizer, load, load_tokenizer
+
+if TYPE_CHECKING:
+    from companion.pretrained import PretrainedTokenizer
 
 THINGS = ("copper lamp", "old boat", "red bicycle", "violin", "globe", "telescope")
 PLACES = ("cellar", "attic", "kitchen", "garden shed", "library", "hall")
@@ -26,14 +28,19 @@ class Published(NamedTuple):
     """The weights of SmolLM2, MiniLM as a model, and the tokenizers of both."""
 
     weights: dict[str, Tensor]
-    words: PretrainedTokenizer
+    words: "PretrainedTokenizer"
     encoder: torch.nn.Module
-    pieces: PretrainedTokenizer
+    pieces: "PretrainedTokenizer"
 
 
 @cache
 def published() -> Published:
     """What pip fetches; loaded once, since no run changes it."""
+    from companion.pretrained import (
+        load,
+        load_tokenizer,
+    )  # slow, and no other page's check needs it
+
     writer, reader = "SmolLM2-135M-Instruct", "all-MiniLM-L6-v2"
     return Published(
         load(writer).state_dict(), load_tokenizer(writer), load(reader), load_tokenizer(reader)
