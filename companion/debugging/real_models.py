@@ -36,10 +36,8 @@ class Published(NamedTuple):
 @cache
 def published() -> Published:
     """What pip fetches; loaded once, since no run changes it."""
-    from companion.pretrained import (
-        load,
-        load_tokenizer,
-    )  # slow, and no other page's check needs it
+    # Not above: it is slow to import, and the other pages do without.
+    from companion.pretrained import load, load_tokenizer
 
     writer, reader = "SmolLM2-135M-Instruct", "all-MiniLM-L6-v2"
     return Published(
