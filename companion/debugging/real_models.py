@@ -179,7 +179,7 @@ def _after_the_end(run: Run) -> float:
 FAULTS = (
     Fault(
         name="RoPE turns the wrong pairs",
-        what="Entries i and i + 32 form a pair; these weights were stored for 2i and 2i + 1.",
+        what="Entries half a head apart form a pair; these weights were stored for neighbours.",
         line="one, two = x[..., ::2], x[..., 1::2]",
         instead="one, two = x.chunk(2, dim=-1)",
         would="entries 0 and 1 are not turned into each other",
@@ -189,7 +189,7 @@ FAULTS = (
     ),
     Fault(
         name="the base of RoPE is another model's",
-        what="The base is 10,000, as in the paper of RoPE, and not what SmolLM2 was trained with.",
+        what="The base is that of the paper of RoPE, and not what SmolLM2 was trained with.",
         line="ROPE_BASE, EPSILON = 100_000, 1e-5",
         instead="ROPE_BASE, EPSILON = 10_000, 1e-5",
         would="the slowest pair turns much faster",

@@ -176,8 +176,8 @@ FAULTS = (
     ),
     Fault(
         name="key heads are handed out in turn",
-        what="In the tiled attention, query heads 1, 2, 3, 4 get key heads 1, 2, 1, 2, and not "
-        "1, 1, 2, 2.",
+        what="In the tiled attention, neighbouring query heads get different key heads; they are "
+        "trained to share one.",
         line="part.repeat_interleave(q.shape[1] // k.shape[1], dim=1)",
         instead="part.repeat(1, q.shape[1] // k.shape[1], 1, 1)",
         would="query head 2 reads key head 2",
@@ -197,7 +197,7 @@ FAULTS = (
     ),
     Fault(
         name="places start again in each chunk",
-        what="The rows of every chunk are counted from 0, whatever is in the cache.",
+        what="The rows of every chunk are counted from zero, whatever is in the cache.",
         line="places = torch.arange(start, start + rows.shape[1])",
         instead="places = torch.arange(rows.shape[1])",
         would="the second chunk has the places of the first",
