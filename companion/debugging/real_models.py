@@ -189,7 +189,7 @@ FAULTS = (
     ),
     Fault(
         name="the base of RoPE is another model's",
-        what="The base is that of the paper of RoPE, and not what SmolLM2 was trained with.",
+        what="The base is that of the paper of RoPE, and not what this model was trained with.",
         line="ROPE_BASE, EPSILON = 100_000, 1e-5",
         instead="ROPE_BASE, EPSILON = 10_000, 1e-5",
         would="the slowest pair turns much faster",
