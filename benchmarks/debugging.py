@@ -3,9 +3,10 @@
     python benchmarks/debugging.py the_model 60 > benchmarks/debugging_the_model.md
     python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
     python benchmarks/debugging.py beyond_language 60 > benchmarks/debugging_beyond_language.md
+    python benchmarks/debugging.py real_models > benchmarks/debugging_real_models.md
 
-and own_language_model as beyond_language. The number is that of the steps of each run: a symptom
-that is there after 60 steps need not wait.
+what_it_costs and own_language_model as beyond_language. The number is that of the steps of each
+run: a symptom that is there after 60 steps need not wait. Nothing is trained in real_models.
 
 Every fault is put into the program of the page, and every symptom is measured in every run: with
 its own fault it must lie beyond its bound, with another fault or with none on the near side.
@@ -16,17 +17,17 @@ from importlib import import_module
 
 from measuring import print_table
 
-from companion.debugging.fault import SOUND
+from companion.debugging.fault import SOUND, named
 
 SEEDS = (301, 302, 303, 304, 305)
 
 
-def measured(page, steps: int) -> dict[str, dict[str, list[float]]]:
+def measured(page, *steps: int) -> dict[str, dict[str, list[float]]]:
     """The fault that a symptom is of -> the fault that is there -> its value for each seed."""
     found = {fault.name: {} for fault in page.FAULTS}
     for present in (SOUND, *(fault.name for fault in page.FAULTS)):
         for seed in SEEDS:
-            run = page.train_with(seed, present, steps)
+            run = page.Run(seed, named(present, page.FAULTS), *steps)
             for fault in page.FAULTS:
                 found[fault.name].setdefault(present, []).append(fault.symptom(run))
         print(f"{page.__name__}: {present}", file=sys.stderr, flush=True)
@@ -54,13 +55,12 @@ def rows(page, found) -> tuple[list[list[str]], list[str]]:
     return lines, wrong
 
 
-def main(name: str, steps: str) -> int:
+def main(name: str, *steps: str) -> int:
     page = import_module(f"companion.debugging.{name}")
-    lines, wrong = rows(page, measured(page, int(steps)))
+    lines, wrong = rows(page, measured(page, *map(int, steps)))
     print(f"# Debug this run, {name}: what tells each fault from all others\n")
-    print(
-        f"Runs of {steps} steps with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n"
-    )
+    length = f" of {steps[0]} steps" if steps else ""
+    print(f"Runs{length} with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n")
     columns = ["fault", "symptom", "bound", "with it, at worst"]
     print_table([*columns, "without, at worst", "in runs with"], lines)
     for line in wrong:

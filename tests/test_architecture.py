@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "training": {"nn"},
     "generation": {"nn"},
     "forecasting": {"nn"},
-    "debugging": {"data"},
+    "debugging": {"data", "pretrained"},
     "own_language_model": set(),  # the reader's own file: it needs nothing but torch
     "pretrained": {"nn", "models"},
     "train": {

@@ -1,78 +1,59 @@
 """Checks for the pages "Debug this run": the name of the fault, held against the reader's run."""
 
-import functools
-from collections.abc import Callable, Sequence
+from types import ModuleType
 
+from companion import debugging
 from companion.checks.exercise import Mistake, NotAttempted
 from companion.checks.verdict import Verdict
-from companion.debugging import beyond_language as beyond
-from companion.debugging import own_language_model as own
-from companion.debugging import the_idea as idea
-from companion.debugging import the_model as model
-from companion.debugging.fault import Fault, named
+from companion.debugging.fault import named
 
 
-def _diagnosis(check: Callable[..., str]) -> Callable[..., Verdict]:
-    """Make a check of a run and a name give a `Verdict`; what it returns is shown with "Passed"."""
-
-    @functools.wraps(check)
-    def judged(run, name) -> Verdict:
-        try:
-            return Verdict("passed", example=check(run, name))
-        except NotAttempted:
-            return Verdict("not attempted")
-        except Mistake as found:
-            return Verdict("mistake", found.mistake, found.example)
-
-    judged.__annotations__ = check.__annotations__ | {"return": Verdict}
-    return judged
-
-
-@_diagnosis
-def the_model(run, name) -> str:
-    """Check what a reader says is wrong with her run of `companion.debugging.the_model`.
-
-    Args:
-        run: as `train` returned it.
-        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
-    """
-    return _diagnosed(run, model.Run, name, model.FAULTS)
-
-
-@_diagnosis
-def the_idea(run, name) -> str:
+def the_idea(run, name) -> Verdict:
     """Check what a reader says is wrong with her run of `companion.debugging.the_idea`.
 
     Args:
-        run: as `train` returned it.
+        run: as the page's first lines made it.
         name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
     """
-    return _diagnosed(run, idea.Run, name, idea.FAULTS)
+    return _verdict(debugging.the_idea, run, name)
 
 
-@_diagnosis
-def beyond_language(run, name) -> str:
-    """Check what a reader says is wrong with her run of `companion.debugging.beyond_language`.
-
-    Args:
-        run: as `train` returned it.
-        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
-    """
-    return _diagnosed(run, beyond.Run, name, beyond.FAULTS)
+def the_model(run, name) -> Verdict:
+    """As `the_idea`, for a run of `companion.debugging.the_model`."""
+    return _verdict(debugging.the_model, run, name)
 
 
-@_diagnosis
-def own_language_model(run, name) -> str:
-    """Check what a reader says is wrong with her run of `companion.debugging.own_language_model`.
-
-    Args:
-        run: as `train` returned it.
-        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
-    """
-    return _diagnosed(run, own.Run, name, own.FAULTS)
+def what_it_costs(run, name) -> Verdict:
+    """As `the_idea`, for a run of `companion.debugging.what_it_costs`."""
+    return _verdict(debugging.what_it_costs, run, name)
 
 
-def _diagnosed(run, kind: type, name, faults: Sequence[Fault]) -> str:
+def beyond_language(run, name) -> Verdict:
+    """As `the_idea`, for a run of `companion.debugging.beyond_language`."""
+    return _verdict(debugging.beyond_language, run, name)
+
+
+def real_models(run, name) -> Verdict:
+    """As `the_idea`, for a run of `companion.debugging.real_models`."""
+    return _verdict(debugging.real_models, run, name)
+
+
+def own_language_model(run, name) -> Verdict:
+    """As `the_idea`, for a run of `companion.debugging.own_language_model`."""
+    return _verdict(debugging.own_language_model, run, name)
+
+
+def _verdict(page: ModuleType, run, name) -> Verdict:
+    """Whether this is what is wrong; "passed" comes with what the run shows of it."""
+    try:
+        return Verdict("passed", example=_diagnosed(page, run, name))
+    except NotAttempted:
+        return Verdict("not attempted")
+    except Mistake as found:
+        return Verdict("mistake", found.mistake, found.example)
+
+
+def _diagnosed(page: ModuleType, run, name) -> str:
     """What the run shows of the fault that it has, which is the one that was named.
 
     Raises:
@@ -82,12 +63,10 @@ def _diagnosed(run, kind: type, name, faults: Sequence[Fault]) -> str:
     """
     if name is ... or name == "":
         raise NotAttempted
-    if not isinstance(run, kind):
-        raise Mistake(
-            f"the first argument is a {type(run).__name__}; give the run that `train` returned"
-        )
+    if not isinstance(run, page.Run):
+        raise Mistake(f"the first argument is a {type(run).__name__}; give the run of this page")
     try:
-        said = named(name, faults)
+        said = named(name, page.FAULTS)
     except ValueError as error:
         raise Mistake(str(error)) from error
     fault = run._fault

@@ -9,11 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from companion.data import BOS, EOS, WORDS, Vocabulary, batches, corpus
+from companion.data import batches
+from companion.debugging.language_model import LANGUAGE, PAD, sentences
 
 STEPS, BATCH, LEARNING_RATE, WARM_UP = 200, 32, 4e-3, 40
-LANGUAGE = Vocabulary((*WORDS, BOS, EOS))
-PAD = LANGUAGE.pad_id
 
 
 class RMSNorm(nn.Module):
@@ -93,11 +92,6 @@ def mean_loss(model: LanguageModel, ids: Tensor) -> Tensor:
     """In nats for each word that is to be predicted."""
     logits, _, _ = model(ids[:, :-1])
     return F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=PAD)
-
-
-def sentences(number: int, seed: int) -> Tensor:
-    """Sentences of the generated language as rows of ids, each with its beginning and end."""
-    return LANGUAGE.encode([BOS, *words, EOS] for words in corpus(number, seed))
 
 
 def train(seed: int, watch, steps: int = STEPS) -> LanguageModel:

@@ -1,52 +1,63 @@
 """Every fault of "Debug this run" is told from all others by its symptom; so is a sound run."""
 
 import inspect
-from functools import cache
 
 import pytest
 
 from companion import checks
 from companion.debugging import (
+    assistant,
     beyond_language,
     dictionary,
     forecaster,
     language_model,
     own_language_model,
     own_model,
+    real_models,
     the_idea,
     the_model,
+    what_it_costs,
+    window_reader,
 )
 from companion.debugging.fault import SOUND, Fault, altered, fault_of, named
 
+# page -> its program, its check, and the steps of a run, shorter than the page's
 PAGES = {
-    the_model: (language_model, checks.debugging.the_model, 60),
-    the_idea: (dictionary, checks.debugging.the_idea, 60),
-    beyond_language: (forecaster, checks.debugging.beyond_language, 60),
-    own_language_model: (own_model, checks.debugging.own_language_model, 60),
+    the_idea: (dictionary, checks.debugging.the_idea, [60]),
+    the_model: (language_model, checks.debugging.the_model, [60]),
+    what_it_costs: (window_reader, checks.debugging.what_it_costs, [60]),
+    beyond_language: (forecaster, checks.debugging.beyond_language, [60]),
+    real_models: (assistant, checks.debugging.real_models, []),
+    own_language_model: (own_model, checks.debugging.own_language_model, [60]),
 }
-CASES = [(page, fault) for page in PAGES for fault in (None, *page.FAULTS)]
-every_case = pytest.mark.parametrize(
-    ("page", "fault"), CASES, ids=lambda part: getattr(part, "name", None) or str(part)
-)
 SEED = 306
 
 
-@cache
-def run_of(page, fault: Fault | None):
-    """A shorter run than the page's, with this fault."""
-    return page.train_with(SEED, fault.name if fault else SOUND, steps=PAGES[page][2])
+def of(page, *fault):
+    """A parameter: a page, and what is wrong with its run."""
+    marks = [pytest.mark.weights] if page is real_models else []
+    names = [part.name if part else SOUND for part in fault]
+    return pytest.param((page, *fault), marks=marks, id="-".join([page.__name__, *names]))
 
 
-@every_case
-def test_a_run_shows_its_own_symptom_and_no_other(page, fault):
-    run = run_of(page, fault)
+@pytest.fixture(
+    scope="module", params=[of(page, fault) for page in PAGES for fault in (None, *page.FAULTS)]
+)
+def case(request):
+    """A page, what is wrong, and the run; pytest makes all tests of a run before the next one."""
+    page, fault = request.param
+    return page, fault, page.Run(SEED, fault, *PAGES[page][2])
+
+
+def test_a_run_shows_its_own_symptom_and_no_other(case):
+    page, fault, run = case
     shown = [other.name for other in page.FAULTS if other.shows_in(other.symptom(run))]
     assert shown == ([fault.name] if fault else [])
 
 
-@every_case
-def test_the_right_name_is_passed_and_shows_the_line(page, fault):
-    verdict = PAGES[page][1](run_of(page, fault), fault.name if fault else SOUND)
+def test_the_right_name_is_passed_and_shows_the_line(case):
+    page, fault, run = case
+    verdict = PAGES[page][1](run, fault.name if fault else SOUND)
     verdict.require()
     line = fault.line.strip() if fault else "No line was changed"
     assert line in verdict.example
@@ -54,10 +65,9 @@ def test_the_right_name_is_passed_and_shows_the_line(page, fault):
         assert fault.instead.strip() in verdict.example and fault.measured in verdict.example
 
 
-@every_case
-def test_a_wrong_name_is_told_what_speaks_against_it(page, fault):
+def test_a_wrong_name_is_told_what_speaks_against_it(case):
+    page, fault, run = case
     _, check, _ = PAGES[page]
-    run = run_of(page, fault)
     for said in (None, *page.FAULTS):
         if said is fault:
             continue
@@ -98,10 +108,11 @@ def test_a_number_chooses_and_every_fault_can_be_chosen(page):
     assert set(chosen) == {None, *page.FAULTS}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=str)
+@pytest.mark.parametrize("page", [of(page) for page in PAGES])
 def test_what_is_no_diagnosis_is_not_judged(page):
-    _, check, _ = PAGES[page]
-    run = run_of(page, None)
+    (page,) = page
+    _, check, steps = PAGES[page]
+    run = page.Run(SEED, None, *steps)
     assert check(run, ...).status == "not attempted"
     wrong = check(run, "bad luck")
     assert wrong.status == "mistake" and all(fault.name in wrong.mistake for fault in page.FAULTS)
