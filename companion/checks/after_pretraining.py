@@ -229,7 +229,7 @@ def _of_the_others(rewards):
 ADVANTAGES = [
     Rung(
         "one group: each reward minus the mean of the group",
-        "advantages(torch.tensor([[1.0, 0.0, 0.0, 1.0, 1.0]]))",
+        "rewards = torch.tensor([[1.0, 0.0, 0.0, 1.0, 1.0]])\nadvantages(rewards)",
         {
             "the rewards come back as they are; no baseline is subtracted": lambda r: r.clone(),
             "the sign is turned round: better than the mean is above 0": lambda r: -_advantages(r),
@@ -396,9 +396,16 @@ class Table(nn.Module):
     def __init__(self, logits: torch.Tensor):
         super().__init__()
         self.next = nn.Parameter(logits.clone())
+        self.cleared: list[bool] = []  # before each backward: was there no gradient?
 
     def forward(self, ids):
-        return self.next[ids]  # (B, T, V)
+        logits = self.next[ids]  # (B, T, V)
+        if logits.requires_grad:
+            logits.register_hook(lambda _: self.cleared.append(not self._has_gradient()))
+        return logits
+
+    def _has_gradient(self) -> bool:
+        return self.next.grad is not None and bool(self.next.grad.any())
 
 
 @exercise
@@ -442,6 +449,8 @@ def rejection_round(answer) -> str:
             "away? And was the copy trained for all the epochs?",
             shown,
         )
+    if not any(trained.cleared[1:]):
+        raise Mistake("gradients of earlier epochs are still there: optimizer.zero_grad()", given)
     _check_prompt_is_given(start, end, given)
     _check_every_token_counts(passed, start, end, given)
     _check_nothing_passes(answer, model, prompts, setting)
@@ -521,21 +530,20 @@ def _check_nothing_passes(answer, model, prompts, setting) -> None:
 
 
 def _check_drawn_from_the_model(answer, prompts, setting) -> None:
-    """A model that is sure of token 2: drawn from its probabilities, others are rare."""
-    logits = torch.zeros(6, 6)
-    logits[:, 2] = 4.0
-    drawn: list[int] = []
-    call(
-        answer,
-        model=Table(logits),
-        prompts=prompts,
-        judge=lambda _, written: bool(drawn.extend(_listed(written))),
-        **setting,
-    )
-    share = drawn.count(2) / max(1, len(drawn))
+    """A model that counts: drawn from its probabilities, k is mostly followed by k + 1."""
+    steps: list[tuple[int, int]] = []
+
+    def judge(prompt, written) -> bool:
+        steps.extend(pairwise([_listed(prompt)[-1], *_listed(written)]))
+        return False
+
+    logits = 4.0 * torch.eye(6).roll(1, dims=1)
+    call(answer, model=Table(logits), prompts=prompts, judge=judge, **setting)
+    share = sum(b == (a + 1) % 6 for a, b in steps) / max(1, len(steps))
     if not 0.8 < share < 0.99:
         raise Mistake(
             "answers are not drawn from the model's probabilities: use the softmax of its logits "
             "after the last token, at temperature 1",
-            f"a model that gives token 2 the probability .92 wrote it in {share:.2f} of all places",
+            "a model that gives k + 1 the probability .92 after k (and 0 after 5) wrote it in "
+            f"{share:.2f} of all places",
         )

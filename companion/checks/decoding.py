@@ -446,6 +446,13 @@ all continuations compete with each other: two may come from one beginning, none
     search(follows, 0, 1, 2, 6)
   - every beginning keeps its own best word; all continuations compete with each other
     grown += children => grown += [max(children)] if len(ids) > 1 else children
+only beam_size of all continuations are kept, not as many of each beginning
+    ends = {5: {1: 0.6, 6: 0.4}, 6: {1: 0.6, 5: 0.4}}
+    then = {2: {5: 0.51, 6: 0.49}, 3: {7: 0.4, 4: 0.3, 5: 0.3}}
+    search(language({0: {2: 0.4, 3: 0.35, 4: 0.25}} | then | ends), 0, 1, 2, 6)
+  - every beginning keeps beam_size words of its own; of all continuations beam_size are kept
+    grown += children => grown += sorted(children)[-beam_size:]
+    [:beam_size] =>
 the best sentence ends later than another one: the first complete one is not yet the result
     follows = language({0: {2: 0.4, 3: 0.6}, 2: {1: 1.0}, 3: {4: 0.95, 2: 0.05}})
     search(follows, 0, 1, 2, 5)

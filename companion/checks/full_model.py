@@ -508,10 +508,16 @@ def _to_length_1(parameters, length):
         p.grad *= length / norm
 
 
-def _training(batches: str, result: str, optimizer: str = "SGD(model.parameters(), lr=1.0)") -> str:
+def _training(
+    batches: str,
+    result: str,
+    optimizer: str = "SGD(model.parameters(), lr=1.0)",
+    bias: bool = False,
+) -> str:
     return (
         f"batches = [{batches}]\ndef after_training():\n"
-        "    model = torch.nn.Linear(2, 2, bias=False)\n    torch.nn.init.zeros_(model.weight)\n"
+        f"    model = torch.nn.Linear(2, 2, bias={bias})\n"
+        "    for p in model.parameters():\n        torch.nn.init.zeros_(p)\n"
         f"    optimizer = torch.optim.{optimizer}\n"
         f"    losses = train(model, batches, optimizer)\n    return {result}\nafter_training()"
     )
@@ -557,6 +563,18 @@ TRAIN = [
             ),
             "each number of the gradient was cut to 1; its length, the norm of all parameters "
             "together, is to be 1": partial(_train, clip=nn.utils.clip_grad_value_),
+        },
+    ),
+    Rung(
+        "the norm is that of all parameters together, and one factor cuts them all",
+        _training(LONG, "(model.weight, model.bias)", bias=True),
+        {
+            "every parameter is clipped by itself": partial(
+                _train,
+                clip=lambda parameters, length: [
+                    nn.utils.clip_grad_norm_([p], length) for p in parameters
+                ],
+            ),
         },
     ),
     Rung(

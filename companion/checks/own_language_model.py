@@ -648,6 +648,12 @@ LOOP_RUNGS = [
         "train(Loud(), big, 60, 0.3)",
         {"the gradient is not clipped": _train_like(clip=None)},
     ),
+    Rung(
+        "losses are plain numbers: a tensor with a history would keep every step in memory",
+        f"{PAIRS}ids = torch.tensor([[0, 1, 3]])\n"
+        "losses = train(Pairs(), lambda step: ids, 2)\n"
+        "[torch.as_tensor(loss).requires_grad for loss in losses]",
+    ),
 ]
 
 
@@ -739,6 +745,15 @@ PROBABILITY_RUNGS = [
         "next_probabilities(torch.randn(2, 3, 6), 0.7, 4, 0.8)",
     ),
     Rung(
+        "two of four equal tokens reach a p of one half exactly: no third is kept",
+        "z = torch.zeros(4)\n(next_probabilities(z, 1.0, None, 0.5) > 0).sum()",
+        {
+            "where tokens reach p exactly, one more is kept; as few as reach it stay": (
+                _probabilities_like(over=lambda p, top_p: p.cumsum(-1) - p > top_p)
+            ),
+        },
+    ),
+    Rung(
         "a k above the vocabulary and a p of 1 cut nothing",
         f"{Z}next_probabilities(z, 1.0, 9, 1.0)",
     ),
@@ -825,6 +840,10 @@ SAMPLER_RUNGS = [
             "a row goes on after its end": _sample_like(after=None),
             "the end is repeated; −1 stands behind it": _sample_like(after=5),
         },
+    ),
+    Rung(
+        "an end in the prompt ends nothing; what is drawn does",
+        f"{COUNTS}sample(Counts(), torch.tensor([[5, 1]]), 2, 5)",
     ),
     Rung(
         "the prompt is read once, then each new token alone, always with the same cache",

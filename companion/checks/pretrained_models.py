@@ -62,6 +62,11 @@ two tensors: the second begins where the first ends, whatever their names
 numbers of two bytes, and metadata in the header
     data = save({"one": torch.ones(3).half(), "two": torch.ones(5, 2)}, {"format": "pt"})
     place(data, "one"), place(data, "two")
+the header may name tensors in any order: where one lies, only its own offsets say
+    b, a = '"b":{"dtype":"F32","data_offsets":[8,12]}', '"a":{"dtype":"F32","data_offsets":[0,8]}'
+    header = ("{" + b + "," + a + "}").encode()
+    data = len(header).to_bytes(8, "little") + header + bytes(12)
+    place(data, "a"), place(data, "b")
 a header of more than 255 bytes: all eight bytes hold its length
     data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "x" * 300})
     place(data, "x")

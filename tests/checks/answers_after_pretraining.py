@@ -233,6 +233,12 @@ def leave_one_out(rewards):
     return rewards - others
 
 
+@wrong(advantages, "it changes its input rewards")
+def in_place(rewards):
+    rewards -= rewards.mean(dim=1, keepdim=True)
+    return rewards
+
+
 @wrong(advantages, "take it within each")
 def down_the_columns(rewards):
     return rewards - rewards.mean(0)
@@ -446,6 +452,30 @@ def drawn_evenly(model, prompts, judge, tries, length, epochs, rate):
         return torch.randint(p.shape[1], (len(p), 1))
 
     return one_round(model, prompts, judge, tries, length, epochs, rate, choose=choose)
+
+
+@wrong(rejection_round, "gradients of earlier epochs are still there")
+def never_zeroed(model, prompts, judge, tries, length, epochs, rate):
+    ids, P = drawn(model, prompts, tries, length), prompts.shape[1]
+    good = ids[torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])]
+    student = deepcopy(model)
+    optimizer = torch.optim.Adam(student.parameters(), lr=rate)
+    for _ in range(epochs if len(good) else 0):
+        logits = student(good)[:, P - 1 : -1]
+        F.cross_entropy(logits.flatten(0, 1), good[:, P:].flatten()).backward()
+        optimizer.step()
+    return student
+
+
+@wrong(rejection_round, "not drawn from the model's probabilities")
+def drawn_from_the_first_place(model, prompts, judge, tries, length, epochs, rate):
+    def after_the_first(ids):
+        return model(ids)[:, :1]
+
+    ids, P = drawn(after_the_first, prompts, tries, length), prompts.shape[1]
+    good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
+    student = deepcopy(model)
+    return trained_on(student, ids[good], epochs, rate, first=P) if good.any() else student
 
 
 @wrong(rejection_round, "tokens of the prompt were trained on")

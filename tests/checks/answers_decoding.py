@@ -415,6 +415,20 @@ def the_first_that_ends(next_log_probabilities, bos, eos, beam_size, max_len):
     return torch.tensor(max(found)[1])
 
 
+@wrong(search, "every beginning keeps beam_size words of its own")
+def as_many_for_each_beginning(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, complete = [(0.0, [bos])], []
+    while beam and len(beam[0][1]) < max_len:
+        grown = []
+        for score, ids in beam:
+            row = next_log_probabilities(ids)
+            best = row.topk(min(beam_size, len(row)))
+            for p, word in zip(best.values.tolist(), best.indices.tolist(), strict=True):
+                (complete if word == eos else grown).append((score + p, [*ids, word]))
+        beam = grown
+    return torch.tensor(max(complete)[1])
+
+
 @right(search)
 def complete_ones_stay_in_the_beam(next_log_probabilities, bos, eos, beam_size, max_len):
     """What they push out is less probable, and cannot overtake them any more."""

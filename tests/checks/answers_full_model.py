@@ -613,6 +613,18 @@ def unclipped(model, x, y, optimizer):
     return loss.item()
 
 
+@wrong(train, "every parameter is clipped by itself")
+@loop
+def one_norm_for_each(model, x, y, optimizer):
+    loss = loss_of(model, x, y)
+    optimizer.zero_grad()
+    loss.backward()
+    for parameter in model.parameters():
+        nn.utils.clip_grad_norm_([parameter], 1.0)
+    optimizer.step()
+    return loss.item()
+
+
 @wrong(train, "gradients are not clipped")
 @loop
 def clipped_before_there_is_a_gradient(model, x, y, optimizer):

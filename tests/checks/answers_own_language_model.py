@@ -849,6 +849,18 @@ def constant_rate(model, batch, steps, peak=0.01):
     return steps_of(model, batch, steps, peak, cross_entropy, rate=lambda step, steps, peak: peak)
 
 
+@wrong(loop, "losses are plain numbers")
+def losses_with_their_graphs(model, batch, steps, peak=0.01):
+    losses = []
+
+    def remembered(model, ids):
+        losses.append(cross_entropy(model, ids))
+        return losses[-1]
+
+    steps_of(model, batch, steps, peak, remembered)
+    return losses
+
+
 @wrong(loop, "the gradient is not clipped")
 def unclipped(model, batch, steps, peak=0.01):
     return steps_of(model, batch, steps, peak, cross_entropy, clip=False)
@@ -933,6 +945,17 @@ def in_order_of_the_sort(logits, temperature=1.0, top_k=None, top_p=None):
     return sorted_back(logits, temperature, top_k, top_p).sort(-1, descending=True).values
 
 
+@wrong(probabilities, "where tokens reach p exactly")
+def one_more_at_the_border(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    if top_k is not None:
+        p = p * (torch.arange(p.shape[-1]) < top_k)
+        p = p / p.sum(-1, keepdim=True)
+    if top_p is not None:
+        p = p * (p.cumsum(-1) - p <= top_p)
+    return torch.zeros_like(p).scatter(-1, order, p / p.sum(-1, keepdim=True))
+
+
 @wrong(probabilities, "top-k is not used")
 def without_k(logits, temperature=1.0, top_k=None, top_p=None):
     return sorted_back(logits, temperature, None, top_p)
@@ -1001,6 +1024,21 @@ def with_lists(model, prompts, length, end, temperature=1.0, top_k=None, top_p=N
             over[i] = over[i] or row[-1] == end
         length -= 1
     return torch.tensor(rows)
+
+
+@wrong(sampler, "an end in the prompt ends nothing")
+@torch.no_grad()
+def ended_by_the_prompt(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    cache, ids, read = model.empty_cache(), prompts, prompts
+    ended = (prompts == end).any(1, keepdim=True)
+    for _ in range(length):
+        p = next_probabilities(model(read, cache)[:, -1], temperature, top_k, top_p)
+        read = torch.multinomial(p, 1).masked_fill(ended, -1)
+        ids = torch.cat([ids, read], dim=1)
+        ended = ended | (read == end)
+        if ended.all():
+            break
+    return ids
 
 
 @right(sampler)

@@ -31,6 +31,19 @@ def with_struct(data, name):
     return [length + 8 + offset for offset in header[name]["data_offsets"]]
 
 
+@wrong(place, "the header may name tensors in any order")
+def sizes_added_up(data, name):
+    length = int.from_bytes(data[:8], "little")
+    at = 8 + length
+    for key, entry in json.loads(data[8 : 8 + length]).items():
+        if key == "__metadata__":
+            continue
+        first, last = entry["data_offsets"]
+        if key == name:
+            return at, at + last - first
+        at += last - first
+
+
 @wrong(place, "they count from its end")
 def offsets_as_they_stand(data, name):
     length = int.from_bytes(data[:8], "little")
