@@ -21,7 +21,6 @@ const bytes = ({ num_layers: layers, d_k: width, bytes_per_number: each }, heads
 function build(root, width, data) {
   const { words, prompt, num_heads: heads } = data;
   const left = 68, // room for the longest name of a row
-   
     column = (width - left - 4) / words.length;
   const x = (i) => left + i * column,
     cell = 7, // pixels of a head's row

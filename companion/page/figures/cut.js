@@ -29,11 +29,7 @@ function render({ model, el }) {
   const now = (value) => results(value)[Number(value.context)];
 
   const named = contexts.map(({ text }, i) => [String(i), `${text} …`]);
-  const controls = element(
-    "div",
-    { class: "cl-controls" },
-    drawingSliders(state, noCut),
-  );
+  const controls = element("div", { class: "cl-controls" }, drawingSliders(state, noCut));
 
   const bar = (share, colour, extra = "") =>
     shareBar(share, { "aria-hidden": "true", style: `${colour}; height: 0.4rem; ${extra}` });

@@ -109,8 +109,7 @@ function render({ model, el }) {
   const { text, words, truth } = model.get("data");
   const state = connect(model);
   const steps = remember(({ rates, sizes }) => train(truth, { rates, sizes }));
-  const trace = (value) =>
-    steps({ rates: value.rates, sizes: value.sizes })(BATCHES[value.batch]);
+  const trace = (value) => steps({ rates: value.rates, sizes: value.sizes })(BATCHES[value.batch]);
   const now = (value) => trace(value).at(-1);
   const rateOf = ({ rate }) => 2 ** rate;
   const go = (count) => (value) => {
@@ -161,8 +160,7 @@ function render({ model, el }) {
   const puzzles = goals(state, [
     {
       text: "With the truth at every step: less than 0.001 nats within ten steps.",
-      reached: (value) =>
-        only(value, 0) && value.sizes.length <= 10 && now(value).distance < 0.001,
+      reached: (value) => only(value, 0) && value.sizes.length <= 10 && now(value).distance < 0.001,
     },
     {
       text: "With the truth at every step, choose a rate at which it does not arrive: 60 steps, and more than 0.05 nats.",
@@ -174,8 +172,7 @@ function render({ model, el }) {
     },
     {
       text: "With 8 words at each step: less than 0.01 nats. Does one rate do for all steps?",
-      reached: (value) =>
-        only(value, 8) && value.sizes.length >= 10 && now(value).distance < 0.01,
+      reached: (value) => only(value, 8) && value.sizes.length >= 10 && now(value).distance < 0.01,
     },
   ]);
   frame(

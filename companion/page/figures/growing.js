@@ -53,9 +53,7 @@ function render({ model, el }) {
   const data = model.get("data"),
     { records, rivals, floor } = data;
   const state = connect(model);
-  const picture = stage(state, "The loss, step by step", (root, width) =>
-    build(root, width, data),
-  );
+  const picture = stage(state, "The loss, step by step", (root, width) => build(root, width, data));
   const rows = element("ul", { style: "list-style: none; margin: 0.4rem 0; padding: 0" });
   state.draw(({ step }) => {
     rows.replaceChildren(

@@ -52,7 +52,11 @@ function build(root, width, { scores, values }, state, follow) {
     ),
   );
   const bars = scores.map((_, key) => {
-    const bar = drawing("rect", { class: "cl-tint", width: Math.min(56, column - 16), opacity: 0.75 }),
+    const bar = drawing("rect", {
+        class: "cl-tint",
+        width: Math.min(56, column - 16),
+        opacity: 0.75,
+      }),
       number = drawing("text", {});
     bar.setAttribute("x", -Math.min(56, column - 16) / 2);
     const node = inKind("attention", bar, number);
@@ -130,7 +134,8 @@ function render({ model, el }) {
       `${format(now.total)}, and a = ${format(before.blend)} · ${format(now.rescale)} + ` +
       `${format(weight)} · ${format(values[key], 0)} = ${format(now.blend)}.`;
     if (place === 0) return `k${key + 1} is the first, so it is the maximum. ${sums}`;
-    if (now.rescale === 1) return `k${key + 1} does not raise the maximum: the factor is 1. ${sums}`;
+    if (now.rescale === 1)
+      return `k${key + 1} does not raise the maximum: the factor is 1. ${sums}`;
     return (
       `k${key + 1} raises the maximum from ${format(before.largest)} to ${format(now.largest)}. ` +
       `Everything summed so far shrinks by e^(${format(before.largest - now.largest)}) = ` +

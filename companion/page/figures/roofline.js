@@ -150,7 +150,9 @@ function render({ model, el }) {
     element(
       "tbody",
       {},
-      result(state.value).points.map(({ name, text }, i) => tableRow(`${name}: ${text}`, ...rows[i])),
+      result(state.value).points.map(({ name, text }, i) =>
+        tableRow(`${name}: ${text}`, ...rows[i]),
+      ),
     ),
   );
   table.querySelectorAll("tbody th").forEach((head) => {

@@ -146,7 +146,8 @@ function build(root, width, data, result, at) {
     root,
     inKind("attention", square, label("tile", u, -5, "cl-own cl-start")),
     { ...tileAt, x: tileAt.x - u, o: 0, w: 1, h: 1 },
-    ({ w, h }) => fill(square, { x: u, width: Math.max(2, w * u), height: Math.max(2, h * row - 2) }, []),
+    ({ w, h }) =>
+      fill(square, { x: u, width: Math.max(2, w * u), height: Math.max(2, h * row - 2) }, []),
   );
 
   let before = "";
@@ -172,8 +173,13 @@ function build(root, width, data, result, at) {
     const leaving = working && endsRow(steps, now);
     moving.O.to({ ...inside.O, rows: rows[1] - rows[0], o: working ? 1 : 0 }, { jump: true });
     if (leaving) moving.O.to({ ...hbm("O", rows), o: 0.9 }, { jump, delay: 500 });
-    const done = (i) => steps.some(({ rows }, j) => j > 0 && j <= now && endsRow(steps, j) && i >= rows[0] && i < rows[1]);
-    outputs.forEach((output, i) => output.to({ o: done(i) ? 1 : 0 }, { jump, delay: jump ? 0 : 700 }));
+    const done = (i) =>
+      steps.some(
+        ({ rows }, j) => j > 0 && j <= now && endsRow(steps, j) && i >= rows[0] && i < rows[1],
+      );
+    outputs.forEach((output, i) =>
+      output.to({ o: done(i) ? 1 : 0 }, { jump, delay: jump ? 0 : 700 }),
+    );
     const size = { w: columns[1] - columns[0], h: rows[1] - rows[0], o: working ? 1 : 0 };
     shadow.to({ ...size, x: table + columns[0] * u, y: top + rows[0] * row }, { jump });
     tile.to(size, { jump });
@@ -352,9 +358,7 @@ function render({ model, el }) {
     { style: "color: var(--quiet); font-size: 0.86rem" },
     "Outlined: the tile at hand. · was seen and thrown away. × may not be seen; a tile of × alone is skipped.",
   );
-  const scene = stage(state, "Two memories", (root, width) =>
-    build(root, width, data, result, at),
-  );
+  const scene = stage(state, "Two memories", (root, width) => build(root, width, data, result, at));
   const ended = (value) => at(value) === last(value);
   const moved = (value) => {
     const { read, written } = traffic(data, result(value).steps, at(value));
