@@ -54,7 +54,8 @@ FIGURES := $(RUN) -m pytest $(PAIR) tests/browser -m "browser and not site"
 
 test: $(READY) ## run the unit tests, then the tests of the live figures
 	$(RUN) -m pytest $(PAIR)
-	@if command -v chromium || command -v chromium-browser || command -v google-chrome; then \
+	@if command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || \
+	command -v google-chrome; then \
 	$(FIGURES); else echo "No Chromium and no Chrome: the live figures are NOT tested."; fi
 
 figures: $(READY) ## test the live figures in Chromium; no built site is needed
