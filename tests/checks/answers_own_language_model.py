@@ -705,7 +705,7 @@ class UnturnedInCache(ByHand):
 @wrong(attention, "new keys stand in front of the old ones")
 class NewInFront(ByHand):
     def forward(self, x, cache=None):
-        B, T, d = x.shape
+        B, T = x.shape[:2]
         q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         past = cache["k"].shape[2] if cache else 0
         q, k = self.turned(q, k, past)
@@ -1476,6 +1476,7 @@ def sum_of_logits(model, rows, truth):
 
 
 @wrong(judge, "the end is left out")
+@torch.no_grad()
 def without_the_end(model, rows, truth):
     logp = said(model, rows, rows[:, 1:])
     for row, length in zip(logp, (rows[:, 1:] >= 0).sum(1), strict=True):
