@@ -2,7 +2,10 @@
 
 import dis
 import inspect
+import math
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType
 
 import torch
@@ -98,10 +101,52 @@ class _Characters(ours.Tokenizer):
         return [ord(character) for character in text]
 
 
+class _AppendsEnd(ours.Tokenizer):
+    def encode(self, text: str) -> list[int]:
+        return [*super().encode(text), self.end]
+
+
+class _OneTooMany(ours.Tokenizer):
+    def __init__(self, text: str, vocab_size: int):
+        super().__init__(text, vocab_size + 1)
+
+
+class _NewestFirst(ours.Tokenizer):
+    """Encoding goes through the merges once, from the last to the first."""
+
+    def _encode_word(self, word: str) -> list[int]:
+        tokens = list(word.encode())
+        for pair, new in reversed(self.merges.items()):
+            tokens = ours.merge(tokens, pair, new)
+        return tokens
+
+
+class _OncePerWord(ours.Tokenizer):
+    """A pair that stands twice in a word is counted once."""
+
+    def __init__(self, text: str, vocab_size: int):
+        super().__init__("", 257)
+        words = [list(word.encode()) for word in self.words.findall(text)]
+        while len(self.pieces) < vocab_size:
+            pairs = Counter(pair for word in words for pair in {*pairwise(word)})
+            if not pairs:
+                break
+            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
+            self.merges[best] = len(self.pieces)
+            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
+            words = [ours.merge(word, best, self.merges[best]) for word in words]
+
+
+class _DecodesEach(ours.Tokenizer):
+    def decode(self, tokens: list[int]) -> str:
+        return "".join(self.pieces[token].decode(errors="replace") for token in tokens)
+
+
 TOKENIZER_RUNGS = [
     Rung(
         "without a merge, the tokens of a text are its bytes",
         'Tokenizer("", 257).encode("ab")',
+        {"encode appends the end; a text's tokens are those of its words alone": _AppendsEnd},
     ),
     Rung(
         "without a merge there are 256 bytes and the end",
@@ -113,8 +158,14 @@ TOKENIZER_RUNGS = [
         {"the tokens are the numbers of characters, not of bytes": _Characters},
     ),
     Rung(
+        "vocab_size counts the bytes and the end, too: with 258 there is one merge",
+        'len(Tokenizer("abab", 258))',
+        {"one token too many is learned; stop at vocab_size": _OneTooMany},
+    ),
+    Rung(
         "the most frequent pair is merged, and becomes token 257",
         'Tokenizer("abab cb", 258).encode("cab")',
+        {"a pair is counted once for each word, however often it stands in it": _OncePerWord},
     ),
     Rung(
         "a pair counts as often as its word stands in the text",
@@ -128,6 +179,10 @@ TOKENIZER_RUNGS = [
     Rung(
         "a merged token takes part in the next merge",
         'Tokenizer("abc abc abc", 259).encode("abc")',
+        {
+            "the merges are made from the last to the first; begin with the one that was learned "
+            "first": _NewestFirst,
+        },
     ),
     Rung(
         "a pair that stands twice in a word is merged at both places while learning, too: then "
@@ -165,6 +220,7 @@ TOKENIZER_RUNGS = [
         "what is decoded is what was encoded",
         'Tokenizer("the cat the hat", 270).decode(Tokenizer("the cat the hat", 270)'
         '.encode("that café, the chat"))',
+        {"each token is decoded by itself; put the bytes of all together first": _DecodesEach},
     ),
 ]
 
@@ -181,11 +237,18 @@ def _norm_like(compute: Callable) -> type:
     return type("Wrong", (ours.RMSNorm,), {"forward": lambda self, x: self.gain * compute(x)})
 
 
+class _GainOfZeros(ours.RMSNorm):
+    def __init__(self, d: int):
+        super().__init__(d)
+        nn.init.zeros_(self.gain)
+
+
 NORM_RUNGS = [
     Rung(
         "the mean square of 1 and 7 is 25, so the result is 0.2 and 1.4",
         "RMSNorm(2)(torch.tensor([1.0, 7.0]))",
         {
+            "the gain begins at 0, which leaves nothing; let it begin at 1": _GainOfZeros,
             "the mean is taken away as well; that is a layer norm": _norm_like(
                 lambda x: F.layer_norm(x, x.shape[-1:])
             ),
@@ -239,14 +302,16 @@ def rope(answer) -> str:
 
 
 def _rope_like(
-    angle: Callable = lambda t, i, d_k: t * 10_000 ** (-2 * i / d_k), interleaved=False, back=False
+    angle: Callable = lambda t, i, d_k: t * 10_000 ** (-2 * i / d_k),
+    interleaved=False,
+    turn: Callable = lambda a, b, cos, sin: (a * cos - b * sin, a * sin + b * cos),
 ) -> Callable:
     def rotate(x, start=0):
         T, d_k = x.shape[-2:]
         t = torch.arange(start, start + T)[:, None]
-        turned = angle(t, torch.arange(d_k // 2), d_k) * (-1 if back else 1)
+        turned = angle(t, torch.arange(d_k // 2), d_k)
         a, b = (x[..., ::2], x[..., 1::2]) if interleaved else x.chunk(2, -1)
-        pair = a * turned.cos() - b * turned.sin(), a * turned.sin() + b * turned.cos()
+        pair = turn(a, b, turned.cos(), turned.sin())
         return torch.stack(pair, -1).flatten(-2) if interleaved else torch.cat(pair, -1)
 
     return rotate
@@ -260,13 +325,27 @@ ROPE_RUNGS = [
             "positions begin at 1; the first one is 0": _rope_like(
                 lambda t, i, d_k: (t + 1) * 10_000 ** (-2 * i / d_k)
             ),
+            "a sign: the second entry of a pair becomes a · sin + b · cos": _rope_like(
+                turn=lambda a, b, cos, sin: (a * cos - b * sin, a * sin - b * cos)
+            ),
         },
     ),
     Rung(
         "the only pair of two entries turns by 1 at each position",
         "rotate(torch.tensor([[[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]]]))",
         {
-            "it turns the other way": _rope_like(back=True),
+            "it turns the other way": _rope_like(
+                turn=lambda a, b, cos, sin: (a * cos + b * sin, b * cos - a * sin)
+            ),
+            "the angles are taken for degrees; they are radians": _rope_like(
+                lambda t, i, d_k: (t * 10_000 ** (-2 * i / d_k)).deg2rad()
+            ),
+            "positions run along the heads; they run along axis 2": lambda x, start=0: ours.rotate(
+                x.transpose(1, 2), start
+            ).transpose(1, 2),
+            "start is taken for the last position; it is the first": lambda x, start=0: ours.rotate(
+                x, start - x.shape[2] + 1
+            ),
         },
     ),
     Rung(
@@ -279,12 +358,20 @@ ROPE_RUNGS = [
             "the speeds fall half as fast as they should; the exponent is −2i / d_k": _rope_like(
                 lambda t, i, d_k: t * 10_000 ** (-i / d_k)
             ),
+            "the base of the speeds is 1,000; it should be 10,000": _rope_like(
+                lambda t, i, d_k: t * 1000 ** (-2 * i / d_k)
+            ),
         },
     ),
     Rung(
         "the first position is start",
         "rotate(torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), 5)",
-        {"start is left out": lambda x, start=0: ours.rotate(x)},
+        {
+            "start is left out": lambda x, start=0: ours.rotate(x),
+            "a sign: the first entry of a pair becomes a · cos − b · sin": _rope_like(
+                turn=lambda a, b, cos, sin: (a * cos + b * sin, a * sin + b * cos)
+            ),
+        },
     ),
     Rung("batches and heads are turned alike", "rotate(torch.randn(2, 3, 5, 8), 2)"),
 ]
@@ -310,21 +397,24 @@ def _attention_like(
     scale: Callable = lambda d_k: d_k**-0.5,
     split: Callable = lambda x, heads: x.view(*x.shape[:2], 3, heads, -1).permute(2, 0, 3, 1, 4),
     merge: Callable = lambda y: y.transpose(1, 2).flatten(2),
-    keep: Callable = lambda cache, k, v: cache.update(k=k, v=v),
+    join: Callable = lambda old, new: torch.cat([old, new], 2),
+    keep: Callable = lambda cache, k, v, unturned: cache.update(k=k, v=v),
+    out: Callable = lambda layer, y: layer.out(y),
 ) -> type:
     class Wrong(ours.Attention):
         def forward(self, x, cache=None):
             q, k, v = split(self.qkv(x), self.heads)
             past = cache["k"].shape[2] if cache else 0
+            unturned = k
             q, k, v = turn(q, k, v, past)
             if past:
-                k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
+                k, v = join(cache["k"], k), join(cache["v"], v)
             if cache is not None:
-                keep(cache, k, v)
+                keep(cache, k, v, unturned)
             scores = q @ k.mT * scale(k.shape[-1])
             seen = mask(x.shape[1], past)
             weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-            return self.out(merge(weights @ v))
+            return out(self, merge(weights @ v))
 
     return Wrong
 
@@ -333,7 +423,11 @@ def _late(x: torch.Tensor, past: int) -> torch.Tensor:
     return ours.rotate(x, 0)
 
 
-def _keep_the_newest(cache: dict, k: torch.Tensor, v: torch.Tensor) -> None:
+def _keep_unturned(cache: dict, k: torch.Tensor, v: torch.Tensor, unturned: torch.Tensor) -> None:
+    cache.update(k=torch.cat([k[:, :, : -unturned.shape[2]], unturned], 2), v=v)
+
+
+def _keep_the_newest(cache: dict, k: torch.Tensor, v: torch.Tensor, unturned: torch.Tensor) -> None:
     past = cache["k"].shape[2] if cache else 0
     cache.update(k=k[:, :, past:], v=v[:, :, past:])
 
@@ -342,7 +436,11 @@ A = f"layer = Attention(4, 1)\n{SET.format('layer')}"
 A2 = f"layer = Attention(8, 2)\n{SET.format('layer')}"
 
 ATTENTION_RUNGS = [
-    Rung("one position sees itself alone", f"x = torch.randn(1, 1, 4)\n{A}layer(x)"),
+    Rung(
+        "one position sees itself alone",
+        f"x = torch.randn(1, 1, 4)\n{A}layer(x)",
+        {"the output matrix `out` is not used": _attention_like(out=lambda layer, y: y)},
+    ),
     Rung(
         "a position sees itself and what is before it",
         f"x = torch.randn(1, 3, 4)\n{A}layer(x)",
@@ -354,6 +452,13 @@ ATTENTION_RUNGS = [
                 mask=lambda T, past: (
                     torch.ones(T, past + T, dtype=torch.bool).tril(past - 1)
                     | (torch.arange(T)[:, None] == 0)
+                )
+            ),
+            "keys come first, then queries; the projection makes q, k, v in this order": (
+                _attention_like(
+                    split=lambda x, heads: x.view(*x.shape[:2], 3, heads, -1).permute(
+                        2, 0, 3, 1, 4
+                    )[[1, 0, 2]]
                 )
             ),
             "queries and keys are not turned": _attention_like(
@@ -388,9 +493,9 @@ ATTENTION_RUNGS = [
         f"x = torch.randn(1, 3, 4)\n{A}cache = {{}}\ny = layer(x, cache)\n"
         "(y, *[x.shape[2] for x in cache.values()])",
         {
-            "the cache stays empty": _attention_like(keep=lambda cache, k, v: None),
+            "the cache stays empty": _attention_like(keep=lambda cache, k, v, unturned: None),
             "only the newest key is kept": _attention_like(
-                keep=lambda cache, k, v: cache.update(k=k[:, :, -1:], v=v[:, :, -1:])
+                keep=lambda cache, k, v, unturned: cache.update(k=k[:, :, -1:], v=v[:, :, -1:])
             ),
         },
     ),
@@ -401,6 +506,9 @@ ATTENTION_RUNGS = [
         {
             "the new position is turned as if it were the first": _attention_like(
                 turn=lambda q, k, v, past: (_late(q, past), _late(k, past), v)
+            ),
+            "the cache holds unturned keys, and nobody turns them later": _attention_like(
+                keep=_keep_unturned
             ),
             "with a cache, a new query sees the first key only": _attention_like(
                 mask=lambda T, past: torch.ones(T, past + T, dtype=torch.bool).tril()
@@ -422,6 +530,9 @@ ATTENTION_RUNGS = [
         f"x = torch.randn(2, 7, 8)\n{A2}cache = {{}}\n"
         "torch.cat([layer(piece, cache) for piece in x.split([2, 4, 1], dim=1)], dim=1)",
         {
+            "new keys stand in front of the old ones; put them behind": _attention_like(
+                join=lambda old, new: torch.cat([new, old], 2)
+            ),
             "on top of a cache, several new positions see each other": _attention_like(
                 mask=lambda T, past: (
                     torch.ones(T, past + T, dtype=torch.bool)
@@ -465,6 +576,21 @@ GATE_RUNGS = [
             "gate and `up` are added; they are multiplied": _gate_like(
                 lambda self, x: self.down(F.silu(self.gate(x)) + self.up(x))
             ),
+            "`up` goes through SiLU as well; only the gate does": _gate_like(
+                lambda self, x: self.down(F.silu(self.gate(x)) * F.silu(self.up(x)))
+            ),
+            "SiLU is taken of the product; take it of the gate alone": _gate_like(
+                lambda self, x: self.down(F.silu(self.gate(x) * self.up(x)))
+            ),
+            "the gate goes through GELU, not SiLU": _gate_like(
+                lambda self, x: self.down(F.gelu(self.gate(x)) * self.up(x))
+            ),
+            "the gate goes through ReLU, not SiLU": _gate_like(
+                lambda self, x: self.down(self.gate(x).relu() * self.up(x))
+            ),
+            "x is added; the block does that, not this layer": _gate_like(
+                lambda self, x: x + ours.SwiGLU.forward(self, x)
+            ),
             "`up` is not used": _gate_like(lambda self, x: self.down(F.silu(self.gate(x)))),
         },
     ),
@@ -485,12 +611,13 @@ def _model_like(
     blocks: Callable = lambda model: model.blocks,
     out: Callable = lambda model, x: model.norm_out(x) @ model.embedding.weight.T,
     part: Callable = lambda cache, number: cache[number],
+    through: Callable = lambda block, x, cache: block(x, cache),
 ) -> type:
     class Wrong(ours.LanguageModel):
         def forward(self, ids, cache=None):
             x = embed(self, ids)
             for number, block in enumerate(blocks(self)):
-                x = block(x, None if cache is None else part(cache, number))
+                x = through(block, x, None if cache is None else part(cache, number))
             return out(self, x)
 
     return Wrong
@@ -508,6 +635,9 @@ MODEL_RUNGS = [
             "the last norm is missing": _model_like(
                 out=lambda model, x: x @ model.embedding.weight.T
             ),
+            "`norm_in` is used at both ends; the last norm is `norm_out`": _model_like(
+                out=lambda model, x: model.norm_in(x) @ model.embedding.weight.T
+            ),
             "these are probabilities; return the logits": _model_like(
                 out=lambda model, x: (model.norm_out(x) @ model.embedding.weight.T).softmax(-1)
             ),
@@ -520,7 +650,15 @@ MODEL_RUNGS = [
     Rung(
         "every block works on what the one before it gives",
         f"{M.format(layers=2)}model(torch.tensor([[3, 1, 4, 1]]))",
-        {"only one block is used": _model_like(blocks=lambda model: list(model.blocks)[:1])},
+        {
+            "only one block is used": _model_like(blocks=lambda model: list(model.blocks)[:1]),
+            "the blocks are gone through from the last to the first": _model_like(
+                blocks=lambda model: list(model.blocks)[::-1]
+            ),
+            "a block's output is added to x; the block has done that already": _model_like(
+                through=lambda block, x, cache: x + block(x, cache)
+            ),
+        },
     ),
     Rung(
         "−1 stands where a row has ended; it is read like token 0",
@@ -611,6 +749,9 @@ LOOP_RUNGS = [
             "the losses are added up; take their mean": _train_like(
                 average=lambda loss, there: loss.sum()
             ),
+            "only the last loss is returned; return a list with one of each step": (
+                lambda *arguments: _trained(*arguments)[-1]
+            ),
         },
     ),
     Rung(
@@ -638,6 +779,17 @@ LOOP_RUNGS = [
         {
             "gradients of earlier steps are still there: call zero_grad": _train_like(zero=False),
             "the rate stays at its peak": _train_like(rate=lambda step, steps, peak: peak),
+            "the weights never change: call optimizer.step()": _train_like(
+                rate=lambda step, steps, peak: 0.0
+            ),
+            "the rate is that of step + 1; the first step is step 0": _train_like(
+                rate=lambda step, steps, peak: ours.learning_rate(step + 1, steps, peak)
+            ),
+            "the rate is set after the step; set it before": _train_like(
+                rate=lambda step, steps, peak: (
+                    ours.learning_rate(step - 1, steps, peak) if step else 1e-3  # AdamW's own
+                )
+            ),
         },
     ),
     Rung(
@@ -668,17 +820,17 @@ def probabilities(answer) -> str:
 def _probabilities_like(
     heat: Callable = lambda z, t: z / t,
     over: Callable = lambda p, top_p: p.cumsum(-1) - p >= top_p,
-    rescale: bool = True,
+    rescaled: str = "kp",
     keep: Callable = lambda k: k,
 ) -> Callable:
     def wrong(logits, temperature=1.0, top_k=None, top_p=None):
         p, order = heat(logits, temperature).softmax(-1).sort(-1, descending=True)
         if top_k is not None:
             p[..., keep(top_k) :] = 0
-            p = p / p.sum(-1, keepdim=True) if rescale else p
+            p = p / p.sum(-1, keepdim=True) if "k" in rescaled else p
         if top_p is not None:
             p = p.masked_fill(over(p, top_p), 0)
-            p = p / p.sum(-1, keepdim=True) if rescale else p
+            p = p / p.sum(-1, keepdim=True) if "p" in rescaled else p
         return torch.zeros_like(p).scatter(-1, order, p)
 
     return wrong
@@ -708,7 +860,7 @@ PROBABILITY_RUNGS = [
         {
             "top-k is not used": _probabilities_like(keep=lambda k: 99),
             "one token too many is kept": _probabilities_like(keep=lambda k: k + 1),
-            "what is left does not sum to 1": _probabilities_like(rescale=False),
+            "what is left does not sum to 1": _probabilities_like(rescaled=""),
         },
     ),
     Rung(
@@ -722,6 +874,7 @@ PROBABILITY_RUNGS = [
             "the token that reaches p is cut, too": _probabilities_like(
                 over=lambda p, top_p: p.cumsum(-1) >= top_p
             ),
+            "what top-p leaves does not sum to 1": _probabilities_like(rescaled="k"),
             "tokens are cut whose own probability is below p": _probabilities_like(
                 over=lambda p, top_p: p < top_p
             ),
@@ -738,7 +891,10 @@ PROBABILITY_RUNGS = [
     Rung(
         "with both cuts, top-k is first: p is reached by what top-k has left and scaled",
         f"{Z}next_probabilities(z, 1.0, 2, 0.52)",
-        {"top-p cuts before top-k; top-k is first": _top_p_first},
+        {
+            "p is reached by what was there before top-k; cut to k, scale what is left to sum to "
+            "1, then cut to p": _top_p_first,
+        },
     ),
     Rung(
         "every row of a batch has its own order",
@@ -773,28 +929,36 @@ def ours_sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=
     return ours.sample(model, prompts, length, end, **how)
 
 
-def _sampled(model, prompts, length, end, *, feed, after=ours.NOTHING, best=False, prompt=True):
+def _sample_like(
+    feed: Callable = lambda ids, new, cache: (new, cache),
+    draw: Callable = lambda p: torch.multinomial(p, 1),
+    after: int | None = ours.NOTHING,
+    count: Callable = lambda length, T: length,
+    how: Callable = lambda temperature, top_k, top_p: (temperature, top_k, top_p),
+    result: Callable = lambda ids, T, end: ids,
+) -> Callable:
     """A sampler with one part done in another way."""
-    cache, ids, new = model.empty_cache(), prompts, prompts
-    finished = torch.zeros(len(prompts), 1, dtype=torch.bool)
-    for _ in range(length):
-        given, kept = feed(ids, new, cache)
-        p = model(given, kept)[:, -1].detach().softmax(-1)
-        new = p.argmax(-1, keepdim=True) if best else torch.multinomial(p, 1)
-        if after is not None:
-            new = new.masked_fill(finished, after)
-        ids = torch.cat([ids, new], dim=1)
-        finished |= new == end
-        if finished.all():
-            break
-    return ids if prompt else ids[:, prompts.shape[1] :]
 
-
-def _sample_like(feed: Callable = lambda ids, new, cache: (new, cache), **changes) -> Callable:
     def sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
-        return _sampled(model, prompts, length, end, feed=feed, **changes)
+        cache, ids, new, T = model.empty_cache(), prompts, prompts, prompts.shape[1]
+        finished = torch.zeros(len(prompts), 1, dtype=torch.bool)
+        for _ in range(count(length, T)):
+            logits = model(*feed(ids, new, cache))[:, -1].detach()
+            new = draw(ours.next_probabilities(logits, *how(temperature, top_k, top_p)))
+            if after is not None:
+                new = new.masked_fill(finished, after)
+            ids = torch.cat([ids, new], dim=1)
+            finished |= new == end
+            if finished.all():
+                break
+        return result(ids, T, end)
 
     return sample
+
+
+def _without_end(ids: torch.Tensor, T: int, end: int) -> torch.Tensor:
+    new = ids[:, T:]
+    return torch.cat([ids[:, :T], new.masked_fill(new == end, ours.NOTHING)], dim=1)
 
 
 COUNTS = """\
@@ -827,7 +991,17 @@ SAMPLER_RUNGS = [
     Rung(
         "the logits of the last position say the next token; the prompt stays in front",
         f"{COUNTS}sample(Counts(), torch.tensor([[2, 3]]), 1, 0)",
-        {"the prompt is missing in the result": _sample_like(prompt=False)},
+        {
+            "the prompt is missing in the result": _sample_like(
+                result=lambda ids, T, end: ids[:, T:]
+            ),
+            "one token too many: `length` tokens are new": _sample_like(
+                count=lambda length, T: length + 1
+            ),
+            "`length` counts the new tokens, not the prompt's": _sample_like(
+                count=lambda length, T: length - T
+            ),
+        },
     ),
     Rung(
         "each new token is read, and leads to the next",
@@ -839,6 +1013,10 @@ SAMPLER_RUNGS = [
         {
             "a row goes on after its end": _sample_like(after=None),
             "the end is repeated; −1 stands behind it": _sample_like(after=5),
+            "the end itself has become −1; −1 stands behind it": _sample_like(result=_without_end),
+            "one draw for all rows; each row draws its own token": _sample_like(
+                draw=lambda p: torch.multinomial(p[:1], 1).expand(len(p), 1)
+            ),
         },
     ),
     Rung(
@@ -866,16 +1044,29 @@ SAMPLER_RUNGS = [
         "tokens are drawn with their probabilities, not the best one each time",
         f"{COIN}ids = sample(Coin(), torch.zeros(4000, 1, dtype=torch.long), 1, 9)\n"
         "bool(0.76 < ids[:, 1].double().mean() < 0.84)",
-        {"the best token is taken each time": _sample_like(best=True)},
+        {
+            "the best token is taken each time": _sample_like(
+                draw=lambda p: p.argmax(-1, keepdim=True)
+            ),
+        },
     ),
     Rung(
-        "temperature, top-k and top-p change what is drawn",
+        "temperature and top-k change what is drawn",
         f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
         "cold = sample(Coin(), start, 1, 9, 0.5)[:, 1].double().mean()\n"
         "best = sample(Coin(), start, 1, 9, 1.0, 1)[:, 1]\n"
-        "likely = sample(Coin(), start, 1, 9, 1.0, None, 0.5)[:, 1]\n"
-        "[bool(0.92 < cold < 0.96), bool(best.all()), bool(likely.all())]",
-        {"temperature and cuts are not used": _sample_like()},
+        "[bool(0.92 < cold < 0.96), bool(best.all())]",
+        {
+            "temperature and cuts are not used": _sample_like(how=lambda *_: ()),
+            "top_k and top_p are exchanged": _sample_like(
+                how=lambda temperature, top_k, top_p: (temperature, top_p, top_k)
+            ),
+        },
+    ),
+    Rung(
+        "top-p changes what is drawn, too",
+        f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
+        "bool(sample(Coin(), start, 1, 9, 1.0, None, 0.5)[:, 1].all())",
     ),
 ]
 
@@ -889,11 +1080,22 @@ def judge(answer) -> str:
 
 
 def _distance(
-    model, rows, truth, *, total=lambda logp, there: logp.sum(1), sign=1, mean=torch.mean
+    model,
+    rows,
+    truth,
+    *,
+    asked=lambda rows: rows[:, 1:],
+    score=lambda logits: logits.log_softmax(-1),
+    total=lambda logp, there: logp.sum(1),
+    compare=lambda truth, logp: truth - logp,
+    mean=torch.mean,
 ):
+    target = asked(rows)
+    there = target != ours.NOTHING
     with torch.no_grad():
-        logp, there = ours.log_probs(model, rows), rows[:, 1:] != ours.NOTHING
-        return sign * mean(truth - total(logp, there))
+        logp = score(model(rows[:, :-1]))
+    logp = logp.gather(-1, target.clamp(min=0)[..., None])[..., 0] * there
+    return mean(compare(truth, total(logp, there)))
 
 
 def _distance_like(**changes) -> Callable:
@@ -902,22 +1104,57 @@ def _distance_like(**changes) -> Callable:
 
 JUDGE_RUNGS = [
     Rung(
-        "one sentence: its log-probability in the language minus that in the model, all tokens "
-        "of the row together",
+        "the only sentence of a language has log-probability 0; what is left is minus that in the "
+        "model, all tokens of the row together",
+        f"{PAIRS}rows = torch.tensor([[0, 1, 3]])\ntruth = torch.tensor([0.0])\n"
+        "float(distance(Pairs(), rows, truth))",
+        {
+            "the sign is wrong: no model beats the language": _distance_like(
+                compare=lambda truth, logp: logp - truth
+            ),
+            "the two are added; take the model's away from the language's": _distance_like(
+                compare=lambda truth, logp: truth + logp
+            ),
+            "the logarithm of `truth` is taken, which is a log-probability already": (
+                _distance_like(compare=lambda truth, logp: truth.log() - logp)
+            ),
+            "the tokens of a sentence are averaged; add them up": _distance_like(
+                total=lambda logp, there: logp.sum(1) / there.sum(1)
+            ),
+            "the model is asked for the token that it reads, not for the next one": (
+                _distance_like(asked=lambda rows: rows[:, :-1])
+            ),
+            "these are logits; log_softmax makes log-probabilities of them": _distance_like(
+                score=lambda logits: logits
+            ),
+            "the end is left out; it is a token like the others": _distance_like(
+                total=lambda logp, there: (logp * F.pad(there[:, 1:], (0, 1))).sum(1)
+            ),
+            "this is in bits; leave it in nats": _distance_like(
+                mean=lambda each: each.mean() / math.log(2)
+            ),
+        },
+    ),
+    Rung(
+        "one sentence: its log-probability in the language minus that in the model",
         f"{PAIRS}rows = torch.tensor([[0, 1, 3]])\ntruth = torch.tensor([-1.5])\n"
         "float(distance(Pairs(), rows, truth))",
         {
-            "the sign is wrong: no model beats the language": _distance_like(sign=-1),
-            "the tokens of a sentence are averaged; add them up": _distance_like(
-                total=lambda logp, there: logp.sum(1) / there.sum(1)
+            "`truth` is not used: this is what the model says alone": _distance_like(
+                compare=lambda truth, logp: -logp
             ),
         },
     ),
     Rung(
         "a mean over sentences",
         f"{PAIRS}rows = torch.tensor([[0, 1, 3], [0, 2, 3]])\n"
-        "truth = torch.tensor([-1.5, -3.0])\nfloat(distance(Pairs(), rows, truth))",
-        {"a sum over the sentences; take the mean": _distance_like(mean=torch.sum)},
+        "truth = torch.tensor([-1.5, -9.0])\nfloat(distance(Pairs(), rows, truth))",
+        {
+            "a sum over the sentences; take the mean": _distance_like(mean=torch.sum),
+            "each sentence's difference has lost its sign; take the mean as they are": (
+                _distance_like(mean=lambda each: each.abs().mean())
+            ),
+        },
     ),
     Rung(
         "−1 is no token: behind the end of a row there is nothing to be surprised at",

@@ -252,6 +252,53 @@ class ByteByByte(CountsAgain):
         return "".join(chr(byte) for token in tokens for byte in self.pieces[token])
 
 
+@wrong(tokenizer, "encode appends the end")
+class EndBehind(CountsAgain):
+    def encode(self, text):
+        return [*super().encode(text), 256]
+
+
+@wrong(tokenizer, "one token too many is learned")
+class EndNotCounted(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__(text, vocab_size + 1)
+
+
+@wrong(tokenizer, "a pair is counted once for each word")
+class OncePerWord(CountsAgain):
+    def __init__(self, text, vocab_size):
+        super().__init__("", 257)
+        words = [list(word.encode()) for word in self.words(text)]
+        while len(self.pieces) < vocab_size:
+            pairs = Counter()
+            for word in words:
+                pairs.update(set(pairwise(word)))
+            if not pairs:
+                break
+            best = sorted(pairs, key=lambda pair: (-pairs[pair], pair))[0]
+            self.merges.append(best)
+            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
+            words = [self.merge(word, best, 256 + len(self.merges)) for word in words]
+
+
+@wrong(tokenizer, "the merges are made from the last to the first")
+class LastMergeFirst(CountsAgain):
+    def encode(self, text):
+        out = []
+        for word in self.words(text):
+            tokens = list(word.encode())
+            for number in range(len(self.merges) - 1, -1, -1):
+                tokens = self.merge(tokens, self.merges[number], 257 + number)
+            out += tokens
+        return out
+
+
+@wrong(tokenizer, "each token is decoded by itself")
+class TokenByToken(CountsAgain):
+    def decode(self, tokens):
+        return "".join(super(TokenByToken, self).decode([token]) for token in tokens)
+
+
 # 2. A norm
 
 
@@ -342,6 +389,13 @@ class OneGain(ByNorm):
         return super().forward(x) / self.gain * self.gain.mean()
 
 
+@wrong(norm, "the gain begins at 0")
+class ZeroGain(ByNorm):
+    def __init__(self, d):
+        super().__init__(d)
+        self.gain = nn.Parameter(torch.zeros(d))
+
+
 # 3. Turn by the position
 
 
@@ -416,6 +470,50 @@ def the_books(x, start=0):
 @wrong(rope, "batches and heads are turned alike")
 def later_for_later_rows(x, start=0):
     return torch.cat([complex_numbers(row[None], start + i) for i, row in enumerate(x)])
+
+
+def turned_by(x, angle, minus=-1, plus=1):
+    a, b = x.chunk(2, -1)
+    c, s = torch.cos(angle), torch.sin(angle)
+    return torch.cat([a * c + minus * b * s, a * s + plus * b * c], -1)
+
+
+def angles(x, start=0, base=10_000):
+    d_k = x.shape[-1]
+    return torch.outer(
+        torch.arange(start, start + x.shape[-2]).float(), base ** (-torch.arange(0, d_k, 2) / d_k)
+    )
+
+
+@wrong(rope, "the second entry of a pair")
+def minus_below(x, start=0):
+    return turned_by(x, angles(x, start), plus=-1)
+
+
+@wrong(rope, "the first entry of a pair")
+def plus_above(x, start=0):
+    return turned_by(x, angles(x, start), minus=1)
+
+
+@wrong(rope, "the angles are taken for degrees")
+def in_degrees(x, start=0):
+    return turned_by(x, angles(x, start) * math.pi / 180)
+
+
+@wrong(rope, "positions run along the heads")
+def by_head(x, start=0):
+    return torch.cat([turned_by(x[:, h : h + 1], angles(x[:, :1, :1], start + h))
+                      for h in range(x.shape[1])], 1)  # fmt: skip
+
+
+@wrong(rope, "start is taken for the last position")
+def back_from_start(x, start=0):
+    return turned_by(x, angles(x, start + 1 - x.shape[-2]))
+
+
+@wrong(rope, "the base of the speeds is 1,000")
+def smaller_base(x, start=0):
+    return turned_by(x, angles(x, start, base=1000))
 
 
 # 4. Attention with a memory
@@ -548,7 +646,7 @@ class NoMaskWithCache(ByHand):
         return torch.ones(T, past + T, dtype=torch.bool).tril(past + 99 if past else 0)
 
 
-@wrong(attention, "one position sees itself alone")
+@wrong(attention, "the output matrix `out` is not used")
 class NoOut(ByHand):
     def forward(self, x, cache=None):
         out, self.out = self.out, nn.Identity()
@@ -585,6 +683,38 @@ class NoRootAtAll(ByHand):
 class Ignores(ByHand):
     def forward(self, x, cache=None):
         return super().forward(x)
+
+
+@wrong(attention, "keys come first, then queries")
+class KeysFirst(ByHand):
+    def turned(self, q, k, past):
+        return rotate(k, past), rotate(q, past)
+
+
+@wrong(attention, "the cache holds unturned keys")
+class UnturnedInCache(ByHand):
+    def forward(self, x, cache=None):
+        y = super().forward(x, cache)
+        if cache:
+            B, T, d = x.shape
+            keys = self.qkv(x)[..., d : 2 * d].view(B, T, self.heads, -1).transpose(1, 2)
+            cache["k"] = torch.cat([cache["k"][:, :, :-T], keys], dim=2)
+        return y
+
+
+@wrong(attention, "new keys stand in front of the old ones")
+class NewInFront(ByHand):
+    def forward(self, x, cache=None):
+        B, T = x.shape[:2]
+        q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        past = cache["k"].shape[2] if cache else 0
+        q, k = self.turned(q, k, past)
+        if past:
+            k, v = torch.cat([k, cache["k"]], 2), torch.cat([v, cache["v"]], 2)
+        if cache is not None:
+            cache["k"], cache["v"] = k, v
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=self.places(T, past))
+        return self.out(self.joined(y))
 
 
 # 5. A gate
@@ -651,6 +781,37 @@ class Biased(Spelled):
 class OnlyTheLast(Spelled):
     def forward(self, x):
         return super().forward(x[..., -1, :] if x.dim() > 1 else x)
+
+
+@wrong(gate, "`up` goes through SiLU as well")
+class BothThrough(Spelled):
+    def forward(self, x):
+        return self.down(nn.SiLU()(self.gate(x)) * nn.SiLU()(self.up(x)))
+
+
+@wrong(gate, "SiLU is taken of the product")
+class OfTheProduct(Spelled):
+    def forward(self, x):
+        product = self.gate(x) * self.up(x)
+        return self.down(product * torch.sigmoid(product))
+
+
+@wrong(gate, "the gate goes through GELU")
+class GeGlu(Spelled):
+    def forward(self, x):
+        return self.down(nn.GELU()(self.gate(x)) * self.up(x))
+
+
+@wrong(gate, "the gate goes through ReLU")
+class ReGlu(Spelled):
+    def forward(self, x):
+        return self.down(self.gate(x).clamp(min=0) * self.up(x))
+
+
+@wrong(gate, "x is added")
+class WithResidual(Spelled):
+    def forward(self, x):
+        return super().forward(x) + x
 
 
 # 6. The whole model
@@ -763,6 +924,30 @@ class NotHandedOn(Whole):
         return super().forward(ids)
 
 
+@wrong(model, "`norm_in` is used at both ends")
+class OneNorm(Whole):
+    def end(self, x):
+        return F.linear(self.norm_in(x), self.embedding.weight)
+
+
+@wrong(model, "from the last to the first")
+class LastBlockFirst(Whole):
+    def forward(self, ids, cache=None):
+        x = self.begin(ids)
+        for i in reversed(range(len(self.blocks))):
+            x = self.blocks[i](x, cache[i] if cache else None)
+        return self.end(x)
+
+
+@wrong(model, "the block has done that already")
+class AddsTwice(Whole):
+    def forward(self, ids, cache=None):
+        x = self.begin(ids)
+        for i, block in enumerate(self.blocks):
+            x = block(x, cache[i] if cache else None) + x
+        return self.end(x)
+
+
 # 7. The loop
 
 
@@ -871,6 +1056,49 @@ def ready_made(model, batch, steps, peak=0.01):
     return fit(model, batch, steps=steps).loss
 
 
+@wrong(loop, "only the last loss is returned")
+def the_last_alone(model, batch, steps, peak=0.01):
+    return by_cross_entropy(model, batch, steps, peak)[-1]
+
+
+@wrong(loop, "the weights never change")
+def never_stepped(model, batch, steps, peak=0.01):
+    optimizer, losses = optimizer_of(model), []
+    for step in range(steps):
+        loss = cross_entropy(model, batch(step))
+        optimizer.zero_grad()
+        loss.backward()
+        losses.append(loss.item())
+    return losses
+
+
+@wrong(loop, "the rate is that of step + 1")
+def counted_rate(model, batch, steps, peak=0.01):
+    return steps_of(
+        model,
+        batch,
+        steps,
+        peak,
+        cross_entropy,
+        rate=lambda k, n, top: learning_rate(k + 1, n, top),
+    )
+
+
+@wrong(loop, "the rate is set after the step")
+def rate_too_late(model, batch, steps, peak=0.01):
+    optimizer, losses = optimizer_of(model), []
+    for step in range(steps):
+        loss = cross_entropy(model, batch(step))
+        losses.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, steps, peak)
+    return losses
+
+
 # 8. Heat and cut
 
 
@@ -966,7 +1194,7 @@ def one_or_all(logits, temperature=1.0, top_k=None, top_p=None):
     return sorted_back(logits, temperature, top_k and 1, top_p)
 
 
-@wrong(probabilities, "top-p cuts before top-k")
+@wrong(probabilities, "p is reached by what was there before top-k")
 def both_from_the_start(logits, temperature=1.0, top_k=None, top_p=None):
     p = (logits / temperature).softmax(-1)
     p = p * (sorted_back(logits, temperature, top_k) > 0)
@@ -1004,6 +1232,23 @@ def topk_alone(logits, temperature=1.0, top_k=None, top_p=None):
     if top_k is not None:
         logits.topk(top_k, -1)
     return sorted_back(logits, temperature, top_k, top_p)
+
+
+@wrong(probabilities, "what top-p leaves does not sum to 1")
+def not_rescaled_after_p(logits, temperature=1.0, top_k=None, top_p=None):
+    p = sorted_back(logits, temperature, top_k)
+    return p * (sorted_back(logits, temperature, top_k, top_p) > 0)
+
+
+@wrong(probabilities, "scale what is left to sum to 1, then cut to p")
+def rescaled_at_the_end(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
+    if top_k is not None:
+        p = p * (torch.arange(p.shape[-1]) < top_k)
+    if top_p is not None:
+        p = p * (p.cumsum(-1) - p < top_p)
+    p = p / p.sum(-1, keepdim=True)
+    return p.gather(-1, order.argsort(-1))
 
 
 # 9. Write
@@ -1120,6 +1365,51 @@ two_tokens_again = wrong(sampler, "each new token is read, and leads to the next
 )
 
 
+@wrong(sampler, "one token too many")
+def one_step_more(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    return with_lists(model, prompts, length + 1, end, temperature, top_k, top_p)
+
+
+@wrong(sampler, "not the prompt's")
+def up_to_length(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    left = max(0, length - prompts.shape[1])
+    return with_lists(model, prompts, left, end, temperature, top_k, top_p)
+
+
+@wrong(sampler, "the end itself has become −1")
+def no_end_shown(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    ids = with_lists(model, prompts, length, end, temperature, top_k, top_p)
+    T = prompts.shape[1]
+    ids[:, T:][ids[:, T:] == end] = -1
+    return ids
+
+
+@wrong(sampler, "one draw for all rows")
+@torch.no_grad()
+def the_first_rows_draw(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    cache, ids, new = model.empty_cache(), prompts, prompts
+    ended = torch.zeros(len(prompts), dtype=torch.bool)
+    for _ in range(length):
+        p = next_probabilities(model(new, cache)[:, -1], temperature, top_k, top_p)
+        new = torch.multinomial(p[0], 1).repeat(len(p))
+        new = torch.where(ended, -1, new)[:, None]
+        ids = torch.cat([ids, new], 1)
+        ended = ended | (new[:, 0] == end)
+        if ended.all():
+            break
+    return ids
+
+
+@wrong(sampler, "top_k and top_p are exchanged")
+def cuts_exchanged(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    return with_lists(model, prompts, length, end, temperature, top_p, top_k)
+
+
+@wrong(sampler, "top-p changes what is drawn, too")
+def without_top_p(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    return with_lists(model, prompts, length, end, temperature, top_k)
+
+
 # 10. How far from the best
 
 
@@ -1157,3 +1447,53 @@ def all_sentences(model, rows, truth):
 def with_nothing(model, rows, truth):
     logp = model(rows[:, :-1]).log_softmax(-1)
     return (truth - logp.gather(-1, rows[:, 1:, None].clamp(min=0)).sum((1, 2))).mean()
+
+
+def said(model, rows, target):
+    logp = model(rows[:, :-1]).log_softmax(-1).gather(-1, target.clamp(min=0)[..., None])
+    return logp.squeeze(-1).masked_fill(target < 0, 0)
+
+
+@wrong(judge, "the two are added")
+def added(model, rows, truth):
+    return (truth + log_probs(model, rows).sum(1)).mean()
+
+
+@wrong(judge, "which is a log-probability already")
+def log_of_the_truth(model, rows, truth):
+    return (truth.log() - log_probs(model, rows).sum(1)).mean()
+
+
+@wrong(judge, "the model is asked for the token that it reads")
+def asked_for_what_it_reads(model, rows, truth):
+    return (truth - said(model, rows, rows[:, :-1]).sum(1)).mean()
+
+
+@wrong(judge, "these are logits")
+def sum_of_logits(model, rows, truth):
+    logits = model(rows[:, :-1]).gather(-1, rows[:, 1:, None].clamp(min=0))[..., 0]
+    return (truth - (logits * (rows[:, 1:] >= 0)).sum(1)).mean()
+
+
+@wrong(judge, "the end is left out")
+@torch.no_grad()
+def without_the_end(model, rows, truth):
+    logp = said(model, rows, rows[:, 1:])
+    for row, length in zip(logp, (rows[:, 1:] >= 0).sum(1), strict=True):
+        row[length - 1] = 0
+    return (truth - logp.sum(1)).mean()
+
+
+@wrong(judge, "this is in bits")
+def in_bits(model, rows, truth):
+    return by_rows(model, rows, truth) / math.log(2)
+
+
+@wrong(judge, "`truth` is not used")
+def the_models_cost(model, rows, truth):
+    return -log_probs(model, rows).sum(1).mean()
+
+
+@wrong(judge, "has lost its sign")
+def absolute(model, rows, truth):
+    return (truth - log_probs(model, rows).sum(1)).abs().mean()
