@@ -79,7 +79,11 @@ def in_scheme(page: Page, scheme: str) -> Page:
     """The page after the reader's system has changed to light or dark."""
     page.emulate_media(color_scheme=scheme)
     page.wait_for_function("name => document.documentElement.dataset.theme === name", arg=scheme)
-    page.wait_for_function("document.getAnimations().every((a) => a.playState !== 'running')")
+    # One that a scroll moves runs for ever; only those of the clock come to an end.
+    page.wait_for_function(
+        "document.getAnimations()"
+        ".every((a) => a.playState !== 'running' || a.timeline !== document.timeline)"
+    )
     return page
 
 
