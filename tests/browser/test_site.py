@@ -168,6 +168,11 @@ def test_no_formula_is_left_as_source_or_as_an_error(desktop):
         assert text.count(sign) <= code.count(sign), sign
 
 
+def test_no_output_is_a_long_list(desktop):
+    outputs = desktop.locator(".cell_output pre").all_inner_texts()
+    assert [text[:80] for text in outputs if len(text.splitlines()) > 40] == []
+
+
 # Code has thousands of coloured words, of few colours: one of each stays, the others become text.
 PLAIN = """() => {
   const seen = new Set();
