@@ -8,6 +8,11 @@
   article
     .querySelectorAll(".headerlink, .copybtn, button, nav.here")
     .forEach((part) => part.remove());
+  // Code that the page folds stands there like any other.
+  for (const fold of article.querySelectorAll("details.hide")) {
+    fold.querySelector("summary").remove();
+    fold.replaceWith(...fold.childNodes);
+  }
   article.querySelectorAll("details").forEach((part) => (part.open = true));
   for (const figure of article.querySelectorAll(".companion-live")) {
     const isQuiz = figure.dataset.figure === "quiz";

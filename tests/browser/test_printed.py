@@ -129,6 +129,13 @@ def test_every_definition_in_the_epub_has_a_term_before_it(epub):
         assert first.tagName == "dt"
 
 
+def test_folded_code_stands_open_with_nothing_to_press(epub, site):
+    built = (site / "book" / "self_attention.html").read_text("utf8")
+    page = epub["book/book-self_attention.xhtml"].decode()
+    assert page.count("cell_input") == built.count("cell_input") > 10
+    assert "Show the code" in built and "the code</" not in page
+
+
 def test_a_live_figure_says_that_it_is_live_elsewhere(epub, browser, site):
     source = (site / "book" / "self_attention.html").read_text("utf8")
     figures = re.findall(r'class="companion-live" data-figure="(\w+)"', source)
