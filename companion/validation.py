@@ -53,6 +53,14 @@ def require_number(**values: float) -> None:
             )
 
 
+def require_positive_number(**values: float) -> None:
+    """Raise unless every named value is a number above 0, whole or not."""
+    require_number(**values)
+    for name, value in values.items():
+        if not value > 0:
+            raise ValueError(f"{name} must be positive, got {value}")
+
+
 def require_probability(**values: float) -> None:
     """Raise unless every named value lies in [0, 1)."""
     require_number(**values)

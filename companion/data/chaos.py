@@ -8,7 +8,12 @@ import torch
 from torch import Tensor
 
 from companion.data.sampling import seeded
-from companion.validation import require_choice, require_not_negative, require_positive
+from companion.validation import (
+    require_choice,
+    require_not_negative,
+    require_positive,
+    require_positive_number,
+)
 
 METHODS = ("rk4", "euler")
 
@@ -53,8 +58,7 @@ def lorenz_path(
     if start.shape[-1:] != (3,):
         raise ValueError(f"start must have shape (..., 3): x, y, z; got {tuple(start.shape)}")
     require_positive(length=length, substeps=substeps)
-    if not dt > 0:
-        raise ValueError(f"dt must be positive, got {dt}")
+    require_positive_number(dt=dt)
     require_choice("method", method, METHODS)
     take = _runge_kutta_step if method == "rk4" else _euler_step
     state, points = start.double(), []

@@ -10,8 +10,8 @@ from companion.nn.blocks import ACTIVATIONS, make_norm
 from companion.validation import (
     require_choice,
     require_heads,
-    require_number,
     require_positive,
+    require_positive_number,
     require_probability,
     require_token_id,
 )
@@ -71,9 +71,7 @@ class StackConfig:
         require_choice("activation", self.activation, ACTIVATIONS)
         require_choice("norm_first", self.norm_first, (True, False))
         require_choice("bias", self.bias, (True, False))
-        require_number(norm_eps=self.norm_eps)
-        if not self.norm_eps > 0:
-            raise ValueError(f"norm_eps must be positive, got {self.norm_eps}")
+        require_positive_number(norm_eps=self.norm_eps)
 
     @property
     def key_width(self) -> int:

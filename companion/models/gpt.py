@@ -27,7 +27,7 @@ from companion.validation import (
     require_config,
     require_even,
     require_heads,
-    require_number,
+    require_positive_number,
     require_tokens,
 )
 
@@ -76,9 +76,7 @@ class GPTConfig(ModelConfig):
         require_choice("positions", self.positions, ("learned", "rotary"))
         require_choice("tie_weights", self.tie_weights, (True, False))
         require_choice("rope_pairing", self.rope_pairing, ("interleaved", "half"))
-        require_number(rope_base=self.rope_base)
-        if not self.rope_base > 0:
-            raise ValueError(f"rope_base must be positive, got {self.rope_base}")
+        require_positive_number(rope_base=self.rope_base)
         if self.positions == "rotary":
             require_even(d_k=self.key_width)
         if not isinstance(self.rope_scaling, RotaryScaling | None):

@@ -13,6 +13,7 @@ from companion.validation import (
     require_choice,
     require_features,
     require_positive,
+    require_positive_number,
     require_probability,
 )
 
@@ -246,6 +247,7 @@ def run_blocks(blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, 
 def make_norm(norm: str, d_model: int, eps: float, bias: bool) -> nn.Module:
     """Torch's LayerNorm ("layer") or RMSNorm ("rms") over the last dimension."""
     require_choice("norm", norm, ("layer", "rms"))
+    require_positive_number(norm_eps=eps)
     if norm == "rms":
         return nn.RMSNorm(d_model, eps=eps)
     return nn.LayerNorm(d_model, eps=eps, bias=bias)

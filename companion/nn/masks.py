@@ -1,5 +1,7 @@
 """Masks are boolean, and True means "may attend"; they broadcast to the scores (..., T, S)."""
 
+from numbers import Integral
+
 import torch
 
 from companion.validation import require_integers
@@ -42,9 +44,13 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
 
     Raises:
         ValueError: token_ids is not two-dimensional.
-        TypeError: the ids are not integers.
+        TypeError: the ids or pad_id are not integers.
     """
     require_integers("token_ids", token_ids)
+    if not isinstance(pad_id, Integral):
+        raise TypeError(
+            f"pad_id must be an int, got {pad_id!r}; without padding leave the mask out"
+        )
     if token_ids.dim() != 2:
         raise ValueError(f"token_ids must have shape (B, S), got {tuple(token_ids.shape)}")
     return (token_ids != pad_id)[:, None, None, :]

@@ -63,6 +63,8 @@ class MultiHeadAttention(nn.Module):
         self.num_kv_heads = num_heads if num_kv_heads is None else num_kv_heads
         self.d_k = d_model // num_heads if d_k is None else d_k
         self.d_v = d_model // num_heads if d_v is None else d_v
+        if rope is not None and not hasattr(rope, "rotation"):
+            raise TypeError(f"rope must be a module like RotaryEmbedding(d_k), got {rope!r}")
         if rope is not None and rope.d_k != self.d_k:
             raise ValueError(f"rope turns vectors of width {rope.d_k}, but d_k = {self.d_k}")
         self.dropout = dropout

@@ -14,6 +14,7 @@ from companion.validation import (
     require_features,
     require_number,
     require_positive,
+    require_positive_number,
 )
 
 
@@ -106,9 +107,7 @@ class RotaryEmbedding(nn.Module):
         super().__init__()
         require_even(d_k=d_k)
         require_choice("pairing", pairing, ("interleaved", "half"))
-        require_number(base=base)
-        if not base > 0:
-            raise ValueError(f"base must be positive, got {base}")
+        require_positive_number(base=base)
         self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
     def rotation(

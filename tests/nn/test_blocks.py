@@ -366,6 +366,9 @@ def test_norms_are_torchs():
     for norm in (decoder.norm1, decoder.norm2, decoder.norm3):
         assert type(norm) is nn.LayerNorm and norm.eps == 0.2 and norm.bias is None
     assert EncoderBlock(6, 3, 7).norm1.eps == 1e-5
+    for eps in (0, -1e-5, float("nan")):  # torch takes them, and the output is NaN
+        with pytest.raises(ValueError, match=f"norm_eps must be positive, got {eps}"):
+            EncoderBlock(6, 3, 7, norm_eps=eps)
 
 
 @blocks

@@ -54,3 +54,6 @@ def test_padding_mask_refuses_what_is_not_a_batch_of_ids():
         padding_mask(torch.zeros(2, 3), pad_id=0)
     with pytest.raises(TypeError, match=r"token_ids must be a torch.Tensor, got list"):
         padding_mask([[5, 7, 0]], pad_id=0)
+    for pad_id in (None, "[PAD]", 0.0):
+        with pytest.raises(TypeError, match=r"pad_id must be an int, got .*; without padding"):
+            padding_mask(torch.tensor([[5, 7, 0]]), pad_id=pad_id)

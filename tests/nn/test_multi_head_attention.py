@@ -155,6 +155,8 @@ def test_rope_turns_queries_and_keys_and_refuses_cross_attention(need_weights):
     for key in (memory, x.clone()):  # which positions a key that is not the query has, none can say
         with pytest.raises(ValueError, match="rope turns queries and keys of one sequence"):
             turned(x, key, need_weights=need_weights)
+    with pytest.raises(TypeError, match=r"rope must be .* RotaryEmbedding\(d_k\), got True"):
+        MultiHeadAttention(12, 3, rope=True)
 
 
 @both_ways
