@@ -9,6 +9,7 @@ import ast
 import dis
 import functools
 import inspect
+import math
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -112,8 +113,8 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
             for mistake, wrong in instead.items()
             if _would_be(result, code, name, wrong, optional)
         ]
+        everywhere = _results(given, rungs, name)
         if matching:
-            everywhere = _results(given, rungs, name)
             agreement = {
                 mistake: sum(
                     _would_be(there, other, name, instead[mistake], optional)
@@ -122,9 +123,12 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
                 for mistake in matching
             }
             likely = max(agreement, key=agreement.get)
-            if agreement[likely] < len(everywhere):
-                likely = f"{idea}. One mistake that gives the same result here: {likely}"
-            raise Mistake(likely, example)
+            if agreement[likely] == len(everywhere):
+                raise Mistake(likely, example)
+        if relation := _relation(everywhere, name, right):
+            raise Mistake(f"{relation}: {idea}", example)
+        if matching:
+            raise Mistake(f"{idea}. One mistake that gives the same result here: {likely}", example)
         fact = _fact(result, expected, optional)
         raise Mistake(f"{fact}: {idea}" if fact else idea, example)
 
@@ -138,6 +142,57 @@ def _results(answer: Callable, rungs: Sequence[Rung], name: str) -> dict:
         except Exception:
             continue  # the learner's own: where it raises, nobody can say which mistake it makes
     return results
+
+
+KNOWN_FACTORS = {
+    "in percent": 100,
+    "1 / ln 2, as with logarithms to base 2": 1 / math.log(2),
+    "ln 2, as with natural logarithms for those to base 2": math.log(2),
+    "1 / ln 10, as with logarithms to base 10": 1 / math.log(10),
+    "ln 2 / ln 10, as with logarithms to base 10 for those to base 2": math.log10(2),
+}
+
+
+def _relation(results: Mapping, name: str, right: Callable) -> str:
+    """How all that an answer gives, on every rung, follows from what is expected; or nothing.
+
+    On one input a number is soon twice another. Five different numbers, on three rungs, are not.
+    """
+    pairs = []
+    for code, result in results.items():
+        expected = _value(code, name, right)
+        if isinstance(expected, tuple) and _alike(result, expected):
+            continue  # a shape, say
+        try:
+            x, y = _numbers(_alone(result)), _numbers(expected)
+        except (TypeError, ValueError):
+            return ""
+        if x.shape != y.shape or "b" in (x.dtype.kind, y.dtype.kind):
+            return ""
+        pairs.append((x.ravel().astype(float), y.ravel().astype(float)))
+    if len(pairs) < 3:
+        return ""
+    x, y = map(np.concatenate, zip(*pairs, strict=True))
+    if not np.isfinite([x, y]).all() or len(np.unique(y.round(4))) < 5:
+        return ""
+    factor, offset = (x * y).sum() / (y * y).sum(), (x - y).mean()
+    known = [
+        said for said, number in KNOWN_FACTORS.items() if math.isclose(factor, number, rel_tol=1e-4)
+    ]
+    told = f"{factor:.4g} times{f' ({known[0]})' if known else ''} what is expected"
+    with np.errstate(all="ignore"):
+        relations = {
+            told: factor * y if abs(factor) > 1e-4 else None,
+            f"{offset:+.4g} off": y + offset,
+            "1 minus what is expected": 1 - y,
+            "the square of what is expected": y * y,
+            "the square root of what is expected": np.sqrt(y),
+            "1 divided by what is expected": 1 / y,
+        }
+    for said, numbers in relations.items():
+        if numbers is not None and close(x, numbers):
+            return f"all that it returns, on every input of this check, is {said}"
+    return ""
 
 
 HERE = "<the code of a rung>"

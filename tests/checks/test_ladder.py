@@ -119,6 +119,41 @@ def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
     assert (found.value.mistake == "a table comes back") == (seen == "a table comes back")
 
 
+SURPRISES = [Rung(f"surprise at {p}", f"surprise(torch.tensor({p}))") for p in (0.4, 0.2, 0.1)]
+MORE_SURPRISES = [*SURPRISES, Rung("two at once", "surprise(torch.tensor([0.3, 0.7]))")]
+
+
+@exercise
+def surprise(answer) -> str:
+    ladder(MORE_SURPRISES, lambda p: -p.log2(), surprise=answer)
+    return "five probabilities"
+
+
+@pytest.mark.parametrize(
+    ("answer", "relation"),
+    [
+        (lambda p: -100 * p.log2(), "100 times (in percent) what is expected"),
+        (lambda p: -p.log(), "0.6931 times (ln 2, as with natural logarithms for those to base 2)"),
+        (lambda p: -p.log10(), "0.301 times (ln 2 / ln 10, as with logarithms to base 10"),
+        (lambda p: 3 * -p.log2(), "3 times what is expected"),
+        (lambda p: 2 - p.log2(), "+2 off"),
+        (lambda p: 1 + p.log2(), "1 minus what is expected"),
+        (lambda p: p.log2() ** 2, "the square of what is expected"),
+        (lambda p: (-p.log2()) ** 0.5, "the square root of what is expected"),
+        (lambda p: -1 / p.log2(), "1 divided by what is expected"),
+    ],
+)
+def test_how_all_results_follow_from_what_is_expected_is_said(answer, relation):
+    said = surprise(answer).mistake
+    assert said.startswith(f"all that it returns, on every input of this check, is {relation}")
+    assert said.endswith(": surprise at 0.4")
+
+
+def test_one_input_without_the_relation_refutes_it():
+    verdict = surprise(lambda p: -100 * p.log2() if p.ndim == 0 else -p.log2())
+    assert verdict.mistake == "surprise at 0.4"
+
+
 def test_axes_in_another_order_are_said():
     rung = Rung("a batch comes back", "same(torch.arange(24.0).reshape(2, 3, 4))")
     with pytest.raises(Mistake, match=r"x.permute\(1, 0, 2\) would make of it: a batch"):
