@@ -12,7 +12,7 @@ import inspect
 import math
 import sysconfig
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from itertools import permutations
@@ -113,19 +113,23 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
             for mistake, wrong in instead.items()
             if _would_be(result, code, name, wrong, optional)
         ]
-        everywhere = _results(given, rungs, name)
+        everywhere = {}
+        if matching or _relation([(result, expected)]):
+            everywhere = _results(given, right, rungs, name)
         if matching:
             agreement = {
                 mistake: sum(
                     _would_be(there, other, name, instead[mistake], optional)
-                    for other, there in everywhere.items()
+                    for other, (there, _) in everywhere.items()
                 )
                 for mistake in matching
             }
             likely = max(agreement, key=agreement.get)
             if agreement[likely] == len(everywhere):
                 raise Mistake(likely, example)
-        if relation := _relation(everywhere, name, right):
+        # On one input a number is soon twice another. Five numbers on three inputs are not.
+        relation = _relation(everywhere.values(), least=5)
+        if relation and len(everywhere) >= 3:
             raise Mistake(f"{relation}: {idea}", example)
         if matching:
             raise Mistake(f"{idea}. One mistake that gives the same result here: {likely}", example)
@@ -133,14 +137,15 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         raise Mistake(f"{fact}: {idea}" if fact else idea, example)
 
 
-def _results(answer: Callable, rungs: Sequence[Rung], name: str) -> dict:
-    """The code of each rung on which the answer gives anything at all -> what it gives."""
+def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str) -> dict:
+    """The code of each rung on which the answer gives anything -> what it gives, and the right."""
     results = {}
     for rung in rungs:
         try:
-            results[rung.code] = _value(rung.code, name, answer, learners=True)
+            there = _value(rung.code, name, answer, learners=True)
         except Exception:
             continue  # the learner's own: where it raises, nobody can say which mistake it makes
+        results[rung.code] = there, _value(rung.code, name, right)
     return results
 
 
@@ -153,14 +158,10 @@ KNOWN_FACTORS = {
 }
 
 
-def _relation(results: Mapping, name: str, right: Callable) -> str:
-    """How all that an answer gives, on every rung, follows from what is expected; or nothing.
-
-    On one input a number is soon twice another. Five different numbers, on three rungs, are not.
-    """
+def _relation(results: Iterable[tuple], least: int = 1) -> str:
+    """How all results follow from what is expected, if that is `least` different numbers."""
     pairs = []
-    for code, result in results.items():
-        expected = _value(code, name, right)
+    for result, expected in results:
         if isinstance(expected, tuple) and _alike(result, expected):
             continue  # a shape, say
         try:
@@ -170,12 +171,12 @@ def _relation(results: Mapping, name: str, right: Callable) -> str:
         if x.shape != y.shape or "b" in (x.dtype.kind, y.dtype.kind):
             return ""
         pairs.append((x.ravel().astype(float), y.ravel().astype(float)))
-    if len(pairs) < 3:
+    if not pairs:
         return ""
     x, y = map(np.concatenate, zip(*pairs, strict=True))
-    if not np.isfinite([x, y]).all() or len(np.unique(y.round(4))) < 5:
+    if not np.isfinite([x, y]).all() or len(np.unique(y.round(4))) < least:
         return ""
-    factor, offset = (x * y).sum() / (y * y).sum(), (x - y).mean()
+    factor, offset = (x * y).sum() / max((y * y).sum(), 1e-12), (x - y).mean()
     known = [
         said for said, number in KNOWN_FACTORS.items() if math.isclose(factor, number, rel_tol=1e-4)
     ]
