@@ -242,9 +242,9 @@ def _count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
 COUNT_LLAMA = rungs(
     _count_llama,
     """
-three blocks with own keys for every head: each of the three has attention, 4 d d, SwiGLU, 3 d
-d_ff, and two
-norms of d; beside them stand two tables of vocab_size x d and a last norm; positions have no parameters
+three blocks with own keys for every head: each of the three has attention, 4 d d, SwiGLU,
+3 d d_ff, and two norms of d; beside them stand two tables of vocab_size x d and a last norm;
+positions have no parameters
     count_llama(11, 8, 3, 2, 2, 7)
   - the output matrix is missing: it is not tied to the token embedding here
     2 * vocab_size => vocab_size

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import torch
 
 from companion.checks.exercise import exercise, ladder
 from companion.checks.rungs import rungs
@@ -37,7 +36,7 @@ BITS_PER_CHARACTER = rungs(
       - this is the probability, or its inverse; the cost is its logarithm, and log_p holds that
         -sum(log_p) / math.log(2) => math.exp(-sum(log_p))
       - the logarithm of a logarithm is taken: log_p is one already
-        -sum(log_p) / math.log(2) => torch.log2(-sum(log_p))
+        -sum(log_p) / math.log(2) => (-sum(log_p)).log2()
       - the logarithms were made probabilities again, which do not add up; their logarithms do
         sum(log_p) => sum(log_p.exp())
       - decimal digits are counted: a bit is ln 2 nats, not ln 10
