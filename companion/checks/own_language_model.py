@@ -804,7 +804,7 @@ LOOP_RUNGS = [
         "losses are plain numbers: a tensor with a history would keep every step in memory",
         f"{PAIRS}ids = torch.tensor([[0, 1, 3]])\n"
         "losses = train(Pairs(), lambda step: ids, 2)\n"
-        "[torch.as_tensor(loss).requires_grad for loss in losses]",
+        "sum(torch.as_tensor(loss).requires_grad for loss in losses)",
     ),
 ]
 
@@ -1051,20 +1051,24 @@ SAMPLER_RUNGS = [
         },
     ),
     Rung(
-        "temperature and top-k change what is drawn",
+        "the temperature is handed on: at a low one the likelier token is drawn more often",
         f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
         "cold = sample(Coin(), start, 1, 9, 0.5)[:, 1].double().mean()\n"
-        "best = sample(Coin(), start, 1, 9, 1.0, 1)[:, 1]\n"
-        "[bool(0.92 < cold < 0.96), bool(best.all())]",
+        "bool(0.92 < cold < 0.96)",
+        {"temperature and cuts are not used": _sample_like(how=lambda *_: ())},
+    ),
+    Rung(
+        "top_k is handed on: with 1, the likelier token is always drawn",
+        f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
+        "bool(sample(Coin(), start, 1, 9, 1.0, 1)[:, 1].all())",
         {
-            "temperature and cuts are not used": _sample_like(how=lambda *_: ()),
             "top_k and top_p are exchanged": _sample_like(
                 how=lambda temperature, top_k, top_p: (temperature, top_p, top_k)
             ),
         },
     ),
     Rung(
-        "top-p changes what is drawn, too",
+        "top_p is handed on: with 0.5, the likelier token is always drawn",
         f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
         "bool(sample(Coin(), start, 1, 9, 1.0, None, 0.5)[:, 1].all())",
     ),

@@ -1405,7 +1405,7 @@ def cuts_exchanged(model, prompts, length, end, temperature=1.0, top_k=None, top
     return with_lists(model, prompts, length, end, temperature, top_p, top_k)
 
 
-@wrong(sampler, "top-p changes what is drawn, too")
+@wrong(sampler, "top_p is handed on")
 def without_top_p(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
     return with_lists(model, prompts, length, end, temperature, top_k)
 
