@@ -254,6 +254,8 @@ def _would_be(result, code: str, name: str, wrong: Callable, optional: int) -> b
         given = _value(code, name, wrong)
     except (Mistake, LookupError, RuntimeError, TypeError, ValueError):
         return False
+    if optional and isinstance(result, tuple) and not isinstance(given, tuple):
+        result = result[0]  # of a mistake that only says what comes out first
     return _alike(result, given, optional)
 
 

@@ -237,6 +237,14 @@ def _norm_like(compute: Callable) -> type:
     return type("Wrong", (ours.RMSNorm,), {"forward": lambda self, x: self.gain * compute(x)})
 
 
+def _plain_norm(x):
+    return F.rms_norm(x, x.shape[-1:], eps=1e-6)
+
+
+def _with_gain(compute: Callable) -> type:
+    return type("Wrong", (ours.RMSNorm,), {"forward": lambda self, x: compute(x, self.gain)})
+
+
 class _GainOfZeros(ours.RMSNorm):
     def __init__(self, d: int):
         super().__init__(d)
@@ -255,6 +263,7 @@ NORM_RUNGS = [
             "the sum of squares, not their mean, is under the root": _norm_like(
                 lambda x: x / x.square().sum(-1, keepdim=True).sqrt()
             ),
+            "the gain is added; it multiplies": _with_gain(lambda x, gain: gain + _plain_norm(x)),
             "the root is missing": _norm_like(lambda x: x / x.square().mean(-1, keepdim=True)),
         },
     ),
@@ -279,8 +288,14 @@ NORM_RUNGS = [
     ),
     Rung(
         "there is one gain for each entry, and it multiplies",
-        "layer = RMSNorm(2)\nlayer.gain.data = torch.tensor([3.0, -1.0])\n"
+        "layer = RMSNorm(2)\nlayer.gain.data = torch.tensor([3.0, -2.0])\n"
         "layer(torch.tensor([1.0, 7.0]))",
+        {
+            "the gain is not used": _with_gain(lambda x, gain: _plain_norm(x)),
+            "the gain goes into the norm, which takes it out again; multiply what comes out": (
+                _with_gain(lambda x, gain: _plain_norm(gain * x))
+            ),
+        },
     ),
     Rung(
         "every entry has a gain of its own: as many numbers are learned as there are entries",
@@ -559,7 +574,13 @@ def _gate_like(compute: Callable) -> type:
 
 S = f"layer = SwiGLU(3)\n{SET.format('layer')}"
 GATE_RUNGS = [
-    Rung("zeros give zeros, since there is no bias", f"{S}layer(torch.zeros(3))"),
+    Rung(
+        "zeros give zeros, since there is no bias",
+        f"{S}layer(torch.zeros(3))",
+        {
+            "`down` is not used": _gate_like(lambda self, x: F.silu(self.gate(x)) * self.up(x)),
+        },
+    ),
     Rung(
         "the gate goes through SiLU, then multiplies what `up` gives",
         f"{S}layer(torch.tensor([1.0, -2.0, 0.5]))",
@@ -592,6 +613,13 @@ GATE_RUNGS = [
                 lambda self, x: x + ours.SwiGLU.forward(self, x)
             ),
             "`up` is not used": _gate_like(lambda self, x: self.down(F.silu(self.gate(x)))),
+            "`gate` is not used": _gate_like(lambda self, x: self.down(F.silu(self.up(x)))),
+            "the gate multiplies itself; it multiplies what `up` gives": _gate_like(
+                lambda self, x: self.down(F.silu(self.gate(x)) * self.gate(x))
+            ),
+            "the gate goes through tanh, not SiLU": _gate_like(
+                lambda self, x: self.down(self.gate(x).tanh() * self.up(x))
+            ),
         },
     ),
     Rung("every position is treated alike", f"x = torch.randn(2, 3, 3)\n{S}layer(x)"),
@@ -804,7 +832,7 @@ LOOP_RUNGS = [
         "losses are plain numbers: a tensor with a history would keep every step in memory",
         f"{PAIRS}ids = torch.tensor([[0, 1, 3]])\n"
         "losses = train(Pairs(), lambda step: ids, 2)\n"
-        "[torch.as_tensor(loss).requires_grad for loss in losses]",
+        "sum(torch.as_tensor(loss).requires_grad for loss in losses)",
     ),
 ]
 
@@ -843,7 +871,15 @@ def _top_p_first(logits, temperature=1.0, top_k=None, top_p=None):
 
 Z = "z = torch.tensor([0.5, 0.1, 0.4]).log()\n"
 PROBABILITY_RUNGS = [
-    Rung("temperature 1 and no cut: a softmax", f"{Z}next_probabilities(z)"),
+    Rung(
+        "temperature 1 and no cut: a softmax",
+        f"{Z}next_probabilities(z)",
+        {
+            "the result is in the order of probability; bring it back to the tokens' places": (
+                lambda logits: logits.softmax(-1).sort(descending=True).values
+            ),
+        },
+    ),
     Rung(
         "the logits are divided by the temperature, before the softmax",
         f"{Z}next_probabilities(z, 0.5)",
@@ -858,6 +894,9 @@ PROBABILITY_RUNGS = [
         "top-k with k = 1 leaves the most probable token, with probability 1",
         f"{Z}next_probabilities(z, 1.0, 1)",
         {
+            "the least probable tokens are kept": lambda logits, temperature, top_k: (
+                ours.next_probabilities(-logits, temperature, top_k)
+            ),
             "top-k is not used": _probabilities_like(keep=lambda k: 99),
             "one token too many is kept": _probabilities_like(keep=lambda k: k + 1),
             "what is left does not sum to 1": _probabilities_like(rescaled=""),
@@ -890,15 +929,27 @@ PROBABILITY_RUNGS = [
     ),
     Rung(
         "with both cuts, top-k is first: p is reached by what top-k has left and scaled",
-        f"{Z}next_probabilities(z, 1.0, 2, 0.52)",
+        "z = torch.tensor([0.4, 0.3, 0.2, 0.1]).log()\nnext_probabilities(z, 1.0, 3, 0.42)",
         {
             "p is reached by what was there before top-k; cut to k, scale what is left to sum to "
             "1, then cut to p": _top_p_first,
+            "top-p is not used where there is a top-k": lambda logits, temperature, k, p: (
+                ours.next_probabilities(logits, temperature, k)
+            ),
         },
     ),
     Rung(
         "every row of a batch has its own order",
         "next_probabilities(torch.randn(2, 3, 6), 0.7, 4, 0.8)",
+        {
+            "gather with the order of the sort sorts once more; scatter brings the tokens back": (
+                lambda logits, *how: (
+                    ours.next_probabilities(logits, *how)
+                    .sort(-1, descending=True)
+                    .values.gather(-1, logits.argsort(-1, descending=True))
+                )
+            ),
+        },
     ),
     Rung(
         "two of four equal tokens reach a p of one half exactly: no third is kept",
@@ -1051,20 +1102,24 @@ SAMPLER_RUNGS = [
         },
     ),
     Rung(
-        "temperature and top-k change what is drawn",
+        "the temperature is handed on: at a low one the likelier token is drawn more often",
         f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
         "cold = sample(Coin(), start, 1, 9, 0.5)[:, 1].double().mean()\n"
-        "best = sample(Coin(), start, 1, 9, 1.0, 1)[:, 1]\n"
-        "[bool(0.92 < cold < 0.96), bool(best.all())]",
+        "bool(0.92 < cold < 0.96)",
+        {"temperature and cuts are not used": _sample_like(how=lambda *_: ())},
+    ),
+    Rung(
+        "top_k is handed on: with 1, the likelier token is always drawn",
+        f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
+        "bool(sample(Coin(), start, 1, 9, 1.0, 1)[:, 1].all())",
         {
-            "temperature and cuts are not used": _sample_like(how=lambda *_: ()),
             "top_k and top_p are exchanged": _sample_like(
                 how=lambda temperature, top_k, top_p: (temperature, top_p, top_k)
             ),
         },
     ),
     Rung(
-        "top-p changes what is drawn, too",
+        "top_p is handed on: with 0.5, the likelier token is always drawn",
         f"{COIN}start = torch.zeros(4000, 1, dtype=torch.long)\n"
         "bool(sample(Coin(), start, 1, 9, 1.0, None, 0.5)[:, 1].all())",
     ),
@@ -1129,6 +1184,12 @@ JUDGE_RUNGS = [
             ),
             "the end is left out; it is a token like the others": _distance_like(
                 total=lambda logp, there: (logp * F.pad(there[:, 1:], (0, 1))).sum(1)
+            ),
+            "probabilities are added up; add up their logarithms": _distance_like(
+                score=lambda logits: logits.softmax(-1)
+            ),
+            "the difference is squared; take the mean as it is": _distance_like(
+                mean=lambda each: each.square().mean()
             ),
             "this is in bits; leave it in nats": _distance_like(
                 mean=lambda each: each.mean() / math.log(2)

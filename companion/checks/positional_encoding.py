@@ -6,12 +6,13 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from companion.checks.exercise import Mistake, Rung, call, exercise, ladder, show
+from companion.checks.rungs import rungs
 
 
 @exercise
 def to_halves(answer) -> str:
     """Check `to_halves(encoding)`, (length, d_model): first all sines, then all cosines."""
-    ladder(HALVES, _to_halves, to_halves=answer)
+    ladder(TO_HALVES, _to_halves, to_halves=answer)
     return "widths 4 and 6, lengths 1, 2 and 3"
 
 
@@ -19,42 +20,43 @@ def _to_halves(encoding):
     return torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1)
 
 
-HALVES = [
-    Rung(
-        "the even columns, 0 and 2, hold the sines and come first; the odd ones, 1 and 3, hold the "
-        "cosines and come after them; each row stays a row",
-        "encoding = torch.arange(16.0).reshape(4, 4)\nto_halves(encoding)",
-        {
-            "nothing has changed: sines and cosines still take turns": lambda encoding: encoding,
-            "the cosines come first: even columns are sines": lambda encoding: _to_halves(
-                encoding
-            ).roll(2, dims=1),
-            "every second position was taken, not every second column: encoding[:, 0::2]": (
-                lambda encoding: torch.cat([encoding[0::2], encoding[1::2]])
-            ),
-            "the cosines stand below the sines; they should stand to the right: dim=1": (
-                lambda encoding: torch.cat([encoding[:, 0::2], encoding[:, 1::2]])
-            ),
-            "only the sines are left": lambda encoding: encoding[:, 0::2],
-            "the cosines are in reverse order": lambda encoding: torch.cat(
-                [encoding[:, 0::2], encoding[:, 1::2].flip(1)], dim=1
-            ),
-        },
-    ),
-    Rung(
-        "of six columns 0, 2 and 4 come first, and 1, 3 and 5 after them",
-        "encoding = torch.arange(18.0).reshape(3, 6)\nto_halves(encoding)",
-        {
-            "this is the way back, from halves to interleaved; for width 4 the two are the same": (
-                lambda encoding: encoding.unflatten(1, (2, -1)).mT.flatten(1)
-            ),
-        },
-    ),
-    Rung(
-        "there may be a single position",
-        "encoding = torch.arange(4.0).reshape(1, 4)\nto_halves(encoding)",
-    ),
-]
+TO_HALVES = rungs(
+    _to_halves,
+    """
+the even columns, 0 and 2, hold the sines and come first; the odd ones, 1 and 3, hold the cosines
+and come after them; each row stays a row
+    encoding = torch.arange(16.0).reshape(4, 4)
+    to_halves(encoding)
+  - nothing has changed: sines and cosines still take turns
+    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding
+  - the cosines come first: even columns are sines
+    0::2], encoding[:, 1::2] => 1::2], encoding[:, 0::2]
+  - every second position was taken, not every second column: encoding[:, 0::2]
+    [:, 0::2], encoding[:, 1::2]], dim=1 => [0::2], encoding[1::2]]
+  - the cosines stand below the sines; they should stand to the right: dim=1
+    , dim=1 =>
+  - only the sines are left
+    , encoding[:, 1::2] =>
+  - the sines stand there twice; the cosines are the odd columns
+    1::2 => 0::2
+  - the columns are counted from 1, so that the first one is lost; it has number 0
+    0::2], encoding[:, 1::2] => 1::2], encoding[:, 2::2]
+  - the columns were cut in the middle, and the halves exchanged; sines and cosines take turns
+    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => HALVES_EXCHANGED
+    HALVES_EXCHANGED => encoding.roll(encoding.shape[1] // 2, 1)
+  - the cosines are in reverse order
+    1::2] => 1::2].flip(1)
+of six columns 0, 2 and 4 come first, and 1, 3 and 5 after them
+    encoding = torch.arange(18.0).reshape(3, 6)
+    to_halves(encoding)
+  - this is the way back, from halves to interleaved; for width 4 the two are the same
+    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding.unflatten(1, (2, -1))
+    (2, -1)) => (2, -1)).mT.flatten(1)
+there may be a single position
+    encoding = torch.arange(4.0).reshape(1, 4)
+    to_halves(encoding)
+""",
+)
 
 
 @exercise
@@ -65,128 +67,104 @@ def rotate(answer) -> str:
     """
     found = []
     for pairing in ("interleaved", "halves"):
-        rungs = [
+        steps = [
             Rung(idea, code, {text: partial(f, pairing=pairing) for text, f in instead.items()})
             for idea, code, instead in ROTATE
         ]
         try:
-            ladder(rungs, partial(_rotate, pairing=pairing), rotate=answer)
+            ladder(steps, partial(_rotate, pairing=pairing), rotate=answer)
             return "positions 0, 1 and others in any order, widths 2, 4 and 6, in either pairing"
         except Mistake as mistake:
             found.append(mistake)
-    names = [text for rung in ROTATE for text in rung.instead]
-    raise next((mistake for mistake in found if mistake.mistake in names), found[0])
+    raise next((mistake for mistake in found if mistake.mistake in ROTATE.mistakes), found[0])
 
 
-def _speeds(width):
-    return 10000.0 ** (-torch.arange(0, width, 2) / width)  # (d_k / 2,)
-
-
-def _rotate(x, positions, pairing, *, speeds=_speeds, turned=None):
-    """Turn the pairs by the angles, or put something else, turned(a, b, angle), in their place."""
-    pairs = x.unflatten(1, (-1, 2)) if pairing == "interleaved" else x.unflatten(1, (2, -1)).mT
-    (a, b), angle = pairs.unbind(-1), positions[:, None] * speeds(x.shape[1])
-    turned = turned or (lambda a, b, angle: (_across(a, b, angle), _across(b, -a, angle)))
-    pairs = torch.stack(turned(a, b, angle), dim=-1)
-    return pairs.flatten(1) if pairing == "interleaved" else pairs.mT.flatten(1)
-
-
-def _across(a, b, angle):
-    return a * angle.cos() - b * angle.sin()
-
-
-def _other_order(x, pairing):
-    shape = (-1, 2) if pairing == "interleaved" else (2, -1)
-    return x.unflatten(1, shape).mT.flatten(1)
-
-
-def _two_conventions(x, positions, pairing):
-    """The pairs of one convention, turned by angles that are laid out for the other one."""
-    angle = positions[:, None] * _speeds(x.shape[1])
+def _rotate(x, positions, pairing="interleaved"):
+    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
+    a, b = x.unflatten(1, (-1, 2)).unbind(-1) if pairing == "interleaved" else x.chunk(2, dim=1)
+    first = a * angle.cos() - b * angle.sin()
+    second = a * angle.sin() + b * angle.cos()
     if pairing == "interleaved":
-        angle, (a, b) = torch.cat([angle, angle], dim=1), x.unflatten(1, (-1, 2)).unbind(-1)
-        across = torch.stack([-b, a], dim=-1).flatten(1)
-    else:
-        angle, (a, b) = angle.repeat_interleave(2, dim=1), x.chunk(2, dim=1)
-        across = torch.cat([-b, a], dim=1)
-    return x * angle.cos() + across * angle.sin()
+        return torch.stack([first, second], dim=-1).flatten(1)
+    return torch.cat([first, second], dim=1)
 
 
-ROTATE = [
-    Rung(
-        "position 0 is not turned at all",
-        "x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([0])\nrotate(x, positions)",
-        {
-            "the waves are added to x; RoPE turns x and adds nothing": partial(
-                _rotate, turned=lambda a, b, angle: (a + angle.sin(), b + angle.cos())
-            ),
-            "it counts from 1: position 0 is not turned at all": (
-                lambda x, positions, pairing: _rotate(x, positions + 1, pairing)
-            ),
-        },
-    ),
-    Rung(
-        "position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), and (0, 1) "
-        "becomes (-sin 1, cos 1)",
-        "x, positions = torch.eye(2), torch.tensor([1, 1])\nrotate(x, positions)",
-        {
-            "nothing is turned": lambda x, positions, pairing: x,
-            "`positions` is not used: a row is turned by its place in the array": (
-                lambda x, positions, pairing: _rotate(x, torch.arange(len(x)), pairing)
-            ),
-            "it turns the other way: (1, 0) should become (cos, sin), not (cos, -sin)": (
-                lambda x, positions, pairing: _rotate(x, -positions, pairing)
-            ),
-            "a sign is wrong, and lengths change: (a, b) becomes (a cos - b sin, a sin + b cos)": (
-                partial(
-                    _rotate,
-                    turned=lambda a, b, angle: (_across(a, -b, angle), _across(b, -a, angle)),
-                )
-            ),
-            "the second entry of a pair uses the first one's new value: compute both from the old "
-            "ones": partial(
-                _rotate,
-                turned=lambda a, b, angle: (
-                    _across(a, b, angle),
-                    _across(b, -_across(a, b, angle), angle),
-                ),
-            ),
-        },
-    ),
-    Rung(
-        "with d_k = 4 the second pair turns a hundred times slower than the first, by "
-        "10000^(-2/4) = 0.01 per position, and each pair goes back to its own two places",
-        "x, positions = torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([2])\n"
-        "rotate(x, positions)",
-        {
-            "all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_k) per "
-            "position": partial(_rotate, speeds=lambda width: torch.ones(width // 2)),
-            "the exponent is -i / d_k; it is -2i / d_k": partial(
-                _rotate, speeds=lambda width: 10000.0 ** (-torch.arange(width // 2) / width)
-            ),
-            "the exponent is twice too large: i counts pairs, 0, 1, ...; it is -2i / d_k": partial(
-                _rotate, speeds=lambda width: 10000.0 ** (-2 * torch.arange(0, width, 2) / width)
-            ),
-            "later pairs turn faster; they should turn slower: the exponent is negative": partial(
-                _rotate, speeds=lambda width: 1 / _speeds(width)
-            ),
-            "the pairs are of one convention and the angles laid out for the other: neighbours "
-            "need each angle twice in a row, halves need all angles twice": _two_conventions,
-            "what is turned comes back in the order of the other convention": (
-                lambda x, positions, pairing: _other_order(_rotate(x, positions, pairing), pairing)
-            ),
-        },
-    ),
-    Rung(
-        "with d_k = 6 the speeds are 1, 10000^(-2/6) and 10000^(-4/6)",
-        "x, positions = torch.tensor([[1.0, 2, 3, 4, 5, 6]]), torch.tensor([3])\n"
-        "rotate(x, positions)",
-    ),
-    Rung(
-        "each row is turned by its own position, in whatever order they come",
-        "x, positions = torch.randn(4, 6), torch.tensor([7, 100, 0, 3])\nrotate(x, positions)",
-    ),
-]
+def _other_layout(angle, pairing):
+    """The angles of both entries of each pair, where those of the other convention were taken."""
+    if pairing == "interleaved":
+        return torch.cat([angle, angle], dim=1).unflatten(1, (-1, 2)).unbind(-1)
+    return angle.repeat_interleave(2, dim=1).chunk(2, dim=1)
+
+
+ROTATE = rungs(
+    _rotate,
+    """
+position 0 is not turned at all
+    x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([0])
+    rotate(x, positions)
+  - the waves are added to x; RoPE turns x and adds nothing
+    a * angle.cos() - b * angle.sin() => a + angle.sin()
+    a * angle.sin() + b * angle.cos() => b + angle.cos()
+  - it counts from 1: position 0 is not turned at all
+    positions[:, None] => (positions[:, None] + 1)
+  - sine and cosine have changed places: at angle 0 the cosine is 1
+    cos() => COS()
+    sin() => cos()
+    COS() => sin()
+position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), and (0, 1) becomes
+(-sin 1, cos 1)
+    x, positions = torch.eye(2), torch.tensor([1, 1])
+    rotate(x, positions)
+  - nothing is turned
+    angle = positions => angle = 0 * positions
+  - `positions` is not used: a row is turned by its place in the array
+    positions[:, None] => torch.arange(len(x))[:, None]
+  - the angles are taken for degrees; they are radians
+    angle = positions => angle = torch.pi / 180 * positions
+  - it turns the other way: (1, 0) should become (cos, sin), not (cos, -sin)
+    angle = positions => angle = -positions
+  - a sign is wrong, and lengths change: (a, b) becomes (a cos - b sin, a sin + b cos)
+    - b * => + b *
+  - the second entry of a pair has a wrong sign: it becomes a sin + b cos
+    second = a => second = -a
+  - only the first entry of a pair is turned; the second becomes a sin + b cos
+    a * angle.sin() + b * angle.cos() => b
+  - only the second entry of a pair is turned; the first becomes a cos - b sin
+    a * angle.cos() - b * angle.sin() => a
+  - the second entry of a pair uses the first one's new value: compute both from the old ones
+    second = a => second = first
+with d_k = 4 the second pair turns a hundred times slower than the first, by 10000^(-2/4) = 0.01 per
+position, and each pair goes back to its own two places
+    x, positions = torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([2])
+    rotate(x, positions)
+  - all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_k) per position
+    10000.0 ** => 1.0 **
+  - the exponent is -i / d_k; it is -2i / d_k
+    torch.arange(0, x.shape[1], 2) => torch.arange(x.shape[1] // 2)
+  - the exponent is twice too large: i counts pairs, 0, 1, ...; it is -2i / d_k
+    (-torch.arange => (-2 * torch.arange
+  - the exponent is not divided by d_k; it is -2i / d_k
+     / x.shape[1]) => )
+  - later pairs turn faster; they should turn slower: the exponent is negative
+    (-torch.arange => (torch.arange
+  - the base is 1000; it is 10000
+    10000.0 => 1000.0
+  - the pairs are of one convention and the angles laid out for the other: neighbours need each
+  angle twice in a row, halves need all angles twice
+    first = a => angle, other = _other_layout(angle, pairing); first = a
+    second = a * angle.sin() + b * angle.cos() => second = a * other.sin() + b * other.cos()
+  - what is turned comes back in the order of the other convention
+    pairing == "interleaved": => pairing != "interleaved":
+with d_k = 6 the speeds are 1, 10000^(-2/6) and 10000^(-4/6)
+    x, positions = torch.tensor([[1.0, 2, 3, 4, 5, 6]]), torch.tensor([3])
+    rotate(x, positions)
+each row is turned by its own position, in whatever order they come
+    x, positions = torch.randn(4, 6), torch.tensor([7, 100, 0, 3])
+    rotate(x, positions)
+  - all rows are turned by the first position; each has its own
+    positions[:, None] => positions[:1, None]
+""",
+)
 
 
 @exercise
@@ -204,6 +182,12 @@ def three_back_bias(answer) -> str:
                 "the first three queries have no key three back, and must not be left with nothing "
                 "to look at: rows of NaN or -inf make NaN of the softmax",
                 f"bias({length}, device)[:, :3] has a row without a finite number",
+            )
+        if torch.equal(bias.argmax(-1)[:, :-3], torch.arange(3, length).expand(len(bias), -1)):
+            raise Mistake(
+                "the bias is largest three places ahead: distance is that of the query less that "
+                "of the key, i - j (row i, column j), and 3 is subtracted from it",
+                f"bias({length}, device)[0, 0] is largest at key {bias[0, 0].argmax().item()}",
             )
         seen = bias.float().masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf)
         best = seen == seen.amax(-1, keepdim=True)

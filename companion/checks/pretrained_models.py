@@ -28,6 +28,12 @@ def _place(data, name):
 PLACE = rungs(
     _place,
     """
+a tensor without numbers, so that the file ends with its header: eight bytes hold the length of the
+header, lowest byte first
+    data = save({"x": torch.zeros(0)})
+    place(data, "x")
+  - the length is read highest byte first; its lowest byte comes first
+    "little" => "big"
 a single tensor: eight bytes hold the length of the header, lowest byte first; the numbers begin
 behind both; two places are asked for, of the first byte and of the byte after the last
     data = save({"x": torch.tensor([1.0])})
@@ -67,6 +73,8 @@ the header may name tensors in any order: where one lies, only its own offsets s
     header = ("{" + b + "," + a + "}").encode()
     data = len(header).to_bytes(8, "little") + header + bytes(12)
     place(data, "a"), place(data, "b")
+  - the start is rounded up to a multiple of 8; the numbers begin right behind the header
+    start, (first, last) = 8 + length, => start, (first, last) = -(-(8 + length) // 8) * 8,
 a header of more than 255 bytes: all eight bytes hold its length
     data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "x" * 300})
     place(data, "x")
@@ -106,6 +114,8 @@ width 1: the columns are query, key and value in this order, (1, 1) each
     query, key, value = => value, key, query =
   - the order is query, value, key; the file has query, key, value
     query, key, value = => query, value, key =
+  - three blocks of rows were cut; the thirds are columns: dim=1
+    query, key, value = weight.T.chunk(3) => return weight.chunk(3)
   - all three are the first third
     return query, key, value => return query, query, query
   - all three are the last third
@@ -126,6 +136,8 @@ thirds that are not symmetric: nn.Linear multiplies from the other side, so each
     return query, key, value => return query.T, key.T, value.T
   - only the value is turned over; all three multiply from the other side
     return query, key, value => return query.T, key.T, value
+  - rows or columns were put in reverse order (flip); .T exchanges rows and columns
+    return query, key, value => return query.T.flip(0), key.T.flip(0), value.T.flip(0)
   - the value is not turned over; all three multiply from the other side
     return query, key, value => return query, key, value.T
 width 5
@@ -166,6 +178,9 @@ head has len(weight) / num_heads rows
     source[start : start + half] => FIRST
     source[start + half : start + d_k] => source[start : start + half]
     FIRST => source[start + half : start + d_k]
+  - the halves of a head have changed places; their rows should take turns
+    result[start : start + d_k : 2] => result[start + half : start + d_k]
+    result[start + 1 : start + d_k : 2] => result[start : start + half]
 one head with d_k = 6: rows 0, 3, then 1, 4, then 2, 5 of the matrix as it was given
     weight = torch.arange(36.0).view(6, 6)
     to_neighbours(weight, 1)
@@ -179,6 +194,13 @@ one head with d_k = 6: rows 0, 3, then 1, 4, then 2, 5 of the matrix as it was g
     return result => return result.T
   - nothing has changed
     return result => return weight
+  - heads and halves were exchanged; a head stays where it is, and its rows take turns
+    return result => exchanged = weight.unflatten(0, (num_heads, 2, half)).transpose(0, 1)
+    half)).transpose(0, 1) => half)).transpose(0, 1); return exchanged.flatten(0, 2)
+  - rows are paired with their mirror image: entry i belongs to i + d_k / 2, not to d_k - 1 - i
+    source[start + half : start + d_k].clone() => source[start + half : start + d_k].flip(0)
+  - it was done twice: every row moves once
+    return result => return result if source is not weight else _to_neighbours(result, num_heads)
   - rows are overwritten before they are read: write into a new matrix
     half, source = d_k // 2, weight => half, source = d_k // 2, result.copy_(weight)
 two heads with d_k = 4: each has halves of its own
@@ -186,6 +208,9 @@ two heads with d_k = 4: each has halves of its own
     to_neighbours(weight, 2)
   - the whole matrix was taken for one head: each head has halves of its own
     len(weight) // num_heads => len(weight)
+  - rows were dealt out to the heads in turn; a head's rows stand together
+    return result => return torch.cat([_to_neighbours(weight[h::num_heads], 1) for h in HEADS])
+    HEADS => range(num_heads)
   - only the first head is changed
     return result => return torch.cat([result[:d_k], weight[d_k:]])
 three heads with d_k = 6, and five columns
@@ -217,9 +242,9 @@ def _count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff)
 COUNT_LLAMA = rungs(
     _count_llama,
     """
-three blocks with own keys for every head: each of the three has attention, 4 d d, SwiGLU, 3 d
-d_ff, and two
-norms of d; beside them stand two tables of vocab_size x d and a last norm
+three blocks with own keys for every head: each of the three has attention, 4 d d, SwiGLU,
+3 d d_ff, and two norms of d; beside them stand two tables of vocab_size x d and a last norm;
+positions have no parameters
     count_llama(11, 8, 3, 2, 2, 7)
   - the output matrix is missing: it is not tied to the token embedding here
     2 * vocab_size => vocab_size
@@ -263,17 +288,24 @@ norms of d; beside them stand two tables of vocab_size x d and a last norm
   - each head has matrices of the full width; a head is d_model / H wide
     = 2 * d_model * d_model => = 2 * num_heads * d_model * d_model
     num_kv_heads * d_k => num_kv_heads * d_model
+  - a key or value head is counted as d_model wide; it is d_model / H wide
+    d_k = d_model // num_heads => d_k = d_model
+  - the norms of one block only are counted; every block has two
+     + norms =>
+    + last_norm => + norms + last_norm
   - only one block was counted
     num_layers * block => block
   - RMSNorm has a weight only, no bias: all norms are counted double
     d_model * d_ff, 2 * d_model => d_model * d_ff, 4 * d_model
     + last_norm => + 2 * last_norm
 shared key heads: keys and values are made by num_kv_heads heads, each d_model / num_heads wide
-    count_llama(13, 12, 1, 6, 2, 5)
+    count_llama(13, 48, 1, 8, 2, 17)
   - every query head got a key head and a value head of its own; there are num_kv_heads
     num_kv_heads * d_k => num_heads * d_k
   - all four matrices are made narrower; queries and output stay d_model wide
     = 2 * d_model * d_model, => = 2 * d_model * num_kv_heads * d_k,
+  - one of the two wide matrices is made narrower; queries and output stay d_model wide
+    = 2 * d_model * d_model, 2 => = d_model * d_model, 3
   - keys or values alone are shared; both are made by num_kv_heads heads
     2 * d_model * num_kv_heads * d_k => d_model * num_kv_heads * d_k + d_model * d_model
 Llama 7B, and Llama 3 8B: a whole number

@@ -85,6 +85,14 @@ nothing ends the text: `new` tokens are written, and a step reads the newest one
     return written => return prompt[0].tolist() + written
   - there is one token too many
     len(written) < new => len(written) < new + 1
+  - there is one token too few
+    len(written) < new => len(written) < new - 1
+  - `new` is taken for the length with the prompt; that many tokens are to be written
+    len(written) < new => len(written) + prompt.shape[1] < new
+  - a token is drawn; greedily, the most probable one is written
+    logits[:, -1:].argmax(-1) => torch.multinomial(logits[0, -1:].softmax(-1), 1)
+  - the end of the prompt is read twice: its keys and values are in the cache already
+    read, written = prompt => model(prompt, caches=caches); read, written = prompt[:, -1:]
   - the whole text goes in again at every step, behind a cache that already holds it
     model(read, => model(torch.cat([prompt, torch.tensor([written]).long()], 1),
   - no cache, or a new one in each step: the newest token is read alone, without the past
@@ -98,15 +106,19 @@ one token ends the text: it is the last one written
     return written => return written[: -len(stop)] if written[-len(stop) :] == stop else written
   - it stops one token too late
     written[-len(stop) :] != stop => written[-len(stop) - 1 : -1] != stop
-two tokens end it, both of them, in this order
+two tokens end it, both of them, in this order and side by side
     model, prompt = a_model(), torch.tensor([[3, 1, 4]])
-    write(model, prompt, 8, [6, 12]), write(model, prompt, 8, [12, 1])
+    tuple(write(model, prompt, 8, stop) for stop in ([6, 12], [12, 1], [8, 6]))
   - it stops at any one of the tokens of `stop`; the text must end with all of them
     written[-len(stop) :] != stop => not (written and written[-1] in stop)
   - it stops at the last token of `stop`, whatever stands before it
     written[-len(stop) :] != stop => written[-1:] != stop[-1:]
   - it stops when the tokens of `stop` stand there in another order
     written[-len(stop) :] != stop => sorted(written[-len(stop) :]) != sorted(stop)
+  - it stops at the first token of `stop`, whatever comes after it
+    written[-len(stop) :] != stop => written[-1:] != stop[:1]
+  - it stops when the tokens of `stop` have been written anywhere; they have to end the text
+    written[-len(stop) :] != stop => not set(stop) <= set(written)
 12, 12, 6 ends with 12, 6: where one beginning fails, another may begin
     model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     write(model, prompt, 8, [12, 6])
@@ -158,6 +170,11 @@ one block from −1 to 13 in 3 bits: its step is 2, and what is on the grid stay
     2**bits - 1 => 2 ** (bits - 1) - 1
   - 2^b values have 2^b − 1 steps between them
     (2**bits - 1) => 2**bits
+  - b bits make 2^b values, not 2 b
+    2**bits => 2 * bits
+  - the grid runs from a block's first weight to its last; from the smallest to the largest
+    groups.amin(1, keepdim=True) => groups[:, :1]
+    groups.amax(1, keepdim=True) => groups[:, -1:]
   - the codes begin at 0, so that no bit is needed for a sign
     (2**bits - 1) => (2 ** (bits - 1) - 1)
 weights between the values of the grid: each becomes the nearest one
@@ -178,8 +195,10 @@ a block from 10 to 17: the grid begins at 10
     groups - smallest => groups
   - the grid begins at zero; it begins at the smallest weight
     groups.amin(1, keepdim=True) => groups.amin(1, keepdim=True) * 0
+  - the grid begins at the mean of the block; it begins at the smallest weight
+    groups.amin(1, keepdim=True) => groups.mean(1, keepdim=True)
 negative weights: the grid still runs from the smallest to the largest
-    quantise(torch.tensor([[-5.0, 2.0, -1.2, 0.4]]), 3, 4)
+    quantise(torch.tensor([[-6.0, 4.5, -1.2, 0.4]]), 3, 4)
   - the grid ends at the largest absolute value; it ends at the largest weight
     groups.amax => groups.abs().amax
 a row of two blocks: each has a grid of its own
@@ -187,6 +206,15 @@ a row of two blocks: each has a grid of its own
   - one grid for the whole matrix, or for the whole row; every block has its own
     amin(1, keepdim=True) => min()
     amax(1, keepdim=True) => max()
+  - all blocks begin at the smallest weight of the whole matrix; each has its own
+    amin(1, keepdim=True) => min()
+  - all blocks end at the largest weight of the whole matrix; each has its own
+    amax(1, keepdim=True) => max()
+  - the step is rounded; only the codes are whole numbers
+    / (2**bits - 1) => / (2**bits - 1); step = step.round()
+  - a block takes every so many weights of a row; it is a run of neighbours
+    weight.reshape(-1, block) => weight.unflatten(-1, (block, -1)).mT.reshape(-1, block)
+    rounded.reshape(weight.shape) => rounded.reshape(len(weight), -1, block).mT.flatten(1)
 several rows: blocks are runs of a row
     weight = torch.tensor([[1.0, 0.3, 0.5], [40.0, -13.0, 8.0], [0.02, 0.011, 0.3]])
     quantise(weight, 2, 3)
@@ -237,6 +265,16 @@ bytes from 0 to 15: the first sixteen weights are their low four bits, the other
     .float() => .float() - 8
   - the blocks stand below each other: the result is (N, 32)
     dim=1).float() => dim=0).float()
+  - `& 16` keeps the fifth bit alone; the low four bits are those of 15
+    packed & 15 => packed & 16
+  - `& 7` keeps three bits; the low four bits are those of 15
+    packed & 15 => packed & 7
+  - the low four bits come twice
+    packed >> 4 => packed & 15
+  - the high bits are moved down by 3 places; by 4
+    packed >> 4 => packed >> 3
+  - the high bits are moved up; `>>` moves them down
+    packed >> 4 => packed << 4
 bytes from 16 on: their high four bits, moved down, are the weights from the sixteenth on
     packed = (16 * torch.arange(16)).to(torch.uint8)[None]
     unpack(packed, torch.tensor([1.0]), torch.tensor([0.0]))
@@ -257,6 +295,12 @@ a scale and a smallest value
     smallest + scale * codes => scale * codes - smallest
   - the scale divides the codes; it multiplies them
     scale * codes => codes / scale
+  - the codes are not multiplied by the scale
+    scale * codes => codes
+  - the codes are multiplied as whole numbers of eight bits; make them floats first
+    scale * codes => (scale.to(torch.uint8) * codes.to(torch.uint8))
+  - the codes are divided by 15; a step of the code is one scale
+    scale * codes => scale * codes / 15
   - scale and smallest value have changed places
     smallest + scale * codes => scale + smallest * codes
 three blocks: each has its own scale and smallest value

@@ -35,6 +35,20 @@ BITS_PER_CHARACTER = rungs(
         -sum => sum
       - this is the probability, or its inverse; the cost is its logarithm, and log_p holds that
         -sum(log_p) / math.log(2) => math.exp(-sum(log_p))
+      - the logarithm of a logarithm is taken: log_p is one already
+        -sum(log_p) / math.log(2) => (-sum(log_p)).log2()
+      - the logarithms were made probabilities again, which do not add up; their logarithms do
+        sum(log_p) => sum(log_p.exp())
+      - decimal digits are counted: a bit is ln 2 nats, not ln 10
+        math.log(2) => math.log(10)
+      - this is how many characters a bit pays for, the inverse of what is asked for
+        -sum(log_p) / math.log(2) / len(text) => len(text) / -sum(log_p) * math.log(2)
+      - the characters are one too few
+        len(text) => (len(text) - 1)
+      - the first token is left out; it costs, too
+        sum(log_p) => sum(log_p[1:])
+      - the last token is left out; it costs, too
+        sum(log_p) => sum(log_p[:-1])
     five tokens that are a character each: their costs add up, and are shared by five characters
         bits_per_character(torch.tensor([0.5, 0.125, 0.25, 0.5, 0.0625]).log(), "aaa b")
       - this is what the whole text cost; divide by its characters
@@ -108,10 +122,22 @@ PRIMED_BITS = rungs(
         len(new) => len(old)
       - the sign is wrong: what is longer costs more
         (after - before) => (before - after)
+      - bytes were divided by 8; a byte has eight bits
+        8 * (after - before) => (after - before) / 8
+      - there is a logarithm of 2 in it: bytes become bits without one, times eight
+        8 * => 8 * math.log(2) *
+      - what is subtracted is the size of the new text; it is the old one that is free
+        before = len(compress(old.encode())) => before = len(compress(new.encode()))
+      - this is how many times longer the file becomes; subtract the sizes
+        8 * (after - before) / len(new) => after / before
     what the compressor has read, it need not write again
         def compress(data):
             return bytes(sorted(set(data)))  # each byte once
-        primed_bits(compress, "aaaabc", "cabdd")
+        primed_bits(compress, "aaaabc", "cabdde")
+      - nothing is compressed: this is the size of the new text itself
+        after - before => len(new.encode())
+      - this is per byte of the compressed text; divide by the characters of the new one
+        len(new) => len(compress(new.encode()))
       - the new text is compressed alone, so nothing that was read is of use; join the two first
         after - before => len(compress(new.encode()))
       - the old text is subtracted as it is, not as it is compressed
@@ -120,6 +146,8 @@ PRIMED_BITS = rungs(
         def compress(data):
             return b"HEAD" + bytes(sorted(set(data)))
         primed_bits(compress, "some old text, ", "abcd")
+      - the compressor read the compressed old text; it has to read the old text itself
+        (old + new).encode() => compress(old.encode()) + new.encode()
     the old text comes first
         def compress(data):
             return data + data[-3:] * data.startswith(b"new")
@@ -187,6 +215,16 @@ FIT_POWER_LAW = rungs(
         np.log(sizes) => sizes
       - this is the error of the fit and its parts; only floor, factor and exponent are asked for
         [1:] =>
+      - factor and exponent have changed places
+        float(factor), float(exponent) => float(exponent), float(factor)
+      - the floor comes last; it should come first
+        min(found)[1:] => min(found)[2:] + min(found)[1:2]
+      - the line runs over the logarithms of the losses: ln size is x, and comes first
+        np.polyfit(x, y, 1) => np.polyfit(y, x, 1)
+      - the logarithms are decimal ones, and exp undoes natural ones
+        x, y = np.log(sizes), np.log(losses - floor) => x, y = np.log10([sizes, losses - floor])
+      - the logarithms are to the base 2, and exp undoes natural ones
+        x, y = np.log(sizes), np.log(losses - floor) => x, y = np.log2([sizes, losses - floor])
     a floor above 0: it is what is above the floor that falls as a power
         fit_power_law([100.0, 400.0], [5.0, 3.0], [1.0])
       - the floor is not subtracted before the logarithm
@@ -195,9 +233,11 @@ FIT_POWER_LAW = rungs(
         fit_power_law([10.0, 100.0, 1000.0], [4.0, 3.0, 2.5], [0.0])
       - only the first and the last size are used
         np.polyfit(x, y, 1) => np.polyfit(x[[0, -1]], y[[0, -1]], 1)
+      - larger models weigh more in the fit; all weigh the same
+        np.polyfit(x, y, 1) => np.polyfit(x, y, 1, w=sizes)
     of several floors the one with the least error: these losses have the floor 1
         sizes, losses = [10.0, 100.0, 1000.0], [5.0, 3.0, 2.0]
-        fit_power_law(sizes, losses, [1.5, 0.0, 1.0, 1.9, 0.5])
+        fit_power_law(sizes, losses, [1.5, -2.0, 1.0, 1.9, 0.5])
       - it is always the first floor; choose the one with the least error
         min(found)[1:] => found[0][1:]
       - it is always the last floor; choose the one with the least error
@@ -206,9 +246,19 @@ FIT_POWER_LAW = rungs(
         min(found)[1:] => min(found, key=lambda fit: fit[1])[1:]
       - the highest floor is taken, not the one with the least error
         min(found)[1:] => max(found, key=lambda fit: fit[1])[1:]
+      - the floor with the largest error is taken
+        min(found) => max(found)
+      - the floor is not added again before the error is measured
+        curve = floor + => curve =
     the error is that of the losses, not of their logarithms, and squared
-        sizes, losses = [10.0, 100.0, 1000.0, 10000.0], [5.6, 3.5, 2.1, 1.9]
-        fit_power_law(sizes, losses, [0.2 * i for i in range(9)])
+        sizes, losses = [10.0, 100.0, 1e3, 1e4, 1e5], [5.4, 4.0, 2.5, 1.7, 1.5]
+        fit_power_law(sizes, losses, [0.2 * i - 0.4 for i in range(10)])
+      - the sum of the differences is taken, in which errors of both signs cancel; square them
+        np.sum((curve - losses) ** 2) => abs(np.sum(curve - losses))
+      - only the largest difference counts; sum the squares of all
+        np.sum((curve - losses) ** 2) => np.max(abs(curve - losses))
+      - the differences are relative ones, shares of the losses, or those of their logarithms
+        (curve - losses) ** 2 => ((curve - losses) / losses) ** 2
       - the error is measured in the logarithms above the floor, not in the losses
         (curve - losses) ** 2 => (np.log(curve - floor) - y) ** 2
       - the absolute differences are summed, not the squared ones

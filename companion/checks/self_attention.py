@@ -49,6 +49,19 @@ BY_D_K = "the scores are divided by d_k; divide them by its square root"
 TIMES = "the scores are multiplied by the square root of d_k; divide them by it"
 KEEPDIMS = "the sums of the rows lose an axis and divide the columns: sum with keepdims=True"
 OVER_QUERIES = "softmax over the queries: each row, the last axis, has to sum to 1, not each column"
+NOT_DIVIDED = "the exponentials are not divided by their sum: the weights of a query sum to 1"
+
+
+def _scaled_afterwards(query, key, value):
+    weights = _softmax(query @ key.T) / query.shape[-1] ** 0.5
+    return weights @ value, weights
+
+
+def _lengths_taken_off(query, key, value):
+    lengths = [np.linalg.norm(x, axis=-1, keepdims=True) for x in (query, key)]
+    return _attention()(query / lengths[0], key / lengths[1], value)
+
+
 ATTENTION = [
     Rung(
         "the weights of a query sum to 1, so with one key they are 1 and the output is its value",
@@ -59,6 +72,10 @@ ATTENTION = [
             ),
             "the weights were returned first; the output is asked for first": (
                 lambda query, key, value: (np.ones((1, 1)), value)
+            ),
+            NOT_DIVIDED: _attention(weigh=np.exp),
+            "the scores themselves are the weights; a softmax makes weights of them": _attention(
+                weigh=lambda scores: scores
             ),
         },
     ),
@@ -74,7 +91,16 @@ ATTENTION = [
             ),
             KEEPDIMS: _attention(weigh=lambda scores: np.exp(scores) / np.exp(scores).sum(-1)),
             "the square root of d_k divides the weights, after the softmax; divide the scores": (
-                lambda query, key, value: _attention()(query, key, value / 2**0.5)[0]
+                _scaled_afterwards
+            ),
+            NOT_DIVIDED: _attention(
+                weigh=lambda scores: np.exp(scores - scores.max(-1, keepdims=True))
+            ),
+            "the exponentials are divided by the sum of the whole matrix; divide each row by its "
+            "own": _attention(
+                weigh=lambda scores: (
+                    (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum()
+                )
             ),
             "query and key have changed places": lambda query, key, value: _attention()(
                 key, query, value
@@ -92,6 +118,11 @@ ATTENTION = [
             NO_SCALE: _attention(lambda *_: 1),
             BY_D_K: _attention(lambda *_: 1 / 4),
             TIMES: _attention(lambda *_: 2),
+            "these are powers of 2; the softmax takes those of e": _attention(
+                weigh=lambda scores: _softmax(scores * math.log(2))
+            ),
+            "the lengths of query and key are divided out, as in a cosine; take the product of "
+            "both as they are": _lengths_taken_off,
             "the scores are divided by their sum, without an exponential": (
                 lambda query, key, value: value
             ),
@@ -198,6 +229,9 @@ MASKED = [
             "the mask is applied after the softmax, so that rows no longer sum to 1": (
                 _masked_afterwards
             ),
+            "the mask is added to the scores as 0 and 1; fill the forbidden scores with -inf": (
+                lambda query, key, value, mask: (query @ key.mT / 2**0.5 + mask).softmax(-1) @ value
+            ),
             "the mask is always causal; it is the one that is given": _masked(
                 change=lambda mask: torch.ones_like(mask).tril()
             ),
@@ -211,7 +245,12 @@ MASKED = [
         "query, key = torch.tensor([[1.0, 1], [2, 2]]), torch.tensor([[1.0, 2], [2, 1]])\n"
         "value = torch.tensor([[2.0, 0], [6, 4]])\n"
         f"mask = torch.tensor([[True, True], [True, True]])\n{CALL}",
-        {OVER_QUERIES: _masked(dim=-2)},
+        {
+            OVER_QUERIES: _masked(dim=-2),
+            "a causal mask is laid over the one that is given, which alone decides": _masked(
+                change=torch.tril
+            ),
+        },
     ),
     Rung(
         "the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax",
@@ -225,7 +264,7 @@ MASKED = [
     ),
     Rung(
         "row i of the mask is for query i, column j for key j, and any pair may be forbidden",
-        f"{SQUARE}mask = torch.tensor([[False, True], [False, True]])\n{CALL}",
+        f"{SQUARE}mask = torch.tensor([[True, True], [False, True]])\n{CALL}",
         {
             "the mask is transposed: its rows are queries, its columns keys": (
                 lambda query, key, value, mask: scaled_dot_product_attention(
@@ -241,7 +280,8 @@ MASKED = [
     ),
     Rung(
         "what is forbidden has no weight even where the allowed scores are low, here -1000: the "
-        "number that marks it must be far below them; use -inf",
+        "number that marks it must be far below them, use -inf; and exp(-1000) is 0, so that "
+        "a row's maximum has to be taken off first",
         f"{SQUARE}mask = torch.tensor([[True, False], [True, True]])\n"
         "query[0] = torch.tensor([-1000 * 2**0.5, 0])\n" + CALL,
     ),
@@ -268,12 +308,13 @@ def broken_layers(answer) -> str:
     for name, layer in 3 * [*RIGHT_LAYERS.items()]:  # the test may draw its inputs at random
         accepted, calls, reason = _judgement(answer, layer)
         if not accepted:
-            instead = [broken for broken in BROKEN_LAYERS if _judgement(answer, _broken(broken))[0]]
-            why = (
-                f"; it accepts one with this fault, so that its own formula has it: {instead[0]}"
-                if instead
-                else ""
-            )
+            others = {fault: _judgement(answer, _broken(fault)) for fault in BROKEN_LAYERS}
+            instead = [x for x, (taken, there, _) in others.items() if taken and max(_off(there))]
+            hidden = _hidden(calls)
+            why = f"; on its inputs {', and '.join(hidden)}" * bool(hidden)
+            if instead:
+                why = "; it accepts one with this fault, so that its own formula has it: "
+                why += instead[0]
             raise Mistake(
                 f"the test rejects a right function: {name} ({reason.partition(chr(10))[0]}){why}",
                 f"{reason}\n{_shown(calls)}",
@@ -332,29 +373,41 @@ def _why(calls: list) -> str:
     """Why a test has not seen a fault: what its inputs hide, or what it allows."""
     if not calls:
         return "it never calls the function"
-    right = [scaled_dot_product_attention(*given) for given, _ in calls]
-    apart = [
-        max(_apart(given[i], wanted[i]) for (_, given), wanted in zip(calls, right, strict=True))
-        for i in range(2)
-    ]
-    if max(apart) > 1e-3:
+    if max(apart := _off(calls)):
         what = ["output", "weights"][apart.index(max(apart))]
         return (
             f"on the test's inputs the first of them differs from a right one in its {what} by "
             f"up to {max(apart):.2g}, and the test does not mind: it looks at something else, or "
             "its tolerance hides this"
         )
-    hidden = [
-        text
-        for text, holds in HIDES.items()
-        if all(
-            holds(*given, weights) for (given, _), (_, weights) in zip(calls, right, strict=True)
-        )
-    ]
+    hidden = _hidden(calls)
     return (
         "on the test's inputs the first of them gives what a right function gives, so that no "
         f"comparison can tell{': ' * bool(hidden)}{', and '.join(hidden)}"
     )
+
+
+def _off(calls: list) -> list[float]:
+    """By how much outputs and weights differ from right ones; 0 if that may be rounding."""
+    right = [scaled_dot_product_attention(*asked) for asked, _ in calls]
+    off = [
+        max(
+            (_apart(given[i], wanted[i]) for (_, given), wanted in zip(calls, right, strict=True)),
+            default=0.0,
+        )
+        for i in range(2)
+    ]
+    return off if max(off) > 1e-3 else [0.0, 0.0]
+
+
+def _hidden(calls: list) -> list[str]:
+    """What all inputs of a test have in common that hides faults."""
+    weights = [scaled_dot_product_attention(*asked)[1] for asked, _ in calls]
+    return [
+        text
+        for text, holds in HIDES.items()
+        if calls and all(holds(*asked, w) for (asked, _), w in zip(calls, weights, strict=True))
+    ]
 
 
 def _apart(x: torch.Tensor, y: torch.Tensor) -> float:

@@ -1,15 +1,12 @@
 """Checks for the exercises of book/three_families.ipynb."""
 
-from functools import partial
-
 import numpy as np
 import torch
 
-from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
+from companion.checks.exercise import Mistake, call, exercise, ladder
+from companion.checks.rungs import rungs
 from companion.data import BOS, EOS, WORDS, Vocabulary, corpus
 from companion.nn import causal_mask
-
-INVERTED = "the mask is inverted: True means 'may attend'"
 
 
 @exercise
@@ -19,84 +16,68 @@ def prefix_mask(answer) -> str:
     The first `source` words see each other; the last `target` see them, themselves and what stands
     before them. True for "may attend".
     """
-    ladder(PREFIX_RUNGS, _prefix_mask, prefix_mask=answer)
+    ladder(PREFIX_MASK, _prefix_mask, prefix_mask=answer)
     return "sources of 0 to 5 words, targets of 0 to 4"
 
 
-def _prefix_mask(source, target, *, visible=lambda source: source):
-    position = torch.arange(source + target)
-    return (position < visible(source)) | (position <= position[:, None])
+def _prefix_mask(source, target):
+    mask = causal_mask(source + target).clone()
+    mask[:source, :source] = True
+    return mask
 
 
-def _only_causal(source, target):
-    return causal_mask(source + target)
-
-
-def _filled(value):
-    return lambda source, target: torch.full((source + target, source + target), value)
-
-
-def _block(rows, columns):
-    """What a learner can run to see one block of the mask for three and two words."""
-    return f"torch.as_tensor(prefix_mask(3, 2))[{rows}, {columns}]"
-
-
-PREFIX_RUNGS = [
-    Rung(
-        "without a source it is the causal mask: a word sees itself and what stands before it",
-        "prefix_mask(0, 3)",
-        {
-            "a word of the target sees later words of the target": _filled(True),
-            "the mask is transposed: rows look, columns are looked at": (
-                lambda source, target: _only_causal(source, target).T
-            ),
-            INVERTED: lambda source, target: ~_only_causal(source, target),
-            "a word of the target does not see itself": (
-                lambda source, target: _only_causal(source, target).tril(-1)
-            ),
-        },
-    ),
-    Rung(
-        "without a target every word sees every word",
-        "prefix_mask(3, 0)",
-        {
-            "this is the causal mask: a word of the source does not see the later ones": (
-                _only_causal
-            ),
-            "the full corner is one word too small": partial(
-                _prefix_mask, visible=lambda source: source - 1
-            ),
-        },
-    ),
-    Rung("the words of the source see each other", _block(":3", ":3")),
-    Rung(
-        "no word of the source sees one of the target: the corner on the upper right is empty",
-        _block(":3", "3:"),
-        {
-            "the source sees the target; the corner on the upper right should be empty": (
-                _filled(True)
-            ),
-            "the full corner is one word too large: it lets the source see the first word of the "
-            "target": partial(_prefix_mask, visible=lambda source: source + 1),
-        },
-    ),
-    Rung(
-        "every word of the target sees the whole source",
-        _block("3:", ":3"),
-        {"the target does not see the source": _filled(False)},
-    ),
-    Rung(
-        "of the target a word sees itself and what stands before it",
-        _block("3:", "3:"),
-        {"a word of the target sees later words of the target": _filled(True)},
-    ),
-    Rung("a source of one word, a longer target", "prefix_mask(1, 4)"),
-    Rung("a longer source, a target of one word", "prefix_mask(5, 1)"),
-    Rung(
-        "the mask is boolean: True and False, not 1 and 0",
-        "str(torch.as_tensor(prefix_mask(2, 1)).dtype)",
-    ),
-]
+PREFIX_MASK = rungs(
+    _prefix_mask,
+    """
+without a target every word sees every word
+    prefix_mask(3, 0)
+  - this is the causal mask: a word of the source does not see the later ones
+    mask[:source, :source] = True => pass
+  - the words of the source see nothing, not even themselves
+    ] = True => ] = False
+  - the full corner is one word too small
+    mask[:source, :source] => mask[: max(source - 1, 0), : max(source - 1, 0)]
+without a source it is the causal mask: a word sees itself and what stands before it
+    prefix_mask(0, 3)
+  - every word sees every word; a word of the target sees later words of the target
+    mask[:source, :source] => mask[:]
+  - a word of the target sees later words of the target
+    mask[:source, :source] => mask[:source, :source] = mask[source:, source:]
+  - the target's corner is full, not the source's: a word of the target sees later words of the
+  target
+    mask[:source, :source] => mask[source:, source:]
+  - source and target have changed places
+    mask[:source, :source] => mask[:target, :target]
+  - the mask is transposed: rows look, columns are looked at
+    return mask => return mask.T
+  - the mask is inverted: True means 'may attend'
+    return mask => return ~mask
+  - a word of the target does not see itself
+    return mask => mask[source:, source:].fill_diagonal_(False); return mask
+  - a word of the target sees the source alone, neither itself nor what stands before it
+    return mask => mask[source:, source:] = False; return mask
+the words of the source see each other
+    torch.as_tensor(prefix_mask(3, 2))[:3, :3]
+no word of the source sees one of the target: the corner on the upper right is empty
+    torch.as_tensor(prefix_mask(3, 2))[:3, 3:]
+  - the source sees the target; the corner on the upper right should be empty
+    mask[:source, :source] => mask[:source]
+  - the full corner is one word too large: it lets the source see the first word of the target
+    mask[:source, :source] => mask[:, : source + 1]
+every word of the target sees the whole source
+    torch.as_tensor(prefix_mask(3, 2))[3:, :3]
+  - the target does not see the source
+    return mask => mask[source:, :source] = False; return mask
+of the target a word sees itself and what stands before it
+    torch.as_tensor(prefix_mask(3, 2))[3:, 3:]
+a source of one word, a longer target
+    prefix_mask(1, 4)
+a longer source, a target of one word
+    prefix_mask(5, 1)
+the mask is boolean: True and False, not 1 and 0
+    str(torch.as_tensor(prefix_mask(2, 1)).dtype)
+""",
+)
 
 
 @exercise
@@ -105,99 +86,78 @@ def temper(answer) -> str:
 
     The logits may be as large as 300, the temperature as low as 0.1.
     """
-    ladder(TEMPER_RUNGS, _temper, temper=answer)
+    ladder(TEMPER, _temper, temper=answer)
     return "temperatures of 0.1, 0.5, 1 and 2, one row and several, logits of up to 300"
 
 
-def _temper(logits, temperature, *, dim=-1):
-    return (torch.as_tensor(logits) / temperature).softmax(dim)
+def _temper(logits, temperature):
+    return (logits / temperature).softmax(-1)
 
 
-def _powers(logits, temperature):
-    return (logits / temperature).exp()
-
-
-def _by_one_maximum(logits, temperature):
-    powers = ((logits - logits.max()) / temperature).exp()
-    return powers / powers.sum(-1, keepdim=True)
-
-
-OVERFLOW = (
-    "the exponential of a large number is infinite: subtract the largest logit first, as "
-    "torch.softmax does"
+TEMPER = rungs(
+    _temper,
+    """
+at temperature 1 the probabilities are those of the softmax
+    logits = torch.tensor([[2.0, 1.0, 0.0]])
+    temper(logits, 1.0)
+  - the softmax comes twice: the temperature divides probabilities as if they were logits
+    (logits / => (logits.softmax(-1) /
+  - softmax over the rows of the batch; it runs over the vocabulary, the last axis
+    softmax(-1) => softmax(0)
+  - these are the logits divided by the temperature; the softmax is still to come
+    .softmax(-1) =>
+  - a sigmoid looks at each logit alone; a softmax makes all of them sum to 1
+    softmax(-1) => sigmoid()
+  - this is the logarithm of the probabilities
+    softmax => log_softmax
+half the temperature squares the probabilities, then makes them sum to 1 again
+    logits = torch.tensor([[0.9, 0.1]]).log()
+    temper(logits, 0.5)
+  - the logits are multiplied by the temperature; divide them
+    logits / => logits *
+  - a power of the logits is taken; divide them
+    logits / temperature => logits ** (1 / temperature)
+  - the logits are divided by the root of the temperature; divide them by it
+    / temperature => / temperature**0.5
+  - the logits are divided by the square of the temperature; divide them by it
+    / temperature => / temperature**2
+  - the temperature divides the probabilities, which no longer sum to 1; divide the logits
+    (logits / temperature).softmax(-1) => logits.softmax(-1) / temperature
+  - the temperature has no effect: a factor on all probabilities is undone when they are made to sum
+  to 1; divide the logits
+    logits / temperature => logits
+  - the powers of the probabilities do not sum to 1: divide them by their sum
+    softmax(-1) => exp()
+  - the exponent is the temperature; it is 1 / temperature, and the powers have to sum to 1
+    (logits / temperature).softmax(-1) => (logits * temperature).exp()
+above 1 the outsiders gain: at temperature 2 the probabilities become their square roots
+    logits = torch.tensor([[0.64, 0.36]]).log()
+    temper(logits, 2.0)
+each row is a distribution of its own: normalise over the vocabulary, the last axis
+    logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]])
+    temper(logits, 0.5)
+  - softmax over the whole batch: every row has to sum to 1 by itself
+    softmax(-1) => flatten().softmax(0).view_as(logits)
+logits of 300 are allowed
+    logits = torch.tensor([[300.0, 299.9]])
+    temper(logits, 0.1)
+  - the exponential of a large number is infinite: subtract the largest logit first, as
+  torch.softmax does
+    (logits / temperature).softmax(-1) => (e := (logits / temperature).exp()) / e.sum(1)[:, None]
+every row has a largest logit of its own, which may be far below that of another row
+    logits = torch.tensor([[300.0, 299.9], [-300.0, -299.9]])
+    temper(logits, 0.1)
+  - the largest logit of the whole batch is subtracted; each row needs its own
+    (logits / temperature).softmax(-1) => (e := (EXPONENT).exp()) / e.sum(1)[:, None]
+    EXPONENT => (logits - logits.max()) / temperature
+the logits may be a transposed tensor
+    logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T
+    temper(logits, 2.0)
+many words
+    logits = 3 * torch.randn(5, 40)
+    temper(logits, 0.7)
+""",
 )
-TEMPER_RUNGS = [
-    Rung(
-        "at temperature 1 the probabilities are those of the softmax",
-        "logits = torch.tensor([[2.0, 1.0, 0.0]])\ntemper(logits, 1.0)",
-        {
-            "the softmax comes twice: the temperature divides probabilities as if they were "
-            "logits": lambda logits, temperature: _temper(logits.softmax(-1), temperature),
-            "softmax over the rows of the batch; it runs over the vocabulary, the last axis": (
-                partial(_temper, dim=0)
-            ),
-            "these are the logits divided by the temperature; the softmax is still to come": (
-                lambda logits, temperature: logits / temperature
-            ),
-            "this is the logarithm of the probabilities": (
-                lambda logits, temperature: _temper(logits, temperature).log()
-            ),
-        },
-    ),
-    Rung(
-        "half the temperature squares the probabilities, then makes them sum to 1 again",
-        "logits = torch.tensor([[0.9, 0.1]]).log()\ntemper(logits, 0.5)",
-        {
-            "the logits are multiplied by the temperature; divide them": (
-                lambda logits, temperature: _temper(logits, 1 / temperature)
-            ),
-            "the temperature divides the probabilities, which no longer sum to 1; divide the "
-            "logits": lambda logits, temperature: logits.softmax(-1) / temperature,
-            "the temperature has no effect: a factor on all probabilities is undone when they are "
-            "made to sum to 1; divide the logits": lambda logits, temperature: _temper(logits, 1),
-            "the powers of the probabilities do not sum to 1: divide them by their sum": _powers,
-        },
-    ),
-    Rung(
-        "above 1 the outsiders gain: at temperature 2 the probabilities become their square roots",
-        "logits = torch.tensor([[0.64, 0.36]]).log()\ntemper(logits, 2.0)",
-    ),
-    Rung(
-        "each row is a distribution of its own: normalise over the vocabulary, the last axis",
-        "logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]])\ntemper(logits, 0.5)",
-        {
-            "softmax over the rows of the batch; it runs over the vocabulary, the last axis": (
-                partial(_temper, dim=0)
-            ),
-            "softmax over the whole batch: every row has to sum to 1 by itself": (
-                lambda logits, temperature: _temper(logits.flatten(), temperature).view_as(logits)
-            ),
-        },
-    ),
-    Rung(
-        "logits of 300 are allowed",
-        "logits = torch.tensor([[300.0, 299.9]])\ntemper(logits, 0.1)",
-        {
-            OVERFLOW: lambda logits, temperature: (
-                (powers := _powers(logits, temperature)) / powers.sum(-1, keepdim=True)
-            )
-        },
-    ),
-    Rung(
-        "every row has a largest logit of its own, which may be far below that of another row",
-        "logits = torch.tensor([[300.0, 299.9], [-300.0, -299.9]])\ntemper(logits, 0.1)",
-        {
-            "the largest logit of the whole batch is subtracted; each row needs its own": (
-                _by_one_maximum
-            )
-        },
-    ),
-    Rung(
-        "the logits may be a transposed tensor",
-        "logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T\ntemper(logits, 2.0)",
-    ),
-    Rung("many words", "logits = 3 * torch.randn(5, 40)\ntemper(logits, 0.7)"),
-]
 
 
 @exercise
@@ -207,174 +167,121 @@ def cut(answer) -> str:
     First the top_k most probable tokens are kept and made to sum to 1; of what is left the fewest
     most probable that reach top_p together. None leaves a cut out.
     """
-    ladder(CUT_RUNGS, _cut, cut=answer)
+    ladder(CUT, _cut, cut=answer)
     return "4, 7 and 11 words; each cut alone, both and none; one row and several"
 
 
-def _sum_to_1(kept):
-    return kept / kept.sum(-1, keepdim=True)
-
-
-def _as_it_is(kept):
-    return kept
-
-
-def _cut(
-    probabilities,
-    top_k,
-    top_p,
-    *,
-    crossing=lambda total, own: total - own,
-    reached=torch.ge,
-    again=_sum_to_1,
-    between=_sum_to_1,
-    larger=True,
-    more=0,
-    scatter=True,
-):
-    """Both cuts, or what they would be with one step done in another way."""
-    ordered, tokens = probabilities.sort(dim=-1, descending=larger)
+def _cut(probabilities, top_k, top_p):
+    p, words = probabilities.sort(dim=-1, descending=True)
+    rank = torch.arange(p.shape[-1])
     if top_k is not None:
-        ordered = between(ordered.masked_fill(torch.arange(ordered.shape[-1]) >= top_k + more, 0.0))
+        p = p * (rank < top_k)
+        p = p / p.sum(dim=-1, keepdim=True)
     if top_p is not None:
-        ordered = ordered.masked_fill(reached(crossing(ordered.cumsum(-1), ordered), top_p), 0.0)
-    ordered = again(ordered)
-    return torch.zeros_like(ordered).scatter(-1, tokens, ordered) if scatter else ordered
+        before = p.cumsum(-1) - p
+        p = p * (before < top_p)
+        p = p / p.sum(-1, keepdim=True)
+    result = torch.zeros_like(p).scatter(-1, words, p)
+    return result
 
 
-def _threshold(probabilities, top_k, top_p):
-    kept = _cut(probabilities, top_k, None)
-    return _sum_to_1(kept if top_p is None else kept.masked_fill(kept < top_p, 0.0))
-
-
-def _one_for_all(probabilities, top_k, top_p):
-    return _sum_to_1(probabilities * (_cut(probabilities[:1], top_k, top_p) > 0))
-
-
-def _gathered(probabilities, top_k, top_p):
-    kept = _cut(probabilities, top_k, top_p).sort(-1, descending=True).values
-    return kept.gather(-1, probabilities.argsort(-1, descending=True))
-
-
-def _softmax_of_the_rest(probabilities, top_k, top_p):
-    kept = _cut(probabilities, top_k, top_p, again=_as_it_is, between=_as_it_is)
-    return kept.masked_fill(kept == 0, -torch.inf).softmax(-1)
-
-
-def _uncut(probabilities, top_k, top_p):
-    return probabilities
-
-
-NOT_DIVIDED = {
-    "what is left does not sum to 1: divide by its sum": partial(
-        _cut, again=_as_it_is, between=_as_it_is
-    )
-}
-ALWAYS = {
-    "the least probable words are kept": partial(_cut, larger=False),
-    "gather with the sorted tokens sorts once more; scatter brings the numbers back": _gathered,
-    "the result is in the order of probability; bring it back into the order of the words": partial(
-        _cut, scatter=False
-    ),
-    "a softmax was taken of the probabilities that are left; divide them by their sum": (
-        _softmax_of_the_rest
-    ),
-}
-FOUR = "p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])\n"
-TOP_P_IGNORED = {
-    "top_p is ignored": lambda probabilities, top_k, top_p: _cut(probabilities, top_k, None)
-}
-CUT_RUNGS = [
-    Rung(
-        "None leaves a cut out: without both nothing changes", f"{FOUR}cut(p, None, None)", ALWAYS
-    ),
-    Rung(
-        "top_k = 1 leaves the most probable word alone, with probability 1",
-        f"{FOUR}cut(p, 1, None)",
-        {
-            **NOT_DIVIDED,
-            "top_k keeps one word too many": partial(_cut, more=1),
-            "top_k is ignored": _uncut,
-            **ALWAYS,
-        },
-    ),
-    Rung(
-        "top_k = 2 leaves two words, in their places, which sum to 1",
-        f"{FOUR}cut(p, 2, None)",
-        {**NOT_DIVIDED, **ALWAYS},
-    ),
-    Rung("k may be larger than the vocabulary: then every word stays", f"{FOUR}cut(p, 9, None)"),
-    Rung(
-        "a word that has top_p alone is enough",
-        f"{FOUR}cut(p, None, 0.3)",
-        {
-            "top_p drops the word that crosses p; the words that are kept have to reach p": partial(
-                _cut, crossing=lambda total, own: total
-            ),
-            "top_p is ignored": _uncut,
-            **NOT_DIVIDED,
-            **ALWAYS,
-        },
-    ),
-    Rung(
-        "top_p keeps the fewest words that reach p together, with the one that crosses it",
-        f"{FOUR}cut(p, None, 0.8)",
-        {
-            "top_p drops the word that crosses p; the words that are kept have to reach p": partial(
-                _cut, crossing=lambda total, own: total
-            ),
-            "top_p is taken for the least probability of a single word": _threshold,
-            **NOT_DIVIDED,
-            **ALWAYS,
-        },
-    ),
-    Rung(
-        "where words have exactly p together no more are kept",
-        "p = torch.tensor([[0.25, 0.5, 0.125, 0.125]])\ncut(p, None, 0.75)",
-        {
-            "where words reach top_p exactly, one more is kept: to reach is enough": partial(
-                _cut, reached=torch.gt
-            )
-        },
-    ),
-    Rung(
-        "with both, no more than k words are left, however large top_p is",
-        f"{FOUR}cut(p, 2, 0.95)",
-        {
-            "top_k is ignored where there is a top_p": lambda probabilities, top_k, top_p: _cut(
-                probabilities, None, top_p
-            )
-        },
-    ),
-    Rung(
-        "with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its share",
-        f"{FOUR}cut(p, 3, 0.53)",
-        {
-            "top_p is ignored where there is a top_k": lambda probabilities, top_k, top_p: _cut(
-                probabilities, top_k, None
-            ),
-            "top_p is a share of all words here; top_k cuts first, and what it leaves has to sum "
-            "to 1": partial(_cut, between=_as_it_is),
-        },
-    ),
-    Rung(
-        "every row is cut by itself",
-        "p = torch.tensor([[0.7, 0.2, 0.1], [0.2, 0.35, 0.45]])\ncut(p, None, 0.6)",
-        {"the first row decides which words are kept in all rows": _one_for_all},
-    ),
-    Rung(
-        "every row is cut by itself, by top_k, too",
-        "p = torch.tensor([[0.7, 0.2, 0.1], [0.2, 0.35, 0.45]])\ncut(p, 2, None)",
-        {"the first row decides which words are kept in all rows": _one_for_all},
-    ),
-    Rung("both cuts, several rows", "p = (2 * torch.randn(3, 7)).softmax(-1)\ncut(p, 4, 0.85)"),
-    Rung("top_k of several rows", "p = (2 * torch.randn(5, 11)).softmax(-1)\ncut(p, 3, None)"),
-    Rung("top_p of several rows", "p = (2 * torch.randn(5, 11)).softmax(-1)\ncut(p, None, 0.7)"),
-    Rung(
-        "the probabilities may be a transposed tensor",
-        "p = (2 * torch.randn(7, 3)).softmax(0).T\ncut(p, 99, 0.9)",
-    ),
-]
+CUT = rungs(
+    _cut,
+    """
+None leaves a cut out: without both nothing changes
+    cut(p, None, None)
+  - gather with the sorted tokens sorts once more; scatter brings the numbers back
+    torch.zeros_like(p).scatter(-1, words, p) => p.gather(-1, words)
+  - a softmax was taken of the probabilities at the end; divide them by their sum
+    return result => return result.masked_fill(result == 0, -torch.inf).softmax(-1)
+  - the result is in the order of probability; bring it back into the order of the words
+    return result => return p
+top_k = 1 leaves the most probable word alone, with probability 1
+    cut(p, 1, None)
+  - what is left does not sum to 1: divide by its sum
+    p = p / p.sum(dim=-1, keepdim=True) => pass
+    p = p / p.sum(-1, keepdim=True) => pass
+  - the least probable words are kept
+    descending=True => descending=False
+  - what argsort returns are words, not ranks: compare ranks with k, or scatter what is kept
+    p = p * (rank < top_k) => p, words = (probabilities * (words < top_k)).sort(descending=True)
+  - top_k keeps one word too many
+    rank < top_k => rank < top_k + 1
+  - top_k keeps one word too few
+    rank < top_k => rank < top_k - 1
+  - top_k is ignored
+    (rank < top_k) => 1
+top_k = 2 leaves two words, in their places, which sum to 1
+    cut(p, 2, None)
+k may be larger than the vocabulary: then every word stays
+    cut(p, 9, None)
+a word that has top_p alone is enough
+    cut(p, None, 0.3)
+  - top_p drops the word that crosses p; the words that are kept have to reach p
+    before < top_p => before + p < top_p
+  - top_p keeps one word too many: those before it reach p already
+    before < top_p => before - p.roll(1, -1) < top_p
+  - top_p is taken for what is dropped; it is the share that is kept
+    < top_p => < 1 - top_p
+  - the probabilities are summed up in the order of the words; begin with the most probable
+    before = p.cumsum(-1) - p => q = torch.zeros_like(p).scatter(-1, words, p); before = SUMS
+    SUMS => (q.cumsum(-1) - q).gather(-1, words)
+  - top_p is ignored
+    (before < top_p) => 1
+top_p keeps the fewest words that reach p together, with the one that crosses it
+    cut(p, None, 0.8)
+  - top_p is taken for the least probability of a single word
+    before < top_p => p >= top_p
+  - a softmax was taken of the probabilities that are left; divide them by their sum
+    p = p / p.sum(dim=-1, keepdim=True) => p = p.masked_fill(p == 0, -torch.inf).softmax(-1)
+    p = p / p.sum(-1, keepdim=True) => p = p.masked_fill(p == 0, -torch.inf).softmax(-1)
+where words have exactly p together no more are kept
+    p = torch.tensor([[0.25, 0.5, 0.125, 0.125]])
+    cut(p, None, 0.75)
+  - where words reach top_p exactly, one more is kept: to reach is enough
+    before < top_p => before <= top_p
+with both, no more than k words are left, however large top_p is
+    cut(p, 2, 0.95)
+  - top_k is ignored where there is a top_p
+    if top_k is not None: => if top_k is not None and top_p is None:
+with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its share
+    cut(p, 3, 0.53)
+  - top_p is ignored where there is a top_k
+    if top_p is not None: => if top_p is not None and top_k is None:
+  - top_p is a share of all words here; top_k cuts first, and what it leaves has to sum to 1
+    p = p / p.sum(dim=-1, keepdim=True) => pass
+    result = => p = p / p.sum(-1, keepdim=True); result =
+every row is cut by itself
+    p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
+    cut(p, None, 0.6)
+  - all rows are put back in the order of the first one
+    scatter(-1, words, p) => scatter(-1, words[:1].expand_as(words), p)
+  - the first row decides which words are kept in all rows
+    return result => kept = probabilities * (result[:1] > 0); return kept / kept.sum(1)[:, None]
+  - the first row decides how many words are kept in all rows
+    before < top_p => before[:1] < top_p
+  - the sums run over the rows of the batch; they run along the words, the last axis
+    cumsum(-1) => cumsum(0)
+  - what is left is divided by the sum of the whole batch; every row sums to 1
+    p = p / p.sum(-1, keepdim=True) => p = p / p.sum()
+every row is cut by itself, by top_k, too
+    p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
+    cut(p, 2, None)
+both cuts, several rows
+    p = (2 * torch.randn(3, 7)).softmax(-1)
+    cut(p, 4, 0.85)
+top_k of several rows
+    p = (2 * torch.randn(5, 11)).softmax(-1)
+    cut(p, 3, None)
+top_p of several rows
+    p = (2 * torch.randn(5, 11)).softmax(-1)
+    cut(p, None, 0.7)
+the probabilities may be a transposed tensor
+    p = (2 * torch.randn(7, 3)).softmax(0).T
+    cut(p, 99, 0.9)
+""",
+    before="p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])\n",
+)
 
 
 @exercise
@@ -384,129 +291,99 @@ def hide(answer) -> str:
     Of the chosen tokens those with a fate below 0.8 become mask_id, those from 0.8 to 0.9 stay, and
     those from 0.9 on become what stands in `others`. Targets are pad_id where nothing is asked.
     """
-    ladder(HIDE_RUNGS, _hide, hide=answer)
+    ladder(HIDE, _hide, hide=answer)
     return "none, one and many chosen; each of the three fates, and their limits"
 
 
-def _hide(
-    ids,
-    chosen,
-    fate,
-    others,
-    mask_id,
-    pad_id,
-    *,
-    masked=lambda fate: fate < 0.8,
-    other=lambda fate: fate >= 0.9,
-    seen=lambda chosen: chosen,
-    asked=lambda chosen, fate: chosen,
-    answer=lambda ids, hidden: ids,
-):
-    """BERT's corruption, or what it would be with one step done in another way."""
-    hidden = ids.masked_fill(seen(chosen) & masked(fate), mask_id)
-    hidden = torch.where(seen(chosen) & other(fate), others, hidden)
-    return hidden, answer(ids, hidden).masked_fill(~asked(chosen, fate), pad_id)
+def _hide(ids, chosen, fate, others, mask_id, pad_id):
+    hidden = torch.where(chosen & (fate < 0.8), mask_id, ids)
+    hidden = torch.where(chosen & (fate >= 0.9), others, hidden)
+    targets = torch.where(chosen, ids, pad_id)
+    return hidden, targets
 
 
-def _always(fate):
-    return torch.ones_like(fate, dtype=torch.bool)
-
-
-def _never(fate):
-    return torch.zeros_like(fate, dtype=torch.bool)
-
-
-def _one_sentence(chosen, fate):
-    """What a learner can run: three words, of which these are chosen, with these fates."""
-    return (
-        "ids = torch.tensor([[5, 6, 7]])\nothers = torch.tensor([[11, 12, 13]])\n"
-        f"chosen = torch.tensor([{chosen}])\nfate = torch.tensor([{fate}], dtype=torch.float64)\n"
-        "hide(ids, chosen, fate, others, 2, 3)"
-    )
-
-
-FORMS = {
-    "targets and hidden words have changed places: return what the model sees first": (
-        lambda *given: _hide(*given)[::-1]
-    ),
-    "all words are asked for; only the chosen ones are": partial(
-        _hide, asked=lambda chosen, fate: _always(fate)
-    ),
-    "where nothing is asked the targets are 0; they should be pad_id": (
-        lambda ids, chosen, fate, others, mask_id, pad_id: _hide(
-            ids, chosen, fate, others, mask_id, 0
-        )
-    ),
-    "where nothing is asked the targets are -100; they should be pad_id": (
-        lambda ids, chosen, fate, others, mask_id, pad_id: _hide(
-            ids, chosen, fate, others, mask_id, -100
-        )
-    ),
-    "the targets are the wrong way round: they hold the words that were not chosen": partial(
-        _hide, asked=lambda chosen, fate: ~chosen
-    ),
-    "words that were not chosen are changed, too": partial(
-        _hide, seen=lambda chosen: torch.ones_like(chosen)
-    ),
-}
-HIDDEN_TARGETS = {
-    "the targets hold what the model gets to see; it has to name the original word": partial(
-        _hide, answer=lambda ids, hidden: hidden
-    )
-}
-MASKS_ALONE = (
-    "only what became [MASK] is asked for; those that stay or are replaced were chosen, too"
+HIDE = rungs(
+    _hide,
+    """
+a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word is
+    chosen = torch.tensor([[False, True, False]])
+    fate = torch.tensor([[0.3, 0.3, 0.95]], dtype=torch.float64)
+    hide(ids, chosen, fate, others, 2, 3)
+  - targets and hidden words have changed places: return what the model sees first
+    return hidden, targets => return targets, hidden
+  - all words are asked for; only the chosen ones are
+    torch.where(chosen, ids, pad_id) => ids
+  - where nothing is asked the targets are 0; they should be pad_id
+    ids, pad_id) => ids, 0)
+  - where nothing is asked the targets are -100; they should be pad_id
+    ids, pad_id) => ids, -100)
+  - where nothing is asked the targets are mask_id; they should be pad_id
+    ids, pad_id) => ids, mask_id)
+  - the targets are the wrong way round: they hold the words that were not chosen
+    torch.where(chosen, ids, pad_id) => torch.where(chosen, pad_id, ids)
+  - the targets hold what the model gets to see; it has to name the original word
+    torch.where(chosen, ids, => torch.where(chosen, hidden,
+  - the targets hold the other words; the model has to name the original one
+    torch.where(chosen, ids, => torch.where(chosen, others,
+  - pad_id is written where mask_id should stand
+    mask_id, ids) => pad_id, ids)
+  - words that were not chosen are padding in what the model sees; it sees them as they are
+    return hidden => return torch.where(chosen, hidden, pad_id)
+  - words that were not chosen are changed, too
+    chosen & =>
+  - words that were not chosen become [MASK], too
+    chosen & (fate < 0.8) => (fate < 0.8)
+  - words that were not chosen are replaced by the other one, too
+    chosen & (fate >= 0.9) => (fate >= 0.9)
+where no word is chosen, none is changed and none is asked for
+    chosen = torch.tensor([[False, False, False]])
+    fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
+    hide(ids, chosen, fate, others, 2, 3)
+a chosen word with a fate from 0.9 on becomes the other word, and is asked for
+    chosen = torch.tensor([[False, True, False]])
+    fate = torch.tensor([[0.3, 0.95, 0.95]], dtype=torch.float64)
+    hide(ids, chosen, fate, others, 2, 3)
+  - every chosen word becomes [MASK]
+    chosen & (fate < 0.8) => chosen
+    chosen & (fate >= 0.9) => chosen & False
+  - a chosen word with a fate from 0.9 on stays; it should be replaced
+    chosen & (fate >= 0.9) => chosen & False
+  - those from 0.8 to 0.9 are replaced, and those from 0.9 on stay: it is the other way round
+    (fate >= 0.9) => (fate >= 0.8) & (fate < 0.9)
+  - fates are counted from the other end: high ones become [MASK]; those below 0.8 should
+    fate < 0.8 => fate >= 0.2
+    fate >= 0.9 => fate < 0.1
+  - only what became [MASK] is asked for; those that stay or are replaced were chosen, too
+    torch.where(chosen, ids, => torch.where(chosen & (fate < 0.8), ids,
+a chosen word with a fate from 0.8 to 0.9 stays, and is asked for
+    chosen = torch.tensor([[False, True, False]])
+    fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
+    hide(ids, chosen, fate, others, 2, 3)
+  - the words that stay are not asked for; they were chosen, too
+    torch.where(chosen, ids, => torch.where(chosen & ((fate < 0.8) | (fate >= 0.9)), ids,
+  - the chosen words from 0.8 to 0.9 are replaced; they should stay
+    fate >= 0.9 => fate >= 0.8
+  - the chosen words from 0.8 to 0.9 become [MASK]; they should stay
+    fate < 0.8 => fate < 0.9
+a fate of exactly 0.8 stays, one of exactly 0.9 is replaced
+    chosen = torch.tensor([[True, True, False]])
+    fate = torch.tensor([[0.8, 0.9, 0.95]], dtype=torch.float64)
+    hide(ids, chosen, fate, others, 2, 3)
+  - a fate of exactly 0.8 becomes [MASK]; it is the first that stays
+    fate < 0.8 => fate <= 0.8
+  - a fate of exactly 0.9 stays; it is the first that is replaced
+    fate >= 0.9 => fate > 0.9
+all three fates in one sentence
+    chosen = torch.tensor([[True, True, True]])
+    fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
+    hide(ids, chosen, fate, others, 2, 3)
+several sentences
+    ids, others = torch.randint(4, 50, (3, 29)), torch.randint(50, 90, (3, 29))
+    chosen, fate = torch.rand(3, 29) < 0.6, torch.rand(3, 29)
+    hide(ids, chosen, fate, others, 1, 3)
+""",
+    before="ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])\n",
 )
-HIDE_RUNGS = [
-    Rung(
-        "a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word is",
-        _one_sentence([False, True, False], [0.3, 0.3, 0.95]),
-        FORMS | HIDDEN_TARGETS,
-    ),
-    Rung(
-        "where no word is chosen, none is changed and none is asked for",
-        _one_sentence([False, False, False], [0.3, 0.85, 0.95]),
-        FORMS,
-    ),
-    Rung(
-        "a chosen word with a fate from 0.9 on becomes the other word, and is asked for",
-        _one_sentence([False, True, False], [0.3, 0.95, 0.95]),
-        {
-            "every chosen word becomes [MASK]": partial(_hide, masked=_always, other=_never),
-            "a chosen word with a fate from 0.9 on stays; it should be replaced": partial(
-                _hide, other=_never
-            ),
-            MASKS_ALONE: partial(_hide, asked=lambda chosen, fate: chosen & (fate < 0.8)),
-            **HIDDEN_TARGETS,
-        },
-    ),
-    Rung(
-        "a chosen word with a fate from 0.8 to 0.9 stays, and is asked for",
-        _one_sentence([False, True, False], [0.3, 0.85, 0.95]),
-        {
-            "the words that stay are not asked for; they were chosen, too": partial(
-                _hide, asked=lambda chosen, fate: chosen & ((fate < 0.8) | (fate >= 0.9))
-            ),
-            "the chosen words from 0.8 to 0.9 are replaced; they should stay": partial(
-                _hide, other=lambda fate: fate >= 0.8
-            ),
-        },
-    ),
-    Rung(
-        "a fate of exactly 0.8 stays, one of exactly 0.9 is replaced",
-        _one_sentence([True, True, False], [0.8, 0.9, 0.95]),
-    ),
-    Rung(
-        "all three fates in one sentence",
-        _one_sentence([True, True, True], [0.3, 0.85, 0.95]),
-    ),
-    Rung(
-        "several sentences",
-        "ids, others = torch.randint(4, 50, (3, 29)), torch.randint(50, 90, (3, 29))\n"
-        "chosen, fate = torch.rand(3, 29) < 0.6, torch.rand(3, 29)\n"
-        "hide(ids, chosen, fate, others, 1, 3)",
-    ),
-]
 
 
 @exercise
@@ -515,141 +392,132 @@ def fill(answer) -> str:
 
     probabilities(ids) takes T ids and gives (T, V), as a masked language model does.
     """
-    ladder(FILL_RUNGS, _fill, fill=answer)
+    ladder(FILL, _fill, fill=answer)
     return (
         "no gap, one and several; gaps that depend on each other; ties; a model that likes [MASK]"
     )
 
 
-def _fill(
-    probabilities,
-    ids,
-    mask_id,
-    *,
-    pick=lambda gaps, p: max(gaps, key=lambda t: (p[t].max().item(), -t)),
-    once=False,
-    words=lambda p, mask_id: p.index_fill(-1, torch.tensor([mask_id]), 0.0),
-    at=lambda ids, mask_id: [t for t, i in enumerate(ids) if i == mask_id],
-):
-    """Fill the gaps one by one, or as it would be with one step done in another way."""
+def _fill(probabilities, ids, mask_id):
     ids = list(ids)
-    gaps, p = at(ids, mask_id), words(probabilities(ids), mask_id)
-    while gaps:
-        place = pick(gaps, p)
+    while mask_id in ids:
+        p = probabilities(ids) + 0
+        p[:, mask_id] = 0.0
+        gaps = [t for t, i in enumerate(ids) if i == mask_id]
+        place = max(gaps, key=lambda t: p[t].max())
         ids[place] = p[place].argmax().item()
-        gaps.remove(place)
-        if gaps and not once:
-            p = words(probabilities(ids), mask_id)
     return ids
 
 
-TABLE = """\
-def model(ids):  # the same answers, whatever it reads; 0 is [MASK]
-    return torch.tensor([{}])[: len(ids)]
-"""
-PAIRS = """\
-def model(ids):  # surest of the {surest}; each depends on the other
-    first = [0.0, {first}] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
-    second = [0.0, {second}] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1]
-    return torch.tensor([first, second])
-ids = [0, 0]
-fill(model, ids, 0)"""
-
-
-FILL_RUNGS = [
-    Rung(
-        "without a gap the words stay as they are, even where the model prefers others",
-        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.9, 0.1]") + "ids = [1, 2]\nfill(model, ids, 0)",
-        {
-            "words that are no gaps are replaced, too": partial(
-                _fill, at=lambda ids, mask_id: [*range(len(ids))]
-            )
-        },
-    ),
-    Rung(
-        "one gap gets the most probable word at its place",
-        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.2, 0.8], [0.0, 0.9, 0.1]")
-        + "ids = [1, 0, 2]\nfill(model, ids, 0)",
-        {
-            "words that are no gaps are replaced, too": partial(
-                _fill, at=lambda ids, mask_id: [*range(len(ids))]
-            )
-        },
-    ),
-    Rung(
-        "[MASK] itself is never written, even where the model finds it most probable",
-        TABLE.format("[0.5, 0.1, 0.4]") + "ids = [0]\nfill(model, ids, 0)",
-        {
-            "[MASK] is written where it is most probable; take the best of the other words": (
-                partial(_fill, words=lambda p, mask_id: p)
-            )
-        },
-    ),
-    Rung(
-        "two gaps that do not depend on each other both get their best word",
-        TABLE.format("[0.0, 0.1, 0.9], [0.0, 0.8, 0.2]") + "ids = [0, 0]\nfill(model, ids, 0)",
-    ),
-    Rung(
-        "the gap of which the model is surest is filled first, and then the model is asked again",
-        PAIRS.format(surest="second", first="0.4, 0.3, 0.3", second="0.2, 0.7, 0.1"),
-        {
-            "the gaps are filled from left to right; the surest one comes first": partial(
-                _fill, pick=lambda gaps, p: gaps[0]
-            ),
-            "the model is asked once for all gaps; ask it again after every word that was put in": (
-                partial(_fill, once=True)
-            ),
-        },
-    ),
-    Rung(
-        "the surest gap may be the first one",
-        PAIRS.format(surest="first", first="0.2, 0.7, 0.1", second="0.4, 0.3, 0.3"),
-        {
-            "the gaps are filled from right to left; the surest one comes first": partial(
-                _fill, pick=lambda gaps, p: gaps[-1]
-            ),
-        },
-    ),
-    Rung(
-        "after a word was put in, the order of the other gaps is decided anew",
-        """\
-def model(ids):  # the third gap, once filled, makes the second surer than the first
-    if ids[2] == 0:
-        return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.5, 0.5], [0.0, 0.1, 0.9]])
-    if ids[1] == 0:
-        return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
-    return torch.tensor([[0.0, 0.2, 0.8], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
-ids = [0, 0, 0]
-fill(model, ids, 0)""",
-    ),
-    Rung(
-        "how sure the model is of [MASK] does not count when the surest gap is chosen",
-        """\
-def model(ids):  # of the first gap it is surest that it is [MASK]
-    second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
-    return torch.tensor([[0.8, 0.1, 0.1], second])
-ids = [0, 0]
-fill(model, ids, 0)""",
-    ),
-    Rung(
-        "at a tie the leftmost gap comes first",
-        """\
-def model(ids):  # equally sure of both; the second depends on the first
-    second = [0.0, 0.8, 0.2] if ids[0] == 0 else [0.0, 0.2, 0.8]
-    first = [0.0, 0.8, 0.2] if ids[1] == 0 else [0.0, 0.2, 0.8]
-    return torch.tensor([first, second])
-ids = [0, 0]
-fill(model, ids, 0)""",
-    ),
-    Rung(
-        "mask_id may be any id",
-        """\
-def model(ids):
-    return torch.tensor([[0.6, 0.1, 0.2, 0.1], [0.1, 0.6, 0.1, 0.2]])[: len(ids)]
-ids = [3, 3]
-fill(model, ids, 3)""",
-    ),
-]
+FILL = rungs(
+    _fill,
+    """
+without a gap the words stay as they are, even where the model prefers others; what it returns is
+its own
+    table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.9, 0.1]])
+    model = lambda ids: table  # the same answers, whatever it reads; 0 is [MASK]
+    ids = [1, 2]
+    fill(model, ids, 0)
+  - words that are no gaps are replaced, too
+    while mask_id in ids => for place in range(len(ids))
+    place = max(gaps, key=lambda t: p[t].max()) => pass
+one gap gets the most probable word at its place
+    table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.2, 0.8], [0.0, 0.9, 0.1]])
+    model = lambda ids: table
+    ids = [1, 0, 2]
+    fill(model, ids, 0)
+  - the place of which the model is surest is filled, gap or not; only gaps are
+    while mask_id in ids => for _ in range(ids.count(mask_id))
+     if i == mask_id] => ]
+  - the row before the gap's is read; a gap's own row says what stands there
+    p[t].max() => p[t - 1].max()
+    p[place] => p[place - 1]
+[MASK] itself is never written, even where the model finds it most probable
+    table = torch.tensor([[0.5, 0.1, 0.4]])
+    model = lambda ids: table
+    ids = [0]
+    fill(model, ids, 0)
+  - [MASK] is written where it is most probable; take the best of the other words
+    while mask_id in ids => for _ in range(ids.count(mask_id))
+    p[:, mask_id] = 0.0 => pass
+two gaps that do not depend on each other both get their best word
+    table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.8, 0.2]])
+    model = lambda ids: table
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - only one gap is filled; go on until none is left
+    while mask_id in ids => if mask_id in ids
+  - words are drawn; the most probable one is asked for
+    p[place].argmax().item() => torch.multinomial(p[place], 1).item()
+the gap of which the model is surest is filled first, and then the model is asked again
+    def model(ids):  # surest of the second; each depends on the other
+        first = [0.0, 0.4, 0.3, 0.3] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
+        second = [0.0, 0.2, 0.7, 0.1] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1]
+        return torch.tensor([first, second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - the gaps are filled from left to right; the surest one comes first
+    max(gaps, key=lambda t: p[t].max()) => gaps[0]
+  - the gap of which the model is least sure comes first; the surest one should
+    max(gaps => min(gaps
+  - the best word of the surest gap is written into the first one
+    ids[place] = => ids[gaps[0]] =
+  - the model is asked once for all gaps; ask it again after every word that was put in
+    p = probabilities(ids) + 0 => p = p if "p" in locals() else probabilities(ids) + 0
+the surest gap may be the first one
+    def model(ids):  # surest of the first; each depends on the other
+        first = [0.0, 0.2, 0.7, 0.1] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
+        second = [0.0, 0.4, 0.3, 0.3] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1]
+        return torch.tensor([first, second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - the gaps are filled from right to left; the surest one comes first
+    max(gaps, key=lambda t: p[t].max()) => gaps[-1]
+the largest probability decides, not how far the next one is behind
+    def model(ids):  # of the first 0.5, and the next word has 0.45; of the second 0.4
+        first = [0.0, 0.5, 0.45, 0.05, 0.0] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8, 0.0]
+        second = [0.0, 0.2, 0.4, 0.2, 0.2] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1, 0.0]
+        return torch.tensor([first, second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - the gap comes first whose best word is farthest ahead of the next; its probability alone counts
+    p[t].max() => -p[t].topk(2).values.diff()
+after a word was put in, the order of the other gaps is decided anew
+    def model(ids):  # the third gap, once filled, makes the second surer than the first
+        if ids[2] == 0:
+            return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.5, 0.5], [0.0, 0.1, 0.9]])
+        if ids[1] == 0:
+            return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
+        return torch.tensor([[0.0, 0.2, 0.8], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
+    ids = [0, 0, 0]
+    fill(model, ids, 0)
+  - the order of the gaps is fixed at the start; it is decided anew after each word
+    place = max(gaps, => order = order if "order" in locals() else sorted(gaps,
+    p[t].max()) => -p[t].max()); place = order.pop(0)
+how sure the model is of [MASK] does not count when the surest gap is chosen
+    def model(ids):  # of the first gap it is surest that it is [MASK]
+        second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
+        return torch.tensor([[0.8, 0.1, 0.1], second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - the gap was chosen by how sure the model is of [MASK], too, which is never written
+    key=lambda t: p[t].max() => key=lambda t: probabilities(ids)[t].max()
+at a tie the leftmost gap comes first
+    def model(ids):  # equally sure of both; the second depends on the first
+        second = [0.0, 0.8, 0.2] if ids[0] == 0 else [0.0, 0.2, 0.8]
+        first = [0.0, 0.8, 0.2] if ids[1] == 0 else [0.0, 0.2, 0.8]
+        return torch.tensor([first, second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - at a tie the rightmost gap came first; at a tie the leftmost gap does
+    max(gaps, => max(gaps[::-1],
+mask_id may be any id
+    table = torch.tensor([[0.6, 0.1, 0.2, 0.1], [0.1, 0.6, 0.1, 0.2]])
+    model = lambda ids: table
+    ids = [3, 3]
+    fill(model, ids, 3)
+""",
+)
 
 
 @exercise
@@ -690,7 +558,7 @@ def language_model(answer) -> str:
     example = "\n".join(f"counting {name}: {value:.2f} nats" for name, value in nats.items())
     example = example.replace("counting yours", "yours")
     if nats["yours"] > nats["one word"] - 0.1:
-        raise Mistake("it is no better than counting single words", example)
+        raise Mistake(f"it is no better than counting single words{_why(answer)}", example)
     if nats["yours"] > nats["two words"] - 0.1:
         raise Mistake(
             f"it is not clearly better than counting pairs of words{_why(answer)}", example
@@ -731,16 +599,24 @@ def _try_on_three_sentences(answer) -> None:
 
 
 def _why(answer) -> str:
-    """What keeps an answer from being better than pairs, if three sentences can tell."""
-    next_word = _trained(answer, FEW, 8)
-    after = [
-        [_probability_of(word, next_word(before), 8, "") for word in (4, 6)]
-        for before in ([0, 2, 3], [0, 5, 3])
-    ]
-    if np.allclose(*after):
+    """What keeps an answer from being better, if a few sentences can tell."""
+
+    def after(sentences, *contexts):
+        """(contexts, 8): what an answer that has read these sentences says after each context."""
+        next_word = _trained(answer, sentences, 8)
+        return np.stack([np.asarray(next_word(list(before)), dtype=float) for before in contexts])
+
+    pairs, other, end = after(FEW, [0, 2, 3], [0, 5, 3], [0, 2, 3, 4])
+    last = after([*FEW, [0, 2, 5, 6, 1]], [0, 2, 3], [0, 2, 5])
+    if np.allclose(*last):
+        return ": the last word changes nothing"
+    if max(pairs[4], other[6]) < 0.35:
+        unseen = ", which were seen nowhere: add less to their counts" * bool(pairs[7] > 0.05)
+        return f": nearly all probability goes to words that never followed{unseen}"
+    if end[1] < 0.35:
+        return ": it does not expect the end; [EOS] is counted and predicted like any word"
+    if np.allclose(pairs[[4, 6]], other[[4, 6]]):
         return ": the last word decides alone, what stands before it changes nothing"
-    if max(map(max, after)) < 0.3:
-        return ": nearly all probability goes to words that never followed"
     return ""
 
 

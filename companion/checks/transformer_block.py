@@ -1,14 +1,14 @@
 """Checks for the exercises of book/transformer_block.ipynb."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Rung, exercise, ladder
+from companion.checks.exercise import exercise, ladder
 from companion.checks.faults import check_name
+from companion.checks.rungs import rungs
 from companion.nn import EncoderBlock
 
 
@@ -18,61 +18,77 @@ def rms_norm(answer) -> str:
 
     eps is added under the root.
     """
-    ladder(RMS, _rms_norm, rms_norm=answer)
+    ladder(RMS_NORM, _rms_norm, rms_norm=answer)
     return "two numbers, eps of 0 and 16, two vectors, a batch, a single vector"
 
 
-def _rms_norm(x, eps, *, dim=-1, root=lambda mean, eps: (mean + eps).sqrt(), mean=torch.mean):
-    return x / root(mean(x.square(), dim=dim, keepdim=True), eps)
+def _rms_norm(x, eps):
+    mean_square = x.square().mean(dim=-1, keepdim=True)
+    return x / (mean_square + eps).sqrt()
 
 
-RMS = [
-    Rung(
-        "each vector is divided by the root of its mean square, and nothing is subtracted: of 1 "
-        "and 7 it is the root of (1 + 49) / 2, which is 5",
-        "x = torch.tensor([[1.0, 7.0]])\nrms_norm(x, 0.0)",
-        {
-            "the mean is subtracted: this is layer norm": lambda x, eps: F.layer_norm(x, (2,)),
-            "the spread about the mean is divided by; RMS norm divides by the root of the mean "
-            "square of x itself": lambda x, eps: x / 3,
-            "the sum of the squares was taken, so each vector has length 1; take their mean": (
-                partial(_rms_norm, mean=torch.sum)
-            ),
-            "there is no root: x is divided by the mean square itself": lambda x, eps: x / 25,
-            "the mean runs over the words, or over the batch; it should run over each vector's own "
-            "numbers: dim=-1": partial(_rms_norm, dim=0),
-        },
-    ),
-    Rung(
-        "eps is added under the root, to the mean of the squares and not to their sum: 3 and 3 are "
-        "divided by the root of 9 + 16",
-        "x = torch.tensor([[3.0, 3.0]])\nrms_norm(x, 16.0)",
-        {
-            "eps is added to the root; it belongs under it": partial(
-                _rms_norm, root=lambda mean, eps: mean.sqrt() + eps
-            ),
-            "eps is left out": partial(_rms_norm, root=lambda mean, eps: mean.sqrt()),
-        },
-    ),
-    Rung(
-        "each vector has its own mean square, over its own numbers: keep the last axis, so that "
-        "rows are divided, not columns",
-        "x = torch.tensor([[1.0, 7.0], [2.0, 2.0]])\nrms_norm(x, 0.0)",
-        {
-            "one mean for all vectors was taken; each vector has its own: dim=-1": (
-                lambda x, eps: x / x.square().mean().sqrt()
-            ),
-            "the means of the rows lose an axis and divide the columns: keepdim=True": (
-                lambda x, eps: x / x.square().mean(-1).sqrt()
-            ),
-        },
-    ),
-    Rung(
-        "a batch of sentences is normed vector by vector: the axis is the last one",
-        "x = torch.randn(2, 3, 5)\nrms_norm(x, 0.1)",
-    ),
-    Rung("a single vector is normed as well", "x = torch.tensor([1.0, 7.0])\nrms_norm(x, 0.0)"),
-]
+RMS_NORM = rungs(
+    _rms_norm,
+    """
+each vector is divided by the root of its mean square, and nothing is subtracted: of 1 and 7 it is
+the root of (1 + 49) / 2, which is 5
+    x = torch.tensor([[1.0, 7.0]])
+    rms_norm(x, 0.0)
+  - the mean is subtracted: this is layer norm
+    mean_square = => x = x - x.mean(dim=-1, keepdim=True); mean_square =
+  - the spread about the mean is divided by; RMS norm divides by the root of the mean square of x
+  itself
+    x.square().mean(dim=-1, => x.var(dim=-1, correction=0,
+  - the sum of the squares was taken, so each vector has length 1; take their mean
+    .mean( => .sum(
+  - the sum of the squares is divided by d - 1; by d
+    .mean(dim=-1, keepdim=True) => .sum(dim=-1, keepdim=True) / (x.shape[-1] - 1)
+  - the mean was squared; it is the squares that are averaged
+    x.square().mean(dim=-1, keepdim=True) => x.mean(dim=-1, keepdim=True).square()
+  - absolute values were averaged; average the squares, and take the root
+    x.square().mean(dim=-1, keepdim=True) => x.abs().mean(dim=-1, keepdim=True)
+    .sqrt() =>
+  - the largest number divides; divide by the root of the mean square
+    (mean_square + eps).sqrt() => (x.abs().amax(dim=-1, keepdim=True) + eps)
+  - there is no root: x is divided by the mean square itself
+    .sqrt() =>
+  - the root multiplies x; divide by it
+    x / => x *
+  - the mean runs over the words, or over the batch; it should run over each vector's own numbers:
+  dim=-1
+    dim=-1 => dim=0
+eps is added under the root, to the mean of the squares and not to their sum: 3 and 3 are divided by
+the root of 9 + 16
+    x = torch.tensor([[3.0, 3.0]])
+    rms_norm(x, 16.0)
+  - eps is added to the root; it belongs under it
+    (mean_square + eps).sqrt() => (mean_square.sqrt() + eps)
+  - eps is left out
+    mean_square + eps => mean_square
+  - eps is added before the sum of the squares is divided by d; add it to their mean
+    mean_square + eps => mean_square + eps / x.shape[-1]
+  - the mean square is kept above eps; eps is added to it
+    (mean_square + eps) => mean_square.clamp(min=eps)
+each vector has its own mean square, over its own numbers: keep the last axis, so that rows are
+divided, not columns
+    x = torch.tensor([[1.0, 7.0], [2.0, 2.0]])
+    rms_norm(x, 0.0)
+  - one mean for all vectors was taken; each vector has its own: dim=-1
+    dim=-1, keepdim=True =>
+  - the means of the rows lose an axis and divide the columns: keepdim=True
+    , keepdim=True =>
+a batch of sentences is normed vector by vector: the axis is the last one
+    x = torch.randn(2, 3, 5)
+    rms_norm(x, 0.1)
+  - all vectors of a sentence share one mean; each has its own: the axis is the last one
+    dim=-1 => dim=(-2, -1)[-x.dim() :]
+  - the mean runs over axis 1, the words of a batch: the axis is the last one
+    dim=-1 => dim=min(1, x.dim() - 1)
+a single vector is normed as well
+    x = torch.tensor([1.0, 7.0])
+    rms_norm(x, 0.0)
+""",
+)
 
 
 @exercise
@@ -82,65 +98,69 @@ def add_and_norm(answer) -> str:
     x (B, T, d_model); sub_layer and norm are functions from (B, T, d_model) to the same shape;
     norm_first says which of the two orders is asked for.
     """
-    ladder(ADD, _orders(), add_and_norm=answer)
+    ladder(ADD_AND_NORM, _add_and_norm, add_and_norm=answer)
     return "both orders, on numbers to follow by hand and on two sentences of width 5"
 
 
-def _pre(x, sub_layer, norm):
-    return x + sub_layer(norm(x))
-
-
-def _post(x, sub_layer, norm):
+def _add_and_norm(x, sub_layer, norm, norm_first):
+    if norm_first:
+        return x + sub_layer(norm(x))
     return norm(x + sub_layer(x))
 
 
-def _orders(pre=_pre, post=_post) -> Callable:
-    return lambda x, sub_layer, norm, norm_first: (pre if norm_first else post)(x, sub_layer, norm)
-
-
-BY_HAND = "x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: x + 100), (lambda x: 3 * x)\n"
-NOT_ADDED = "nothing is added: the residual connection is missing"
-NO_NORM = "there is no norm"
-ADD = [
-    Rung(
-        "post-norm: x goes into the sub-layer, what comes out is added to x, and the norm comes "
-        "last: 3 (1 + 101)",
-        f"{BY_HAND}add_and_norm(x, sub_layer, norm, False)",
-        {
-            "the two orders are exchanged, or this is always pre-norm: with norm_first being False "
-            "the norm comes last": _orders(post=_pre),
-            NOT_ADDED: _orders(post=lambda x, sub_layer, norm: norm(sub_layer(x))),
-            "post-norm normalises only what the sub-layer has found; it should normalise the sum": (
-                _orders(post=lambda x, sub_layer, norm: x + norm(sub_layer(x)))
-            ),
-            NO_NORM: _orders(post=lambda x, sub_layer, norm: x + sub_layer(x)),
-        },
-    ),
-    Rung(
-        "pre-norm: the sub-layer reads the norm of x, and what it finds is added to x itself: "
-        "1 + 103",
-        f"{BY_HAND}add_and_norm(x, sub_layer, norm, True)",
-        {
-            "norm_first makes no difference: this is always post-norm": _orders(_post),
-            NOT_ADDED: _orders(lambda x, sub_layer, norm: sub_layer(norm(x))),
-            "pre-norm adds the result to the normalised x; it should be added to x itself": _orders(
-                lambda x, sub_layer, norm: norm(x) + sub_layer(norm(x))
-            ),
-            "pre-norm normalises what the sub-layer returns; it should normalise what it reads": (
-                _orders(lambda x, sub_layer, norm: x + norm(sub_layer(x)))
-            ),
-            "pre-norm normalises twice: before the sub-layer and after the addition": _orders(
-                lambda x, sub_layer, norm: norm(_pre(x, sub_layer, norm))
-            ),
-            NO_NORM: _orders(lambda x, sub_layer, norm: x + sub_layer(x)),
-        },
-    ),
-    Rung(
-        "sentences and layers of any size",
-        "x = torch.randn(2, 3, 5)\nsub_layer, norm = torch.nn.Linear(5, 5), torch.nn.LayerNorm(5)\n"
-        "add_and_norm(x, sub_layer, norm, False), add_and_norm(x, sub_layer, norm, True)",
-    ),
-]
+ADD_AND_NORM = rungs(
+    _add_and_norm,
+    """
+post-norm: x goes into the sub-layer, what comes out is added to x, and the norm comes last:
+3 (1 + 101)
+    x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: x + 100), (lambda x: 3 * x)
+    add_and_norm(x, sub_layer, norm, False)
+  - the two orders are exchanged: with norm_first being False the norm comes last
+    if norm_first => if not norm_first
+  - norm_first makes no difference: this is always pre-norm
+    return norm(x + sub_layer(x)) => return x + sub_layer(norm(x))
+  - post-norm adds nothing: the residual connection is missing
+    norm(x + sub_layer(x)) => norm(sub_layer(x))
+  - nothing is added in either order: the residual connection is missing
+    x + => 0 +
+  - what the sub-layer finds is subtracted; add it
+    x + => x -
+  - post-norm normalises only what the sub-layer has found; it should normalise the sum
+    norm(x + sub_layer(x)) => x + norm(sub_layer(x))
+  - post-norm normalises twice: before the sub-layer, too; only the sum is normalised
+    norm(x + sub_layer(x)) => norm(x + sub_layer(norm(x)))
+  - post-norm adds x once more behind the norm
+    return norm(x + sub_layer(x)) => return x + norm(x + sub_layer(x))
+  - post-norm has no norm: there is no norm around the sum
+    norm(x + sub_layer(x)) => x + sub_layer(x)
+  - there is no norm in either order
+    norm(x + sub_layer(x)) => x + sub_layer(x)
+    norm(x) => x
+pre-norm: the sub-layer reads the norm of x, and what it finds is added to x itself: 1 + 103
+    x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: x + 100), (lambda x: 3 * x)
+    add_and_norm(x, sub_layer, norm, True)
+  - norm_first makes no difference: this is always post-norm
+    x + sub_layer(norm(x)) => norm(x + sub_layer(x))
+  - pre-norm adds nothing: the residual connection is missing
+    x + sub_layer(norm(x)) => sub_layer(norm(x))
+  - pre-norm adds the result to the normalised x; it should be added to x itself
+    x + sub_layer(norm(x)) => norm(x) + sub_layer(norm(x))
+  - pre-norm adds the normalised x as well; x itself is enough
+    x + sub_layer(norm(x)) => x + norm(x) + sub_layer(norm(x))
+  - pre-norm normalises what the sub-layer returns; it should normalise what it reads
+    x + sub_layer(norm(x)) => x + norm(sub_layer(x))
+  - pre-norm normalises twice: before the sub-layer and after the addition
+    x + sub_layer(norm(x)) => norm(x + sub_layer(norm(x)))
+  - pre-norm has no norm: there is no norm before the sub-layer
+    x + sub_layer(norm(x)) => x + sub_layer(x)
+sentences and layers of any size
+    x = torch.randn(2, 3, 5)
+    sub_layer, norm = torch.nn.Linear(5, 5), torch.nn.LayerNorm(5)
+    add_and_norm(x, sub_layer, norm, False), add_and_norm(x, sub_layer, norm, True)
+  - post-norm normalises x and what is found apart; it should normalise their sum
+    norm(x + sub_layer(x)) => norm(x) + norm(sub_layer(x))
+""",
+)
 
 
 @exercise
@@ -154,80 +174,83 @@ def tap(answer) -> str:
 
 
 class _Tap(nn.Module):
-    def __init__(self, sub_layer, start=0.0, forward=None):
+    def __init__(self, sub_layer):
         super().__init__()
-        self.sub_layer, self.tap = sub_layer, nn.Parameter(torch.tensor(start))
-        self.other = forward or (lambda x, tap, sub_layer: x + tap * sub_layer(x))
+        self.sub_layer = sub_layer
+        self.tap = nn.Parameter(torch.tensor(0.0))
 
     def forward(self, x):
-        return self.other(x, self.tap, self.sub_layer)
+        return x + self.tap * self.sub_layer(x)
 
 
-SUB_LAYER = "sub_layer, x = torch.nn.Linear(3, 3), torch.randn(2, 3)\n"
-OPEN = f"""\
-{SUB_LAYER}module = Tap(sub_layer)
-for p in module.parameters():
-    if p.numel() == 1:
-        torch.nn.init.constant_(p, 0.5)
-"""
-TAP = [
-    Rung(
-        "Tap is a class derived from nn.Module",
-        f"{SUB_LAYER}isinstance(Tap(sub_layer), torch.nn.Module)",
+TAP = rungs(
+    _Tap,
+    """
+Tap is a class derived from nn.Module
+    isinstance(Tap(sub_layer), torch.nn.Module)
+the parameters of the module are the sub-layer's, here 9 and 3 numbers, and one number for the tap
+    sorted(p.numel() for p in Tap(sub_layer).parameters())
+  - the tap is not learned: make it an nn.Parameter
+    nn.Parameter(torch.tensor(0.0)) => torch.tensor(0.0)
+  - each entry has a tap of its own; one number is enough for all
+    torch.tensor(0.0) => torch.zeros(3)
+  - the sub-layer is not a part of the module, so that no optimizer would find its parameters:
+  self.sub_layer = sub_layer
+    self.sub_layer = sub_layer => self.layers = [sub_layer]
+    self.sub_layer(x) => self.layers[0](x)
+the module keeps the sub-layer that it is given, not one of its own
+    any(p is sub_layer.weight for p in Tap(sub_layer).parameters())
+  - the module works with a copy of the sub-layer: not one of its own, but the one that it is given
+    self.sub_layer = sub_layer => import copy; self.sub_layer = copy.deepcopy(sub_layer)
+the tap starts at 0
+    [p.item() for p in Tap(sub_layer).parameters() if p.numel() == 1]
+  - the tap starts at 1; it should start at 0
+    torch.tensor(0.0) => torch.tensor(1.0)
+the tap multiplies what the sub-layer has found; x itself goes past the tap, so that a fresh module
+hands on x as it is
+    Tap(sub_layer)(x)
+  - nothing is left of x while the tap is closed: what the tap multiplies is added to x
+    x + self.tap => self.tap
+  - the tap multiplies what the sub-layer reads; it should multiply what it has found
+    self.tap * self.sub_layer(x) => self.sub_layer(self.tap * x)
+  - the tap multiplies x; it should multiply what the sub-layer has found
+    x + self.tap * self.sub_layer(x) => self.tap * x + self.sub_layer(x)
+  - the tap multiplies the sum; x itself goes past it
+    x + self.tap * self.sub_layer(x) => self.tap * (x + self.sub_layer(x))
+  - 1 is added to the tap, which then lets all through at the start
+    self.tap * => (1 + self.tap) *
+  - the tap goes through a sigmoid, which is 1/2 at 0; it multiplies as it is
+    self.tap * => self.tap.sigmoid() *
+with a tap of 0.5 half of what the sub-layer finds is added to the whole of x
+    OPEN
+    module(x)
+  - what was there is turned down as the tap opens; it should be kept whole
+    x + self.tap => (1 - self.tap) * x + self.tap
+  - the tap is squashed or exponentiated; it multiplies as it is
+    self.tap * => self.tap.tanh() *
+  - the tap has no effect
+    x + self.tap * self.sub_layer(x) => x
+a gradient reaches the tap, so that it can open
+    module = Tap(sub_layer)
+    module(x).square().sum().backward()
+    [0.0 if p.grad is None else p.grad.sum() for p in module.parameters() if p.numel() == 1]
+  - no gradient reaches the tap: requires_grad was taken away, or a plain number made of it
+    torch.tensor(0.0) => torch.tensor(0.0), requires_grad=False
+behind an open tap the sub-layer learns, too: a gradient reaches its parameters
+    OPEN
+    module(x).sum().backward()
+    [0.0 if p.grad is None else 1.0 for p in sub_layer.parameters()]
+  - the sub-layer is cut off from the gradient, so that it never learns
+    self.sub_layer(x) => self.sub_layer(x).detach()
+""".replace(
+        "    OPEN\n",
+        """\
+    module = Tap(sub_layer)
+    [torch.nn.init.constant_(p, 0.5) for p in module.parameters() if p.numel() == 1]
+""",
     ),
-    Rung(
-        "the parameters of the module are the sub-layer's, here 9 and 3 numbers, and one number "
-        "for the tap",
-        f"{SUB_LAYER}sorted(p.numel() for p in Tap(sub_layer).parameters())",
-        {
-            "the tap is not learned: make it an nn.Parameter": lambda sub_layer: sub_layer,
-            "the sub-layer is not a part of the module, so that no optimizer would find its "
-            "parameters: self.sub_layer = sub_layer": (
-                lambda sub_layer: nn.ParameterList([torch.zeros(())])
-            ),
-        },
-    ),
-    Rung(
-        "the module keeps the sub-layer that it is given, not one of its own",
-        f"{SUB_LAYER}any(p is sub_layer.weight for p in Tap(sub_layer).parameters())",
-    ),
-    Rung(
-        "the tap multiplies what the sub-layer has found, and starts at 0; x itself goes past the "
-        "tap, so that a fresh module hands on x as it is",
-        f"{SUB_LAYER}Tap(sub_layer)(x)",
-        {
-            "the tap starts at 1; it should start at 0": partial(_Tap, start=1.0),
-            "nothing is left of x while the tap is closed: what the tap multiplies is added to x": (
-                partial(_Tap, forward=lambda x, tap, sub_layer: tap * sub_layer(x))
-            ),
-            "the tap multiplies what the sub-layer reads; it should multiply what it has found": (
-                partial(_Tap, forward=lambda x, tap, sub_layer: x + sub_layer(tap * x))
-            ),
-        },
-    ),
-    Rung(
-        "with a tap of 0.5 half of what the sub-layer finds is added to the whole of x",
-        f"{OPEN}module(x)",
-        {
-            "what was there is turned down as the tap opens; it should be kept whole": partial(
-                _Tap, forward=lambda x, tap, sub_layer: (1 - tap) * x + tap * sub_layer(x)
-            ),
-            "the tap is squashed or exponentiated; it multiplies as it is": partial(
-                _Tap, forward=lambda x, tap, sub_layer: x + tap.tanh() * sub_layer(x)
-            ),
-            "the tap has no effect": partial(_Tap, forward=lambda x, tap, sub_layer: x),
-        },
-    ),
-    Rung(
-        "a gradient reaches the tap, so that it can open",
-        f"{SUB_LAYER}module = Tap(sub_layer)\nmodule(x).square().sum().backward()\n"
-        "[0.0 if p.grad is None else p.grad.sum() for p in module.parameters() if p.numel() == 1]",
-    ),
-    Rung(
-        "behind an open tap the sub-layer learns, too: a gradient reaches its parameters",
-        f"{OPEN}module(x).sum().backward()\n[p.grad is not None for p in sub_layer.parameters()]",
-    ),
-]
+    before="sub_layer, x = torch.nn.Linear(3, 3), torch.randn(2, 3)\n",
+)
 
 
 @exercise
@@ -241,65 +264,77 @@ def spreads(answer) -> str:
     return "2, 3 and 5 words, 1 to 4 layers"
 
 
-def _spread(power):
-    return (power.amax(0) - power.amin(0)).amax()
+def _spreads(weights, depth):
+    result = []
+    for k in range(1, depth + 1):
+        power = torch.linalg.matrix_power(weights, k)
+        spread = power.amax(0) - power.amin(0)
+        result.append(spread.amax())
+    return torch.stack(result)
 
 
-def _spreads(weights, depth, *, powers=torch.linalg.matrix_power, spread=_spread):
-    return torch.stack([spread(powers(weights, k)) for k in range(1, depth + 1)])
-
-
-SPREADS = [
-    Rung(
-        "there is one number for each depth; with one layer the product is the matrix itself, "
-        "whose columns spread over 0.3, 0.1 and 0.4, from their smallest number to their largest; "
-        "the largest of these is asked for",
-        "weights = torch.tensor([[0.8, 0.1, 0.1], [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])\n"
-        "spreads(weights, 1)",
-        {
-            "it starts before the first layer: the first entry is for one layer": partial(
-                _spreads, powers=lambda weights, k: torch.eye(3)
-            ),
-            "it starts with two layers: the first entry is for one": partial(
-                _spreads, powers=lambda weights, k: weights @ weights
-            ),
-            "the numbers within a row are compared; compare the rows, column by column": partial(
-                _spreads, spread=lambda power: _spread(power.mT)
-            ),
-            "the mean over the columns was taken; the largest difference was asked for": partial(
-                _spreads, spread=lambda power: (power.amax(0) - power.amin(0)).mean()
-            ),
-            "the standard deviation was taken; the largest difference was asked for": partial(
-                _spreads, spread=lambda power: power.std(0, correction=0).amax()
-            ),
-            "all numbers of the matrix are compared; compare within each column": partial(
-                _spreads, spread=lambda power: power.amax() - power.amin()
-            ),
-        },
-    ),
-    Rung(
-        "layers multiply matrices, weights @ weights, and there is one number for each depth, from "
-        "one layer on",
-        "weights = torch.tensor([[1.0, 0.0], [0.5, 0.5]])\nspreads(weights, 3)",
-        {
-            "each number was raised to a power; layers multiply matrices: weights @ weights": (
-                partial(_spreads, powers=lambda weights, k: weights**k)
-            ),
-            "the number of layers doubles from entry to entry; it should grow by one": partial(
-                _spreads, powers=lambda weights, k: torch.linalg.matrix_power(weights, 2 ** (k - 1))
-            ),
-            "every entry is for one layer: the product is not carried on": partial(
-                _spreads, powers=lambda weights, k: weights
-            ),
-        },
-    ),
-    Rung(
-        "there may be any number of words and layers, and any two rows may differ most: the "
-        "spread of "
-        "a column is its largest number less its smallest",
-        "weights = torch.randn(5, 5).softmax(-1)\nspreads(weights, 4)",
-    ),
-]
+SPREADS = rungs(
+    _spreads,
+    """
+there is one number for each depth; with one layer the product is the matrix itself, whose columns
+spread over 0.3, 0.1 and 0.4, from their smallest number to their largest; the largest of these is
+asked for
+    weights = torch.tensor([[0.8, 0.1, 0.1], [0.6, 0.1, 0.3], [0.5, 0.0, 0.5]])
+    spreads(weights, 1)
+  - it starts before the first layer: the first entry is for one layer
+    range(1, depth + 1) => range(depth)
+  - it starts with two layers: the first entry is for one
+    range(1, depth + 1) => range(2, depth + 2)
+  - the numbers within a row are compared; compare the rows, column by column
+    power.amax(0) - power.amin(0) => power.amax(1) - power.amin(1)
+  - the mean over the columns was taken; the largest difference was asked for
+    spread.amax() => spread.mean()
+  - the spreads of the columns were added up; the largest was asked for
+    spread.amax() => spread.sum()
+  - the smallest spread of a column was taken; the largest was asked for
+    spread.amax() => spread.amin()
+  - only the first column is looked at
+    spread.amax() => spread[0]
+  - the standard deviation was taken; the largest difference was asked for
+    power.amax(0) - power.amin(0) => power.std(0, correction=0)
+  - the standard deviation (with n - 1) was taken; the largest difference was asked for
+    power.amax(0) - power.amin(0) => power.std(0)
+  - each row is compared with the mean row; compare it with every other row
+    power.amax(0) - power.amin(0) => (power - power.mean(0)).abs()
+  - only neighbouring rows are compared; any two may differ most
+    power.amax(0) - power.amin(0) => (power[1:] - power[:-1]).abs()
+  - this is the length of the difference of two rows; its largest entry was asked for
+    power.amax(0) - power.amin(0) => torch.cdist(power, power)
+  - all numbers of the matrix are compared; compare within each column
+    power.amax(0) - power.amin(0) => power.amax() - power.amin()
+  - half the identity is in it, which is for the second question; here each layer is weights alone
+    matrix_power(weights, k) => matrix_power((weights + torch.eye(len(weights))) / 2, k)
+  - a softmax was taken of the product, whose rows sum to 1 already
+    matrix_power(weights, k) => matrix_power(weights, k).softmax(-1)
+layers multiply matrices, weights @ weights, and there is one number for each depth, from one layer
+on
+    weights = torch.tensor([[1.0, 0.0], [0.5, 0.5]])
+    spreads(weights, 3)
+  - each number was raised to a power; layers multiply matrices: weights @ weights
+    torch.linalg.matrix_power(weights, k) => weights**k
+  - the weights are multiplied by the number of layers; layers multiply matrices
+    torch.linalg.matrix_power(weights, k) => k * weights
+  - the number of layers doubles from entry to entry; it should grow by one
+    (weights, k) => (weights, 2 ** (k - 1))
+  - every entry is for one layer: the product is not carried on
+    torch.linalg.matrix_power(weights, k) => weights
+there may be any number of words and layers, and any two rows may differ most: the spread of a
+column is its largest number less its smallest
+    weights = torch.randn(5, 5).softmax(-1)
+    spreads(weights, 4)
+  - the first row is compared with the last; any two may differ most
+    power.amax(0) - power.amin(0) => (power[0] - power[-1]).abs()
+  - the first row is compared with the others; any two may differ most
+    power.amax(0) - power.amin(0) => (power - power[0]).abs()
+  - the sign of a difference is kept, so that only rows above the first one count
+    power.amax(0) - power.amin(0) => power - power[0]
+""",
+)
 
 
 @exercise

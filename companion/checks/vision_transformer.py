@@ -29,13 +29,16 @@ an image that is one patch: its pixels row by row
     patchify(torch.arange(4.0).view(1, 1, 2, 2), 2)
   - the pixels inside a patch come column by column; they come row by row
     (0, 2, 4, 1, 3, 5) => (0, 2, 4, 1, 5, 3)
+  - patch_size is taken for the number of patches in a row; it is the side of one
+    P = patch_size => P = width // patch_size
   - the patches are right, but their pixels stand along the axis of the patches:
   (B, patches, C P P) is asked for
     C * P * P) => C * P * P).transpose(1, 2)
 two patches side by side, without overlap: as many as the width holds whole ones; split the width
-into
-(which patch, which pixel)
+into (which patch, which pixel)
     patchify(torch.arange(8.0).view(1, 1, 2, 4), 2)
+  - height and width have changed places: images are (B, C, height, width)
+    C, height, width = images => C, width, height = images
   - the image is cut into strips of its memory: split height and width into (which patch, where
   inside) and bring the two 'which' together before flattening
     cut = cut.permute(0, 2, 4, 1, 3, 5) => cut = cut
@@ -54,6 +57,10 @@ three channels and one patch: all pixels of the first channel come first
   - the channels of a pixel stand together; all pixels of the first channel come first, as in the
   weights of a convolution
     (0, 2, 4, 1, 3, 5) => (0, 2, 4, 3, 5, 1)
+  - the channel stands between row and column inside; it comes before both
+    (0, 2, 4, 1, 3, 5) => (0, 2, 4, 3, 1, 5)
+  - the channels are in reverse order
+    cut = cut.permute => cut = cut.flip(1).permute
   - only the first channel is cut
     C * P * P) => C * P * P)[..., : P * P]
 several channels and several patches: a patch holds the pixels of all its channels
@@ -62,6 +69,8 @@ several channels and several patches: a patch holds the pixels of all its channe
     (0, 2, 4, 1, 3, 5) => (0, 1, 2, 4, 3, 5)
 several images: each keeps its patches
     patchify(torch.arange(32.0).view(2, 1, 4, 4), 2)
+  - all images have the patches of the first
+    cut = cut.permute => cut = cut[:1].expand_as(cut).permute
 patches of one pixel, and of three pixels in an image that is not square
     images = torch.arange(54.0).view(1, 1, 6, 9)
     patchify(images, 1), patchify(images, 3)
@@ -94,24 +103,34 @@ def _resized(positions, side):
 RESIZED_POSITIONS = rungs(
     _resized,
     """
-the same side: nothing changes, (1 + side * side, d) comes back as it was
-    resized_positions(torch.arange(10.0).view(5, 2), 2)
+the first row is the class token's vector: it has no place on the grid, and stays as it is
+    resized_positions(torch.arange(10.0).view(5, 2), 3)[:1]
   - the class token's vector is missing: the first row stays as it is
     return torch.cat([first, rest]) => return rest
   - the class token's vector stands at the end; it is the first row
     [first, rest] => [rest, first]
+  - the class token's vector is set to zero; it stays as it is
+    [first, rest] => [0 * first, rest]
+  - the class token gets the mean of the grid; its vector stays as it is
+    [first, rest] => [rest.mean(0, keepdim=True), rest]
+  - the last row is taken for the class token's; it is the first
+    first, rest = positions[:1], positions[1:] => first, rest = positions[-1:], positions[:-1]
+the same side: nothing changes, (1 + side * side, d) comes back as it was
+    resized_positions(torch.arange(10.0).view(5, 2), 2)
+  - the class token's vector is taken for the first place of the grid, too
+    first, rest = positions[:1], positions[1:] => first, rest = positions[:1], positions[:-1]
   - rows and columns of the new grid have changed places
     permute(1, 2, 0) => permute(2, 1, 0)
   - the entries of the vectors are mixed with the places on the way back: move d_model from the
   front to the last axis
     grid.permute(1, 2, 0).reshape => grid.reshape
-  - the class token's vector is set to zero; it stays as it is
-    [first, rest] => [0 * first, rest]
 a grid of one place: every place of the larger grid gets its vector
     resized_positions(torch.tensor([[9.0], [1.0]]), 2)
+  - the new places are filled with zeros; stretch the grid
+    F.interpolate(grid, size=(side, side), **how)[0] => F.pad(grid[0, :, :side, :side], MORE)
+    MORE => 2 * (0, max(side - n, 0))
 vectors of one entry, from 2 x 2 to a side of 3, which is 9 places behind the class token's:
-interpolate
-in both directions, bilinearly
+interpolate in both directions, bilinearly
     resized_positions(torch.tensor([[9.0], [0.0], [1.0], [10.0], [11.0]]), 3)
   - the rows are stretched as one line, the class token with them: it has no place on the grid, and
   the grid has two directions
@@ -121,6 +140,11 @@ in both directions, bilinearly
   - the corners of both grids are laid on each other (align_corners=True); the edges of the pictures
   are: align_corners=False
     "align_corners": False => "align_corners": True
+  - the list is filled up with its last vector; stretch the grid
+    return => rest = positions[1:][torch.arange(side**2).clamp(max=n * n - 1)]; return
+  - the grid is repeated like tiles; stretch it
+    F.interpolate(grid, size=(side, side), **how)[0] => grid[0].repeat(1, side, side)
+    grid.permute(1, 2, 0) => grid[:, :side, :side].permute(1, 2, 0)
   - that is bicubic; bilinear is asked for
     bilinear => bicubic
   - each new place takes the nearest old vector; blend them, bilinearly
@@ -193,6 +217,15 @@ one image that is one patch: the probability of its label before, less that afte
     logits.softmax(-1)[N, labels] => logits.softmax(-1).amax(-1)
   - the drop is divided by the probability before; the difference is asked for
     before - judge(model(other)) => 1 - judge(model(other)) / before
+  - softmax over the images; it runs over the labels, the last axis
+    softmax(-1) => softmax(0)
+  - the drops are scaled, so that the largest is 1; they are asked for as they are
+    torch.stack(drops, dim=1) => (d := torch.stack(drops, dim=1)) / d.abs().amax(1, keepdim=True)
+  - only the first pixel of a patch is blanked
+    r : r + P, c : c + P => r, c
+  - every pixel begins a patch of its own; the next one begins P pixels further
+    images.shape[2], P) => images.shape[2])
+    images.shape[3], P) => images.shape[3])
   - the patches are filled with 1, which is ink; 0 is paper
     P] = 0 => P] = 1
   - the patches are filled with the mean of the image; 0 is paper
@@ -215,6 +248,13 @@ two patches side by side: one of them is blank, never both
   - the patches overlap: each begins P pixels after the one before, not one pixel
     images.shape[3], P) => images.shape[3] // P)
     images.shape[2], P) => images.shape[2] // P)
+  - each drop is counted from the patch before; count from the images as they were
+    drops.append(before - judge(model(other))) => drops.append(before - judge(model(other))); DONE
+    DONE => before = judge(model(other))
+  - a whole row of patches is blanked at once
+    r : r + P, c : c + P => r : r + P
+  - the rows of patches run over the width; they run over the height
+    images.shape[2], P) => images.shape[3], P)
   - the axes have changed places: a row for each image, a column for each patch
     dim=1 => dim=0
 six patches: row by row, from the top left, in an image that is not square

@@ -338,6 +338,25 @@ class UnitLength(ByNorm):
         return self.gain * x / (x.norm(dim=-1, keepdim=True) + 1e-6)
 
 
+@wrong(norm, "the gain is added")
+class GainAdded(ByNorm):
+    def forward(self, x):
+        return self.gain + x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+
+
+@wrong(norm, "the gain is not used")
+class GainUnused(ByNorm):
+    def forward(self, x):
+        return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+
+
+@wrong(norm, "the gain goes into the norm")
+class GainInside(ByNorm):
+    def forward(self, x):
+        x = self.gain * x
+        return x / (x.square().mean(-1, keepdim=True) + 1e-6).sqrt()
+
+
 @wrong(norm, "the root is missing")
 class NoRoot(ByNorm):
     def forward(self, x):
@@ -1405,7 +1424,7 @@ def cuts_exchanged(model, prompts, length, end, temperature=1.0, top_k=None, top
     return with_lists(model, prompts, length, end, temperature, top_p, top_k)
 
 
-@wrong(sampler, "top-p changes what is drawn, too")
+@wrong(sampler, "top_p is handed on")
 def without_top_p(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
     return with_lists(model, prompts, length, end, temperature, top_k)
 
@@ -1497,3 +1516,86 @@ def the_models_cost(model, rows, truth):
 @wrong(judge, "has lost its sign")
 def absolute(model, rows, truth):
     return (truth - log_probs(model, rows).sum(1)).abs().mean()
+
+
+class ByGate(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        inner = 8 * d // 3
+        self.gate = nn.Linear(d, inner, bias=False)
+        self.up = nn.Linear(d, inner, bias=False)
+        self.down = nn.Linear(inner, d, bias=False)
+
+
+@wrong(gate, "`down` is not used")
+class StaysWide(ByGate):
+    def forward(self, x):
+        return F.silu(self.gate(x)) * self.up(x)
+
+
+@wrong(gate, "`gate` is not used")
+class WithoutGate(ByGate):
+    def forward(self, x):
+        return self.down(F.silu(self.up(x)))
+
+
+@wrong(gate, "the gate multiplies itself")
+class GateTwice(ByGate):
+    def forward(self, x):
+        return self.down(F.silu(self.gate(x)) * self.gate(x))
+
+
+@wrong(gate, "through tanh")
+class TanhGate(ByGate):
+    def forward(self, x):
+        return self.down(self.gate(x).tanh() * self.up(x))
+
+
+def cut_in_order(logits, temperature, top_k, top_p, descending=True):
+    p, order = (logits / temperature).softmax(-1).sort(-1, descending=descending)
+    if top_k is not None:
+        p = p * (torch.arange(p.shape[-1]) < top_k)
+        p = p / p.sum(-1, keepdim=True)
+    if top_p is not None:
+        p = p * (p.cumsum(-1) - p < top_p)
+        p = p / p.sum(-1, keepdim=True)
+    return p, order
+
+
+@wrong(probabilities, "in the order of probability")
+def left_in_order(logits, temperature=1.0, top_k=None, top_p=None):
+    return cut_in_order(logits, temperature, top_k, top_p)[0]
+
+
+@wrong(probabilities, "sorts once more")
+def gathered(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = cut_in_order(logits, temperature, top_k, top_p)
+    return p.gather(-1, order)
+
+
+@wrong(probabilities, "the least probable tokens are kept")
+def least_first(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = cut_in_order(logits, temperature, top_k, top_p, descending=False)
+    return torch.zeros_like(p).scatter(-1, order, p)
+
+
+@wrong(probabilities, "not used where there is a top-k")
+def one_cut_or_the_other(logits, temperature=1.0, top_k=None, top_p=None):
+    p, order = cut_in_order(logits, temperature, top_k, None if top_k else top_p)
+    return torch.zeros_like(p).scatter(-1, order, p)
+
+
+def each_sentence(model, rows, truth, score):
+    target = rows[:, 1:]
+    scores = score(model(rows[:, :-1])).gather(2, target.clamp(min=0)[..., None])[..., 0]
+    return truth - (scores * (target >= 0)).sum(1)
+
+
+@wrong(judge, "add up their logarithms")
+def sums_of_probabilities(model, rows, truth):
+    return each_sentence(model, rows, truth, lambda logits: logits.softmax(-1)).mean().item()
+
+
+@wrong(judge, "the difference is squared")
+def mean_square(model, rows, truth):
+    return each_sentence(model, rows, truth, lambda z: z.log_softmax(-1)).square().mean().item()

@@ -128,7 +128,7 @@ def not_negative(length, device):
     return -absolute_value(length, device)
 
 
-@wrong(three_back_bias, "as in ALiBi")
+@wrong(three_back_bias, "three places ahead")
 def three_ahead(length, device):
     return -(distance(length, device) + 3.0).abs().expand(4, -1, -1)
 
@@ -259,7 +259,7 @@ def width_of_four_for_ever(x, positions):
     return torch.stack(turned, dim=-1).flatten(1)
 
 
-@wrong(rotate, "each row is turned by its own position")
+@wrong(rotate, "all rows are turned by the first position")
 def by_the_first_position(x, positions):
     angle = positions[0] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
     a, b = x[:, 0::2], x[:, 1::2]

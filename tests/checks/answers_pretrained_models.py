@@ -80,10 +80,18 @@ def last_byte(data, name):
     return first, last - 1
 
 
-@wrong(place, "it raised UnicodeDecodeError")
+@wrong(place, "highest byte first")
 def highest_byte_first(data, name):
-    length = int.from_bytes(data[:8], "big")
-    return json.loads(data[8 : 8 + length])[name]["data_offsets"]
+    start = 8 + int.from_bytes(data[:8], "big")
+    first, last = json.loads(data[8:start])[name]["data_offsets"]
+    return start + first, start + last
+
+
+@wrong(place, "it raised UnicodeDecodeError")
+def length_in_four_bytes(data, name):
+    start = 4 + int.from_bytes(data[:4], "little")
+    first, last = json.loads(data[4:start])[name]["data_offsets"]
+    return start + first, start + last
 
 
 @wrong(place, "it raised JSONDecodeError")

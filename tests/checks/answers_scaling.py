@@ -346,7 +346,7 @@ def the_highest_of_them(sizes, losses, floors):
     return choose(sizes, losses, sorted(floors), pick=lambda found: found[-1])
 
 
-@wrong(fit_power_law, "the highest floor")
+@wrong(fit_power_law, "the largest error")
 def the_worst_of_them(sizes, losses, floors):
     return choose(sizes, losses, floors, pick=max)
 

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from companion.checks.self_attention import attention, broken_layers, masked_attention
-from companion.nn import scaled_dot_product_attention
+from companion.nn import causal_mask, scaled_dot_product_attention
 from tests.checks.answers import right, wrong
 
 # 1. The four steps in NumPy
@@ -124,6 +124,38 @@ def hard_choice(query, key, value):
 @wrong(attention, "the weights of a query sum to 1")
 def forgot_the_sum(query, key, value):
     return np.exp(query @ key.T / np.sqrt(query.shape[-1])) @ value
+
+
+@wrong(attention, "are not divided by their sum")
+def forgot_the_sum_of_small_powers(query, key, value):
+    scores = query @ key.T / np.sqrt(query.shape[-1])
+    weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return weights @ value, weights
+
+
+@wrong(attention, "are divided by the sum of the whole matrix")
+def one_sum_for_all(query, key, value):
+    scores = query @ key.T / np.sqrt(query.shape[-1])
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum() @ value
+
+
+@wrong(attention, "the scores themselves are the weights")
+def forgot_the_softmax(query, key, value):
+    return query @ key.T / np.sqrt(query.shape[-1]) @ value
+
+
+@wrong(attention, "these are powers of 2")
+def powers_of_2(query, key, value):
+    powers = 2 ** (query @ key.T / np.sqrt(query.shape[-1]))
+    return powers / powers.sum(axis=-1, keepdims=True) @ value
+
+
+@wrong(attention, "as in a cosine")
+def cosines(query, key, value):
+    query = query / np.sqrt((query**2).sum(axis=1, keepdims=True))
+    key = key / np.sqrt((key**2).sum(axis=1, keepdims=True))
+    return softmax(query @ key.T / np.sqrt(query.shape[1])) @ value
 
 
 @wrong(attention, "without an exponential")
@@ -283,6 +315,16 @@ def nan_to_num_of_added_scores(query, key, value, mask):
 def infinity_times_mask(query, key, value, mask):
     scores = query @ key.T / math.sqrt(key.shape[-1]) + ~mask * -torch.inf
     return scores.softmax(dim=-1) @ value
+
+
+@wrong(masked_attention, "added to the scores as 0 and 1")
+def mask_added(query, key, value, mask):
+    return (query @ key.T / math.sqrt(key.shape[-1]) + mask).softmax(dim=-1) @ value
+
+
+@wrong(masked_attention, "a causal mask is laid over")
+def causal_too(query, key, value, mask):
+    return level_then_empty(query, key, value, mask & torch.ones_like(mask).tril())
 
 
 @wrong(masked_attention, "the mask is transposed")
@@ -458,6 +500,15 @@ def by_its_properties(attention):
     assert abs(output.item() - math.e / (1 + math.e)) < 1e-5  # the score is 2 / sqrt(4)
     _, weights = attention(query, key, value, torch.tensor([[True, False]]))
     assert weights.tolist() == [[1, 0]]
+
+
+@wrong(broken_layers, "each query has one weight of 1")
+def scores_in_the_thousands(attention):
+    torch.manual_seed(0)
+    query, key, value = 1000 * torch.randn(5, 4), torch.randn(5, 4), torch.randn(5, 4)
+    scores = (query @ key.T / 2).masked_fill(~causal_mask(5), -torch.inf)
+    output, _ = attention(query, key, value, causal_mask(5))
+    assert torch.allclose(output, scores.softmax(-1) @ value, atol=1e-3)
 
 
 @wrong(broken_layers, "lets these pass: no scaling; scaling by d_k; ")

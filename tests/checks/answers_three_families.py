@@ -423,7 +423,7 @@ def nobody_is_replaced(ids, chosen, fate, others, mask_id, pad_id):
     return torch.where(chosen & (fate < 0.8), mask_id, ids), torch.where(chosen, ids, pad_id)
 
 
-@wrong(hide, "from 0.9 on stays; it should be replaced")
+@wrong(hide, "it is the other way round")
 def stay_above(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, others, ids))
     return torch.where(chosen, hidden, ids), torch.where(chosen, ids, pad_id)

@@ -211,7 +211,7 @@ class NothingAdded(ReZero):
         return self.tap * self.sub_layer(x)
 
 
-@wrong(tap, "nothing is left of x")
+@wrong(tap, "the tap multiplies the sum")
 class TapOnTheSum(ReZero):
     def forward(self, x):
         return self.tap * (x + self.sub_layer(x))
@@ -227,7 +227,7 @@ class PlainTensor(nn.Module):
         return x + self.tap * self.sub_layer(x)
 
 
-@wrong(tap, "one number for the tap")
+@wrong(tap, "one number is enough")
 class TapForEachEntry(ReZero):
     def __init__(self, sub_layer):
         super().__init__(sub_layer)
@@ -250,13 +250,13 @@ class TapAtTheEntrance(ReZero):
         return x + self.sub_layer(self.tap * x)
 
 
-@wrong(tap, "a gradient reaches its parameters")
+@wrong(tap, "so that it never learns")
 class TapOnWhatIsDetached(ReZero):
     def forward(self, x):
         return x + self.tap * self.sub_layer(x).detach()
 
 
-@wrong(tap, "and starts at 0")
+@wrong(tap, "the tap starts at 0")
 class SmallTap(ReZero):
     def __init__(self, sub_layer):
         super().__init__(sub_layer)
@@ -281,13 +281,13 @@ class ClosedForEver(ReZero):
         return x + 0.0 * self.tap * self.sub_layer(x)
 
 
-@wrong(tap, "a gradient reaches the tap")
+@wrong(tap, "gradient reaches the tap")
 class TapAsNumber(ReZero):
     def forward(self, x):
         return x + self.tap.item() * self.sub_layer(x)
 
 
-@wrong(tap, "a gradient reaches the tap")
+@wrong(tap, "gradient reaches the tap")
 class WithoutGradients(ReZero):
     @torch.no_grad()
     def forward(self, x):
