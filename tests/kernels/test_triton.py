@@ -111,7 +111,7 @@ def test_the_kernels_compile_for_a_hopper_gpu(compiled, dtype, width, block_size
     assert len(kernels) == 3
     for used in kernels:
         assert used["shared"] <= 227 * 1024  # all that a program has on an H200
-        # Bytes of registers that are kept in memory: torch 2.15's Triton spills eight in one kernel.
+        # Bytes of registers kept in memory: the Triton of torch 2.15 spills eight in one kernel.
         assert used["stack"] <= 32, used
         assert used["copies"], used
         # which multiplies at least 64 rows: larger tiles than wide heads leave room for
