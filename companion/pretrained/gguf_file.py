@@ -28,10 +28,8 @@ class GGUFFile:
     """
 
     def __init__(self, path: Path) -> None:
-        from gguf import GGUFReader
-
         try:
-            reader = GGUFReader(path)
+            reader = _reader(path)
             values = {name: entry.contents() for name, entry in reader.fields.items()}
         except (ValueError, IndexError, KeyError, OSError) as error:
             raise ValueError(
@@ -55,6 +53,22 @@ class GGUFFile:
 
         entry = self._tensors[name]
         return torch.from_numpy(np.array(dequantize(entry.data, entry.tensor_type)))
+
+
+def _reader(path: Path):
+    """A `gguf.GGUFReader`, on a plain array: a memmap is slow to cut into a tokenizer's words."""
+    from gguf import GGUFReader
+
+    class Reader(GGUFReader):
+        @property
+        def data(self) -> np.ndarray:
+            return self._data
+
+        @data.setter
+        def data(self, mapped: np.memmap) -> None:
+            self._data = np.asarray(mapped)  # still mapped, and no memmap
+
+    return Reader(path)
 
 
 def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from companion.pretrained import bert, gguf_file, gpt2, llama, vit
 from companion.pretrained.family import Family, Settings
@@ -69,7 +70,7 @@ def load(
         config = family.configuration(settings, stored)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
-    with torch.device("meta"):
+    with torch.device("meta"), _Unfilled():
         model = family.model(config)
 
     places = {name: family.place(name) for name, _ in model.named_parameters()}
@@ -88,6 +89,15 @@ def load(
     state = {name: parameters[parameter] for name, parameter in every_name}  # tied stay tied
     model.load_state_dict(state, assign=True)
     return model.eval()
+
+
+class _Unfilled(TorchFunctionMode):
+    """Weights are not drawn: on the meta device that does nothing, but imports torch's compiler."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if function in (torch.Tensor.normal_, nn.init.normal_):
+            return args[0] if args else kwargs["tensor"]
+        return function(*args, **(kwargs or {}))
 
 
 class Opened(NamedTuple):

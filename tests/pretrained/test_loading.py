@@ -1,6 +1,8 @@
 """Models of transformers, saved and loaded here: the same logits, and nothing unaccounted for."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -47,6 +49,16 @@ def test_the_same_logits(name, saved):
         expected = expected[:, 0]
     close = CLOSE.get(family, {"rtol": 1e-9, "atol": 1e-9})
     torch.testing.assert_close(ours(x), expected, **close, check_dtype=False)
+
+
+def test_loading_imports_no_compiler(saved):
+    """Two seconds of every chapter that loads a model."""
+    _, folder = saved("llama")
+    code = "import sys; from companion.pretrained import load; load(sys.argv[1]);"
+    code += "print('torch._dynamo' in sys.modules)"
+    command = [sys.executable, "-c", code, folder]
+    found = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"
 
 
 def test_bert_takes_its_padding_from_the_folder(saved):
