@@ -443,7 +443,7 @@ DECODER = [
         "what its sub-layer has read, x comes out again",
         _only("", x="torch.tensor([[[1.0, -1.0, 1.0, -1.0]]])"),
         {
-            "nothing is added: each sub-layer's result is added to what it has read, in all three": (
+            "nothing is added: each sub-layer's result is added to what it has read": (
                 partial(_Decoder, forward=partial(_decoding, add=0))
             ),
         },
