@@ -1,7 +1,7 @@
 """Checks for the exercises of book/after_pretraining.ipynb."""
 
 from itertools import pairwise
-from math import comb
+from math import comb, perm
 
 import torch
 import torch.nn.functional as F
@@ -51,32 +51,41 @@ def _first_k(right, tries, k):
 
 PASS_AT_K = [
     Rung(
-        "with one try it is the share that is right",
-        "right, tries, k = 1, 4, 1\npass_at_k(right, tries, k)",
+        "three right among ten, three picked: 35 of the 120 picks hold no right answer",
+        "right, tries, k = 3, 10, 3\npass_at_k(right, tries, k)",
         {
             "this is the share of picks in which all tries fail; subtract it from 1": _missed,
-            "one right answer somewhere is not enough: it must be among the k that are picked": (
-                _first_k
+            "the share of picks in which all k are right is subtracted from 1; it is that in which "
+            "none is, of tries - right answers": lambda right, tries, k: (
+                1 - _all_right(right, tries, k)
             ),
-        },
-    ),
-    Rung(
-        "a pick of two of the four holds the right one half the time",
-        "right, tries, k = 1, 4, 2\npass_at_k(right, tries, k)",
-        {
+            "one right answer somewhere is not enough: it must be among the k that are picked (or "
+            "// has made 0 of the share that fails)": _first_k,
             "answers are picked without putting them back; 1 - (1 - right / tries) ** k puts each "
             "back, and is too low": _drawn_with_return,
             "this is the share of picks in which all k are right; one is enough": _all_right,
             "k is not used; more tries pass more often": _only_the_first,
-        },
-    ),
-    Rung(
-        "two right among five, three picked: of the ten picks only one holds no right answer",
-        "right, tries, k = 2, 5, 3\npass_at_k(right, tries, k)",
-        {
             "k times the share counts picks with two right answers twice": _grows_evenly,
             "k times the share, cut at 1, is too high: picks with two right answers count twice": (
                 _never_above_one
+            ),
+            "exactly one passes here; two or three that pass are good, too": (
+                lambda right, tries, k: right * comb(tries - right, k - 1) / comb(tries, k)
+            ),
+            "one pick too few is counted: k are picked": (
+                lambda right, tries, k: _pass_at_k(right, tries, k - 1)
+            ),
+            "one pick too many is counted: k are picked": (
+                lambda right, tries, k: _pass_at_k(right, tries, k + 1)
+            ),
+            "picks are counted in order here and without an order there; both in the same way": (
+                lambda right, tries, k: 1 - perm(tries - right, k) / comb(tries, k)
+            ),
+            "picks are counted without an order here and in order there; both in the same way": (
+                lambda right, tries, k: 1 - comb(tries - right, k) / perm(tries, k)
+            ),
+            "it is in percent; a number from 0 to 1 is asked for": (
+                lambda right, tries, k: 100 * _pass_at_k(right, tries, k)
             ),
         },
     ),
@@ -149,6 +158,17 @@ ANSWER_LOSS = [
             ),
             "this is the sum; the mean over the tokens of the answers is asked for": (
                 lambda logits, ids, prompt: _answer_loss(logits, ids, prompt, reduction="sum")
+            ),
+            "the shift goes the wrong way: logits[:, t] is about the token after ids[:, t]": (
+                lambda logits, ids, prompt: F.cross_entropy(
+                    logits[:, prompt:].flatten(0, 1), ids[:, prompt - 1 : -1].flatten()
+                )
+            ),
+            "probabilities were given to the cross-entropy, which takes logits": (
+                lambda logits, ids, prompt: _answer_loss(logits.softmax(-1), ids, prompt)
+            ),
+            "the last token of the answer is left out; it belongs to the answer": (
+                lambda logits, ids, prompt: _answer_loss(logits[:, :-1], ids[:, :-1], prompt)
             ),
             "the first token of the answer is left out; the prompt's last logits are about it": (
                 lambda logits, ids, prompt: _answer_loss(logits, ids, prompt, first=prompt + 1)
@@ -226,10 +246,16 @@ def _of_the_others(rewards):
     return _advantages(rewards) * rewards.shape[1] / (rewards.shape[1] - 1)
 
 
+BASELINES = {
+    "sum": torch.sum,
+    "median": lambda r, dim, keepdim: r.median(dim, keepdim=keepdim).values,
+    "best": torch.amax,
+    "worst": torch.amin,
+}
 ADVANTAGES = [
     Rung(
         "one group: each reward minus the mean of the group",
-        "rewards = torch.tensor([[1.0, 0.0, 0.0, 1.0, 1.0]])\nadvantages(rewards)",
+        "rewards = torch.tensor([[3.0, 1.0, 2.0, 2.0, 7.0]])\nadvantages(rewards)",
         {
             "the rewards come back as they are; no baseline is subtracted": lambda r: r.clone(),
             "the sign is turned round: better than the mean is above 0": lambda r: -_advantages(r),
@@ -241,6 +267,17 @@ ADVANTAGES = [
                 lambda r: _divided(r, 0)
             ),
             "the mean is over the groups; take it within each": _of_the_column,
+            **{
+                f"the {name} of the group is subtracted, not its mean": (
+                    lambda r, of=of: r - of(r, 1, keepdim=True)
+                )
+                for name, of in BASELINES.items()
+            },
+            "it is divided by the mean; subtract it": lambda r: r / r.mean(1, keepdim=True),
+            "the sign is lost: worse than the mean is below 0": lambda r: _advantages(r).abs(),
+            "what is worse than the mean is set to 0; it is below 0": (
+                lambda r: _advantages(r).clamp(min=0)
+            ),
         },
     ),
     Rung(
@@ -346,6 +383,11 @@ DPO_LOSS = [
                     -F.logsigmoid(beta * (won - won_start)).mean()
                 )
             ),
+            "log-probabilities are divided; their difference is the logarithm of the ratio": (
+                lambda won, lost, won_start, lost_start, beta: (
+                    -F.logsigmoid(beta * (won / won_start - lost / lost_start)).mean()
+                )
+            ),
         },
     ),
     Rung(
@@ -376,7 +418,8 @@ DPO_LOSS = [
         },
     ),
     Rung(
-        "far out of order: the loss is large and finite, where log(sigmoid(x)) is not",
+        "far out of order, by 400: the loss is 400, where log(sigmoid(x)) is infinite, and a clamp "
+        "or a small number added would cut it off",
         "zero = torch.zeros(1)\ndpo_loss(torch.tensor([-400.0]), zero, zero, zero, 1.0)",
     ),
     Rung(
@@ -444,6 +487,7 @@ def rejection_round(answer) -> str:
         )
     passed = [written for prompt, written in seen if _passing(prompt, written)]
     if end[4, 1] < 0.3 or end[3, 0] < 0.3:
+        _check_training(answer, model, prompts, setting, given)
         raise Mistake(
             "what passed has hardly become more probable: were the answers that failed thrown "
             "away? And was the copy trained for all the epochs?",
@@ -497,6 +541,42 @@ def _check_draws(seen, prompts, tries, length, given) -> None:
                 "all answers to a prompt are the same: draw each from the model's probabilities",
                 f"{given}\njudge({prompt}, {list(*answers)}), again and again",
             )
+
+
+def _check_training(answer, model, prompts, setting, given) -> None:
+    """A judge whom only the answer 1, 2, 0 pleases: what is learned of it, and how fast?"""
+    setting |= {"tries": 2000}
+    given = "judge: only the answer [1, 2, 0] passes, of 2000 for each prompt"
+
+    def learned(judge=lambda _, written: _listed(written) == [1, 2, 0], **changed):
+        torch.default_generator.manual_seed(0)
+        trained = call(answer, model=model, prompts=prompts, judge=judge, **(setting | changed))
+        return trained.next.detach()
+
+    change = learned() - model.next.detach()
+    shown = "\n".join(
+        [given, *(f"logits after {i}: {_rounded(row)}" for i, row in enumerate(change))]
+    )
+    if min(change[1, 1], change[2, 2], change[0, 0]) > 0.01:
+        raise Mistake(
+            "the model learns to say again what it has just read: the targets are not shifted, "
+            "logits[:, t] is about the token after ids[:, t]",
+            shown,
+        )
+    for name, other in {"rate": 0.2, "epochs": 1}.items():
+        if torch.equal(change, learned(**{name: other}) - model.next.detach()):
+            raise Mistake(
+                f"`{name}` makes no difference: {name}={setting[name]} and {name}={other} give "
+                "the same model",
+                given,
+            )
+    step = (learned(epochs=1) - model.next.detach()).abs().max()
+    if not 0.9 < step / setting["rate"] < 50:
+        raise Mistake(
+            "these are not the steps of Adam: its first one moves a parameter by the rate, "
+            f"{setting['rate']}, however long the gradient is",
+            f"{given}, epochs=1\nthe largest change of a parameter: {step:.4f}",
+        )
 
 
 def _check_prompt_is_given(start, end, given) -> None:

@@ -43,6 +43,10 @@ bias for each distance, also where there is only one
     (gate / (1 - gate)).log() => gate.atanh()
   - the logarithm is that of base 10; the sigmoid is made of exp, so its inverse has the natural one
     .log() => .log10()
+  - the logarithm is that of base 2; the sigmoid is made of exp, so its inverse has the natural one
+    .log() => .log2()
+  - only what the gate lets go is in the logarithm; the odds are gate / (1 - gate)
+    (gate / (1 - gate)).log() => -(1 - gate).log()
 three words: the gate is multiplied three times, so it is the third root of the share
     forget_bias(torch.tensor([3.0]), 0.125)
   - the distance is left out: this bias keeps the share for a single word
@@ -60,6 +64,9 @@ three words: the gate is multiplied three times, so it is the third root of the 
   - the bias of one word is divided by the distance; it is the gate that is shared out, as a root
     kept ** (1 / distances) => kept ** (1 / distances.clamp(1, 1))
     .log() => .log() / distances
+  - the bias of one word is multiplied by the distance; it is the gate that is a root
+    kept ** (1 / distances) => kept ** (1 / distances.clamp(1, 1))
+    .log() => .log() * distances
 several distances: each has its own bias, in their order and shape
     forget_bias(torch.tensor([1.0, 100.0, 10.0]), 0.5)
 another share than a half, and distances up to 127
@@ -98,6 +105,8 @@ a kernel of one word: `conv` wants (B, d, n), and the result is (B, n, d) again
     conv(F.pad(x.mT, sides)).mT => conv(F.pad(x.mT, sides)).reshape(x.shape)
   - the padding is always 1; it is (k - 1) / 2
     conv.kernel_size[0] => 3
+  - x is added to what the layer gives; only the layer was asked for
+    conv(F.pad(x.mT, sides)).mT => x + conv(F.pad(x.mT, sides)).mT
 a kernel of three words: the word, one to its left and one to its right; beyond the ends of the
 sentence there are zeros to read, and every word gets a result, the first and the last, too
     conv = torch.nn.Conv1d(1, 1, 3, bias=False)
@@ -195,6 +204,8 @@ two numbers: the second state is w_2 times the first, plus x_2
     return x => return x.flip(0)
   - no word hears of the one before
     while distance => while distance + 99
+  - the last round is missing: go on until the distance reaches n
+    while distance < n => while 2 * distance < n
 four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and w_4 in turn, and
 reaches every later place, without one between left out
     scan(torch.tensor([7.0, 2.0, 3.0, 5.0]), torch.tensor([1.0, 0.0, 0.0, 0.0]))

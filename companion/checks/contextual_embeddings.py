@@ -26,10 +26,16 @@ VECTORS_AT = rungs(
     _vectors_at,
     """
 two sentences, read at the same place, which `positions` says: one vector of each
-    hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
+    hidden = torch.arange(20.0).reshape(2, 5, 2) ** 2
     vectors_at(hidden, torch.tensor([1, 1]))
   - positions are counted from 0; here they are counted from 1
     positions] => positions - 1]
+  - that is the word behind the one that was asked for
+    positions] => (positions + 1) % hidden.shape[1]]
+  - that is the last word of every sentence; `positions` says which one is asked for
+    positions] => -1]
+  - positions are counted from the end; they count from the beginning
+    positions] => -1 - positions]
   - the words of a sentence are averaged; only one of them was asked for
     hidden[sentences, positions] => hidden.mean(1)
   - every sentence gives a vector for every position: (B, B, d); pair the positions with the
@@ -49,8 +55,10 @@ one sentence: a matrix of one row, the vector at the place that `positions` says
   - the axis of the sentences is lost: the result is (B, d), for one sentence, too
     positions] => positions][0]
 two sentences, read at different places
-    hidden = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]])
+    hidden = torch.arange(12.0).reshape(2, 3, 2)
     vectors_at(hidden, torch.tensor([1, 0]))
+  - the positions are sorted; each belongs to its sentence
+    positions] => positions.sort().values]
   - all sentences are read at the position of the first one
     hidden[sentences, positions] => hidden[:, positions[0]]
 seven sentences of four words with five numbers each: each vector is of its own sentence, at its own
@@ -93,6 +101,10 @@ known vectors at 2 and at 6: a new one has the sense of the nearer
     argmin(dim=1) => argmin(dim=0)
   - every new vector got the same sense, the more frequent one
     distance.argmin(dim=1) => senses.mode().values.repeat(len(new))
+  - the lengths of the vectors are compared; the distance is the length of their difference
+    (new[:, None] - means).norm(dim=-1) => (new.norm(dim=1)[:, None] - means.norm(dim=1)).abs()
+  - the differences are added up with their signs; they are squared first
+    .norm(dim=-1) => .sum(-1)
 a single new vector: the result has one entry, (1,)
     known, senses = torch.tensor([[2.0], [6.0]]), torch.tensor([0, 1])
     nearer_mean(known, senses, torch.tensor([[5.0]]))
@@ -114,6 +126,10 @@ of several known vectors of a sense it is the mean that counts
     .mean(0) => .sum(0) / len(known)
   - the median was taken in each place; the mean was asked for
     .mean(0) => .median(0).values
+  - the first known vector of each sense stands for all of them; their mean was asked for
+    .mean(0) => [0]
+  - the first half of the known vectors is taken for sense 0; `senses` says which are
+    known[senses == sense] => (known[: len(known) // 2], known[len(known) // 2 :])[sense]
   - the sense of the nearest single vector was taken; the means are to be compared
     distance.argmin(dim=1) => senses[(new[:, None] - known).norm(dim=-1).argmin(1)]
   - the mean of all vectors is the border; the border lies between the two means
@@ -156,6 +172,12 @@ three vectors in one direction: the cosine of each pair is 1, however long they 
 mean
 over all pairs, one number: each pair counts once, or every pair twice and their number, too
     self_similarity(torch.tensor([[3.0, 4.0], [6.0, 8.0], [1.5, 2.0]]))
+  - the vectors are not scaled to length 1, as the 1 that is taken off for each supposes
+    F.normalize(vectors, dim=1) => vectors
+  - the columns are scaled to length 1, not the rows; an occurrence is a row
+    dim=1 => dim=0
+  - the vectors are divided by the sum of their entries; a length is the root of the squares' sum
+    dim=1 => p=1, dim=1
   - these are dot products: the vectors are not scaled to length 1
     F.normalize(vectors, dim=1) => vectors
     (cosines.sum() - n) => (cosines.sum() - cosines.trace())
@@ -185,6 +207,8 @@ two opposite vectors: a cosine may be negative
     self_similarity(torch.tensor([[1.0, 2.0], [-2.0, -4.0]]))
   - the sign of the cosines is lost
     unit @ unit.T => (unit @ unit.T).abs()
+  - the cosines are squared; their mean was asked for as they are
+    unit @ unit.T => (unit @ unit.T) ** 2
 three occurrences are three pairs: all of them count, and equally
     self_similarity(torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]]))
   - only occurrences that follow each other are compared

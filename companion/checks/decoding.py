@@ -79,6 +79,10 @@ def _greedy(model, source_ids, max_len):
 GREEDY = rungs(
     _greedy,
     """
+every row of the result begins with bos_id
+    greedy(model, long[:1], 2)[:, 0]
+nothing is drawn: a source that stands there thirty times gets thirty times the same words
+    len(greedy(model, long[:1].repeat(30, 1), 2).unique(dim=0))
 the first word after [BOS] is the most probable one
     greedy(model, long[:1], 2)
   - the least probable word is chosen
@@ -296,11 +300,16 @@ def _draw(logits, temperature, top_p, number):
 DRAW = rungs(
     _draw,
     """
+the number is the only chance: the same number gives the same word each time
+    logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    len({int(draw(logits, 1.0, 1.0, 0.0)) for time in range(30)})
 number = 0 picks the most probable word
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
     draw(logits, 1.0, 1.0, 0.0)
   - the words are lined up from the least probable on; the most probable one comes first
     p = p / p.sum() => p, words = (p / p.sum()).flip(0), words.flip(0)
+  - one word too far: count only the ends that the number has passed, not that of its own stretch
+    int((p.cumsum(0) <= number).sum()) => int((p.cumsum(0) <= number).sum()) + 1
 the id is an int; of a tensor, `.item()` makes one
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
     isinstance(draw(logits, 1.0, 1.0, 0.0), (int, np.integer))
@@ -325,7 +334,11 @@ the temperature divides the logits: below 1 it sharpens, above 1 it flattens
     / temperature => * temperature
   - the temperature is not used
      / temperature =>
-top_p keeps the fewest words that reach it together, here 0.8, rescaled to sum to 1
+top_p keeps the fewest words that reach it together, here the first three of five for 0.8
+    logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
+    draw(logits, 1.0, 0.8, 0.95)
+what top_p keeps is rescaled to sum to 1 before the number is used: here 0.4, 0.3 and 0.2 are
+divided by 0.9, and the first word's stretch goes to 0.44
     logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
     [draw(logits, 1.0, 0.8, number) for number in (0.1, 0.42, 0.5, 0.73, 0.76, 0.95)]
   - top_p is not used
@@ -540,6 +553,9 @@ the caches come back with the new key and value at their end
   - the new key and value stand in front; a later token comes behind
     [keys, key[None]] => [key[None], keys]
     [values, value[None]] => [value[None], values]
+  - the newest token's place is taken by the new one; the old ones stay in the cache
+    [keys, key[None]] => [keys[:-1], key[None]]
+    [values, value[None]] => [values[:-1], value[None]]
 a query of zeros: all scores are 0, and the softmax, exp of each over the sum of all exp, gives all
 keys the same weight, the token's own among them
     x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
@@ -556,6 +572,8 @@ the weights are a softmax of query times key; with d_k = 1 there is nothing to s
     cached(x, 0.5 * W, W, 5 * W, keys, values)[0]
   - all values count alike; the weights are a softmax of the scores
     / W_k => * 0 / W_k
+  - there is no softmax: the scores themselves are the weights
+    scores.softmax(-1) => scores
   - the scores are divided by the square root of the number of keys; d_k is their width
     W_k.shape[1] => len(keys)
 the scores are divided by the square root of d_k
@@ -567,6 +585,8 @@ the scores are divided by the square root of d_k
      ** 0.5 =>
   - the scores are divided by the square root of the width of x; a key is d_k wide
     W_k.shape[1] => len(x)
+  - the scores are divided by the square root of the width of a value; a key is d_k wide
+    W_k.shape[1] => W_v.shape[1]
 d, d_k and d_v all differ, and there are seven tokens in the cache
     x, W_q, W_k, W_v = (torch.randn(size) for size in ((5,), (5, 3), (5, 3), (5, 2)))
     cached(x, W_q, W_k, W_v, torch.randn(7, 3), torch.randn(7, 2))

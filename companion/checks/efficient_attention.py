@@ -49,6 +49,10 @@ sum and the blend, in this order
     (m1 - m).exp(), (m2 - m).exp() => (m1 > m2).float(), (m2 > m1).float()
   - where the maxima are equal, one part is lost
     (m2 - m).exp() => (m2 > m1).float()
+  - only the part with the larger maximum is kept; the other counts, too
+    (m1 - m).exp(), (m2 - m).exp() => (m1 >= m2).float(), (m2 > m1).float()
+  - the blends are multiplied by the sums; a blend is not divided yet
+    b1, b2 = a1, a2 => b1, b2 = a1 * total_1, a2 * total_2
 the second maximum is larger by log 2: what belongs to the first part counts half
     one = torch.tensor([[1.0]])
     merge(0 * one, 6 * one, 10 * one, (2 * one).log(), one, 3 * one)
@@ -62,6 +66,12 @@ the second maximum is larger by log 2: what belongs to the first part counts hal
     a1 + total_2 * a2 => 1 + total_2
   - the smaller maximum is the common one; take the larger, so that no factor exceeds 1
     torch.maximum => torch.minimum
+  - the first part's maximum is taken for both; it is the larger one that is common
+    torch.maximum(m1, m2) => m1
+  - the factors have the base 2; the sums are of powers of e
+    (m1 - m).exp(), (m2 - m).exp() => (m1 - m).exp2(), (m2 - m).exp2()
+  - there is no exp: a factor is exp(own maximum - common maximum)
+    (m1 - m).exp(), (m2 - m).exp() => m1 - m, m2 - m
   - the factors have changed places: each part has exp of its own maximum less the common one
     (m1 - m).exp(), (m2 - m).exp() => (m2 - m).exp(), (m1 - m).exp()
 the first maximum is larger by log 2: now it is the second part that counts half
@@ -178,6 +188,16 @@ the average
     grad_weights - average => grad_weights - grad_weights.mean()
   - the average is not weighted by the gradient: it is grad_output · output, one number
     output @ grad_output => output.sum()
+  - the gradient of a key is made of keys; a score is query times key, so it is made of the query
+    grad_scores[:, None] * query => grad_scores[:, None] * key[rows]
+  - the gradient of the query is made of the query; a score is query times key, so keys make it
+    grad_query += grad_scores @ key[rows] => grad_query += grad_scores.sum() * query
+  - the average is added; a key's gradient is what its value is better than the average
+    grad_weights - average => grad_weights + average
+  - a value collects the values; it should collect grad_output
+    weights[:, None] * grad_output => weights[:, None] * value[rows]
+  - the sign of the gradient of the query is turned round
+    grad_query += => grad_query -=
   - the sign of the gradients of query and key is turned round
     (grad_weights - average) => (average - grad_weights)
 d_k = 4: scores are divided by the square root of d_k, on the way there and on the way back
@@ -194,6 +214,10 @@ d_k = 4: scores are divided by the square root of d_k, on the way there and on t
     grad_query += grad_scores @ key[rows] => grad_query += grad_scores @ key[rows] * root
   - the gradients are divided by d_k; once on the way back is enough
     average) / root => average) / root**2
+  - the gradient of the query is divided by the root twice
+    grad_query += grad_scores @ key[rows] => grad_query += grad_scores @ key[rows] / root
+  - the scores are divided by d_k, on the way there and back; it is the square root
+    len(query) ** 0.5 => len(query)
 several blocks: the weights are those of the whole row, of which log_sum_exp knows, and what each
 block adds to the query's gradient is added up, not averaged
     query, key, value, output, log_sum_exp, grad_output = read_row(6, 4, 2)
@@ -259,8 +283,10 @@ a window of 1: every query sees its own key and no other
     back < window => back < window - 1
   - what should be forgotten is seen, and the window is not
     back < window => back >= window
-windows of 2 and 3
+windows of 2 and 3: the window goes along with the query
     window_mask(4, 4, 2), window_mask(5, 5, 3)
+  - the text is cut into blocks; every query has a window of its own
+    (back < window) => (query // window == key // window)
 it is made of True and False
     np.asarray(window_mask(3, 3, 2)).dtype == bool
   - it is made of numbers; a mask is boolean
@@ -270,6 +296,18 @@ one new query behind four cached keys: the last query is at the place of the las
   - the first query is aligned with the first key; with a cache, the last query belongs to the last
   key
     torch.arange(S - T, S) => torch.arange(T)
+  - the queries stand one place too late: the last one belongs to the last key, S - 1
+    torch.arange(S - T, S) => torch.arange(S - T + 1, S + 1)
+  - the queries stand one place too early: the last one belongs to the last key, S - 1
+    torch.arange(S - T, S) => torch.arange(S - T - 1, S - 1)
+  - it looks at the keys to come; the window goes back
+    (back >= 0) & (back < window) => (back <= 0) & (back > -window)
+  - the window reaches half to each side; it goes back only
+    (back >= 0) & (back < window) => back.abs() <= window // 2
+  - one of the two ends of the window is enough here; a key must lie within both
+    & (back < window) => | (back < window)
+  - it is made of 0 and minus infinity; True and False were asked for
+    return (back >= 0) & (back < window) => return ((back >= 0) & (back < window)).float().log()
 two new queries behind four cached keys
     window_mask(2, 6, 3)
 """,
@@ -334,7 +372,7 @@ as many tokens as the window has room for: all of them come back
     in_order(held[-1])
   - one token too few is held: the new one counts
     > self.window => > max(1, self.window - 1)
-two tokens more: the oldest make room for them
+two tokens more: the oldest key and the oldest value make room, and each key still has its own value
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 6.0)]
     in_order(held[-1])
@@ -432,6 +470,8 @@ one head: scores are divided by the square root of d_k, then a softmax over the 
      / query.shape[-1] ** 0.5 =>
   - the scores are divided by d_k; it is its square root
     ** 0.5 =>
+  - there is no softmax: the scores themselves are the weights
+    scores.softmax(-1) => scores
   - the scores are divided by the square root of d_v; queries and keys are d_k wide
     query.shape[-1] ** 0.5 => value.shape[-1] ** 0.5
 as many key heads as query heads: ordinary heads, each with its own
@@ -451,7 +491,8 @@ one key head for all query heads
   - the query heads of a group are averaged: they share keys and values, not the question
     torch.arange(H) // (H // G) => torch.arange(G)
     scores = query => scores = query.unflatten(1, (G, -1)).mean(2)
-six query heads and two key heads: consecutive heads share one
+six query heads and two key heads: heads 0, 1 and 2 read key head 0, the others key head 1, so that
+six heads are split into (group, head in the group), not the other way round
     query, key, value = torch.randn(1, 6, 2, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 3)
     grouped_attention(query, key, value)
   - query head h reads key head h mod G; consecutive heads share one, so it is h // (H / G)

@@ -33,6 +33,8 @@ nothing is done to its numbers
     table[ids] => F.one_hot(ids, len(table)).float()
   - the rows are multiplied by the root of d; a plain look-up changes nothing
     table[ids] => table[ids] * table.shape[1] ** 0.5
+  - the rows are scaled to length 1; a plain look-up changes nothing
+    table[ids] => F.normalize(table, dim=1)[ids]
   - rows are added up as far as the id; a word has one row of its own
     table[ids] => table.cumsum(0)[ids]
   - the rows before the id are added up; a word has one row of its own, that of its id
@@ -61,6 +63,9 @@ so that ids (B, T) become (B, T, d)
 an id alone, without an axis, gives a row alone
     table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
     look_up(table, torch.tensor(2))
+the table is learned: each row that was looked up gets a gradient
+    table = torch.ones(3, 2, requires_grad=True)
+    torch.autograd.grad(look_up(table, torch.tensor([2, 0])).sum(), table)[0]
 """,
 )
 
@@ -171,6 +176,10 @@ neighbour and two about made-up ones, and each of them costs -log(1/2); their su
     (of_real + of_made_up) => (of_real)
   - the real pair is left out
     (of_real + of_made_up) => (of_made_up)
+  - the made-up part is taken off; both parts cost something
+    (of_real + of_made_up) => (of_real - of_made_up)
+  - only the first made-up neighbour of each pair counts; all k do
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false)[:, 0]
   - there is no logarithm: the probabilities themselves are added
     F.logsigmoid => torch.sigmoid
   - this is a softmax over one real and k made-up neighbours; here every pair has a yes-or-no
@@ -188,6 +197,8 @@ the real pair has a dot product of log 3 and so a probability of 3/4: it costs -
     (-false) => (false)
   - a real pair is treated like a made-up one; its dot product has no minus
     (real) => (-real)
+  - the cosine was taken; the formula has the dot product
+    (centre * neighbour).sum(-1) => F.cosine_similarity(centre, neighbour)
 a made-up pair has a dot product of log 3, too: σ(-log 3) = 1/4 is the probability that it is made
 up, and it costs -log(1/4); its dot product comes with a minus
     three = torch.tensor(3.0).log()
@@ -209,6 +220,8 @@ a made-up neighbour is held against the centre, as the real one is
     negative_sampling_loss(centre, neighbour, torch.tensor([[[1.0, 0.0], [-1.0, 2.0]]]))
   - the made-up neighbours are held against the real neighbour; they belong to the centre
     made_up @ centre => made_up @ neighbour
+  - the mean over the entries was taken; a dot product is their sum
+    (centre * neighbour).sum(-1) => (centre * neighbour).mean(-1)
 several pairs: each centre meets its own neighbour and its own made-up ones, and the mean over the
 pairs is taken
     centre, neighbour, made_up = torch.randn(3, 5), torch.randn(3, 5), torch.randn(3, 2, 5)
@@ -269,6 +282,8 @@ answer is the id of that row
     rows[b] - rows[a] + rows[c] => rows[c]
   - the step from a to b is not added to c: the word nearest to b - a was taken
     rows[b] - rows[a] + rows[c] => rows[b] - rows[a]
+  - all three are added up; a is subtracted: b - a + c
+    rows[b] - rows[a] => rows[b] + rows[a]
   - the step from a to b is subtracted from c; it is added
     rows[b] - rows[a] + rows[c] => rows[c] - rows[b] - rows[a]
   - the farthest word was taken, not the nearest: the largest cosine, not the smallest
@@ -383,6 +398,10 @@ three made-up neighbours for each real pair: four questions, which cost 4 log 2
     k * centres * noise => k * noise.expand_as(scores)
   - every centre gets the made-up neighbours of all real pairs; it should get those of its own
     k * centres => k * together.sum() * torch.ones_like(centres)
+  - the made-up part is divided by k, or averaged over the k; their costs are added up
+    k * centres => centres / k
+  - only pairs that never occur are made up; a draw does not ask whether its pair occurs
+    centres * noise => centres * noise * (together == 0)
 without made-up neighbours, k = 0, only the real pairs' scores count, log 3 and 0 here: -log σ of
 each, as often as the pair occurs
     scores = torch.tensor([[3.0, 1.0], [5.0, 7.0]]).log()
@@ -391,6 +410,8 @@ each, as often as the pair occurs
     real = together * F.logsigmoid(scores) => real = -together * (1 - F.logsigmoid(scores))
   - every cell counts once; a real pair counts as often as it occurs
     real = together * => real =
+  - every pair that occurs counts once; it counts as often as it occurs
+    real = together * => real = (together > 0) *
   - the real pairs' scores have a minus; only those of made-up pairs have one
     real = together * F.logsigmoid(scores) => real = together * F.logsigmoid(-scores)
 made-up pairs have high scores, log 3: σ(-log 3) = 1/4 is the probability that one is made up, and
@@ -470,6 +491,20 @@ two neighbours count both ways: with PMI log 2 for each other, each row times it
     svd(pmi) => svd(together)
   - only the neighbour to the right is counted: each pair counts both ways
     together[other, word] += 1 => pass
+  - every word is its own neighbour at distance 0; only other places count
+    of_centre, => for w in sum(sentences, []): together[w, w] += 1; of_centre,
+  - the logarithm is that of base 2; PMI has the natural one here
+    .log() => .log2()
+  - there is no logarithm: PMI is that of the quotient
+    .log() =>
+  - 1 is added before the logarithm
+    .log() => .log1p()
+  - P(o), the neighbour's share, is not in the denominator: it is P(c) P(o)
+    together * together.sum() / (of_centre * of_neighbour) => together / of_centre
+  - only pairs exactly `window` places apart count; nearer ones do, too
+    i + 1 : i + 1 + window => i + window : i + window + 1
+  - a pair counts once, however often it occurs
+    += 1 => = 1
 a word that never occurs has zeros, not NaN: 0 / 0 is no PMI
     rows = torch.as_tensor(count_vectors([[0, 2]], 3, 2, 3)).double()
     rows @ rows.T
@@ -486,6 +521,8 @@ with a window of 2 the neighbours are up to two places away, on both sides
     rows @ rows.T
   - the window is one too small: range(1, window) leaves the last place out
     i + 1 + window => i + window
+  - the window is one too large
+    i + 1 + window => i + 2 + window
 a pair rarer than chance has PMI 0, not a negative one
     sentences = [[0, 1], [0, 1], [0, 1], [2, 3], [2, 3], [2, 3], [0, 3]]
     rows = torch.as_tensor(count_vectors(sentences, 4, 1, 4)).double()

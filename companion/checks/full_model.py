@@ -88,6 +88,17 @@ SHIFTED = [
                     _shifted(target_ids, bos_id, eos_id, pad_id)[1], (1, 0), value=bos_id
                 )
             ),
+            "the input begins with [EOS]; [BOS] stands in front": lambda *given: (
+                F.pad(given[0], (1, 0), value=given[2]),
+                _shifted(*given)[1],
+            ),
+            "[EOS] is written over the last word; it stands behind it": _but(
+                labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                    target_ids.scatter(1, (target_ids != pad_id).sum(1, keepdim=True) - 1, eos_id),
+                    (0, 1),
+                    value=pad_id,
+                )
+            ),
             "[EOS] is read as well as asked for": lambda *given: (
                 F.pad(_shifted(*given)[0], (0, 1), value=given[2]),
                 _shifted(*given)[1],
@@ -408,6 +419,18 @@ def _made(x: str, memory: str, mask: str = "None") -> str:
     )
 
 
+def _only(part: str, x: str = "torch.randn(1, 1, 4)") -> str:
+    """A block of which only the parameters of one part are random; norms change nothing."""
+    return (
+        f"x, memory = {x}, torch.randn(1, 1, 4)\n"
+        "block = MyDecoderBlock(4, 2, 8)\ntorch.manual_seed(1)\n"
+        "for name, p in sorted(block.named_parameters()):\n"
+        f"    if name.startswith({part or 'none'!r}):\n        torch.nn.init.normal_(p)\n"
+        "    elif not name.startswith('norm'):\n        torch.nn.init.zeros_(p)\n"
+        "block(x, memory)"
+    )
+
+
 def _source_first(self, x, memory, memory_mask):
     x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
     x = self.norm1(x + self.self_attention(x, is_causal=True)[0])
@@ -416,22 +439,65 @@ def _source_first(self, x, memory, memory_mask):
 
 DECODER = [
     Rung(
-        "with one word and one source word: x plus its self-attention, normed; plus what the "
-        "cross-attention finds in memory, normed; plus the feed-forward network, normed",
-        _made("torch.randn(1, 1, 4)", "torch.randn(1, 1, 4)"),
+        "all three sub-layers give 0 here, and x is normed already: as each result is added to "
+        "what its sub-layer has read, x comes out again",
+        _only("", x="torch.tensor([[[1.0, -1.0, 1.0, -1.0]]])"),
+        {
+            "nothing is added: each sub-layer's result is added to what it has read": (
+                partial(_Decoder, forward=partial(_decoding, add=0))
+            ),
+        },
+    ),
+    Rung(
+        "all three sub-layers give 0: x is normed by norm1, then by norm2, then by norm3, each "
+        "norm after its sum",
+        _only("norm"),
         {
             "this is pre-norm; the exercise asks for the order of 2017, each norm after its sum": (
                 partial(_Decoder, forward=_decoding_pre_norm)
             ),
-            "nothing is added: each sub-layer's result is added to what it has read": partial(
-                _Decoder, forward=partial(_decoding, add=0)
+            "norm1 is used for all three; each sub-layer has a norm of its own": partial(
+                _Decoder,
+                forward=lambda self, x, memory, mask: self.norm1(self.norm1(self.norm1(x))),
             ),
+            "the cross-attention comes first; the self-attention does": partial(
+                _Decoder, forward=_source_first
+            ),
+            "norm3 is missing behind the last sum": partial(
+                _Decoder, forward=lambda self, x, memory, mask: self.norm2(self.norm1(x))
+            ),
+        },
+    ),
+    Rung(
+        "only the self-attention gives something: a single word looks at itself, its mask has "
+        "True on the diagonal, and the result is added to x",
+        _only("self_attention"),
+    ),
+    Rung(
+        "only the cross-attention gives something: x asks, and keys and values are made of memory, "
+        "by the weights of cross_attention",
+        _only("cross_attention"),
+        {
             "the cross-attention looks at x again; its keys and values come from memory": partial(
                 _Decoder, forward=partial(_decoding, source=False)
             ),
+        },
+    ),
+    Rung(
+        "only the feed-forward network gives something: it reads what the second norm gives, and "
+        "its result is added to that",
+        _only("feed_forward"),
+        {
             "the feed-forward network is missing": partial(
                 _Decoder, forward=partial(_decoding, last=0)
             ),
+        },
+    ),
+    Rung(
+        "with one word and one source word: x plus its self-attention, normed; plus what the "
+        "cross-attention finds in memory, normed; plus the feed-forward network, normed",
+        _made("torch.randn(1, 1, 4)", "torch.randn(1, 1, 4)"),
+        {
             "the cross-attention comes first; the self-attention does": partial(
                 _Decoder, forward=_source_first
             ),
@@ -576,6 +642,10 @@ TRAIN = [
                 ],
             ),
         },
+    ),
+    Rung(
+        "two batches, two steps, two losses: `return` stands behind the loop",
+        _training(f"{SHORT}, {SHORT}", "len(losses)"),
     ),
     Rung(
         "the second step uses the second batch and its own gradient alone",

@@ -63,6 +63,12 @@ copy's are the keys
     picked.mean((0, 2)) => picked.sum(2).mean(0)
   - the mean is taken over all tokens; those without an earlier copy do not count
     picked.mean((0, 2)) => picked.sum(2).mean(0) / T
+  - every query is paired with every key; each has one that is its own
+    weights[:, :, queries, keys] => weights[:, :, queries][..., keys].mean(-1)
+  - that is the weight of a token on itself
+    queries - period + 1 => queries
+  - only the last token is asked; every one with an earlier copy counts
+    torch.arange(period, T) => torch.arange(T - 1, T)
   - the largest weight is taken; take the mean
     picked.mean((0, 2)) => picked.amax((0, 2))
   - queries and keys have changed places: weights[..., query, key]
@@ -150,6 +156,8 @@ the head
     loss(silent(x, is_causal=True)[0]) - whole => loss(layer(x)[0] - silent(x)[0])
   - that is the quotient of the two losses; a cost is their difference
     - whole => / whole
+  - the difference is divided by the loss with all heads; leave that out
+    - whole => / whole - 1
 the bias of out_proj belongs to no head: it is there although the only head is silent
     layer, x = a_layer(2, 1, bias=True), torch.randn(1, 1, 2)
     costs_of_silence(layer, x, off)
@@ -163,6 +171,13 @@ numbers of head 0 are the first layer.d_v, those of head 1 the next, and a silen
     data[:, part] => data[part]
   - every H-th number is silent; the numbers of a head stand side by side, layer.d_v of them
     slice(head * layer.d_v, (head + 1) * layer.d_v) => slice(head, None, layer.num_heads)
+  - a part of what comes out of out_proj is silent, and its bias with it; zero what goes in
+    silent.out_proj.weight.data[:, part] = 0 => for p in silent.out_proj.parameters(): p.data[part] = 0
+  - it is always the last head that is silent: a function made in a loop reads the loop's variable
+  only when it is called; head=head as an argument keeps it
+    head * layer.d_v, (head + 1) * layer.d_v => -layer.d_v, None
+  - the heads come in reverse order
+    range(layer.num_heads) => reversed(range(layer.num_heads))
   - all the other heads are silent, and this one speaks
     .data[:, part] = 0 => .data *= (torch.arange(layer.d_model) // layer.d_v == head)
   - the heads before stay silent, too: one head at a time, and remove its hook
@@ -243,6 +258,8 @@ answer is named without a break, counted from 0: 0 and 1
     return blocks => return 1 + blocks
   - it counts how many blocks are right; say from which one on
     return blocks - => return
+  - the blocks before the first wrong one are counted, from the front; begin at the last block
+    right.flip(0) => right
 named from the third of four blocks on: the number is 2
     same = torch.nn.Identity()
     settled(said(0, 2, 1, 1), same, same, torch.tensor([1]))
@@ -253,6 +270,8 @@ named, then lost, then named again: only what stays counts
     return => return torch.where(right.any(0), right.argmax(0), blocks);
   - it counts how many blocks are wrong; a wrong one in between starts the count anew
     right.flip(0).cumprod(0).sum(0) => right.sum(0)
+  - it goes along the questions; a question's blocks are the first axis
+    right.flip(0).cumprod(0) => right.flip(1).cumprod(1)
 wrong at the end: the number is that of all blocks, even if the answer was named before
     same = torch.nn.Identity()
     [settled(streams, same, same, torch.tensor([1])) for streams in (said(1, 1, 0), said(2, 0, 0))]

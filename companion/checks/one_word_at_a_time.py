@@ -37,6 +37,9 @@ SLOPES = [
                 lambda w, x: _slopes(w, x, lambda w, h, x: torch.tanh(w * (h + x)))
             ),
             "the state was returned, not its slope": lambda w, x: torch.tanh(x),
+            "the sigmoid was taken; a child squashes by tanh": (
+                lambda w, x: _slopes(w, x, lambda w, h, x: torch.sigmoid(w * h + x))
+            ),
             "w multiplies the slope of the last word, too: it is not passed on any further": (
                 lambda w, x: w * _slopes(w, x)
             ),
@@ -117,6 +120,9 @@ STATES = [
                     cell, words, lambda cell, word, state: cell(state, word)
                 )
             ),
+            "the first word meets a state of ones": (
+                lambda cell, words: torch.stack([cell(words[0], torch.ones(1))])
+            ),
             "a tanh is written out; this cell has another nonlinearity: call cell(word, state)": (
                 lambda cell, words: words.tanh()
             ),
@@ -133,6 +139,12 @@ STATES = [
             ),
             "it reads from the last word to the first": (
                 lambda cell, words: _states(cell, words.flip(0)).flip(0)
+            ),
+            "it reads from the last word to the first, and gives the states in that order": (
+                lambda cell, words: _states(cell, words.flip(0))
+            ),
+            "the first word is read again and again": (
+                lambda cell, words: _states(cell, words[:1].expand_as(words))
             ),
             "every row is the last state: one tensor is written over again and again": (
                 lambda cell, words: _states(cell, words)[-1:].expand(len(words), -1)

@@ -525,3 +525,48 @@ def forgot_to_train(model, prompts, judge, tries, length, epochs, rate):
 def no_judge(model, prompts, judge, tries, length, epochs, rate):
     ids = drawn(model, prompts, tries, length)
     return trained_on(deepcopy(model), ids, epochs, rate, first=prompts.shape[1])
+
+
+def _picks(text, formula):
+    wrong(pass_at_k, text)(lambda right, tries, k: formula(right, tries, k))
+
+
+_picks("is subtracted from 1; it is that", lambda r, n, k: 1 - math.comb(r, k) / math.comb(n, k))
+_picks("exactly one passes", lambda r, n, k: r * math.comb(n - r, k - 1) / math.comb(n, k))
+_picks("one pick too few", lambda r, n, k: 1 - math.comb(n - r, k - 1) / math.comb(n, k - 1))
+_picks(
+    "one pick too many", lambda r, n, k: 1 - math.comb(n - r, k + 1) / max(1, math.comb(n, k + 1))
+)
+_picks("in order here and without", lambda r, n, k: 1 - math.perm(n - r, k) / math.comb(n, k))
+_picks("without an order here", lambda r, n, k: 1 - math.comb(n - r, k) / math.perm(n, k))
+_picks("in percent", lambda r, n, k: 100 * (1 - math.comb(n - r, k) / math.comb(n, k)))
+
+wrong(advantages, "the sum of the group")(lambda r: r - r.sum(1, keepdim=True))
+wrong(advantages, "the median of the group")(lambda r: r - r.median(1, keepdim=True).values)
+wrong(advantages, "the best of the group")(lambda r: r - r.amax(1, keepdim=True))
+wrong(advantages, "the worst of the group")(lambda r: r - r.amin(1, keepdim=True))
+wrong(advantages, "divided by the mean")(lambda r: r / r.mean(1, keepdim=True))
+wrong(advantages, "the sign is lost")(lambda r: (r - r.mean(1, keepdim=True)).abs())
+wrong(advantages, "is set to 0")(lambda r: (r - r.mean(1, keepdim=True)).relu())
+
+
+@wrong(answer_loss, "the wrong way")
+def shifted_back(logits, ids, prompt):
+    return F.cross_entropy(logits[:, prompt:].flatten(0, 1), ids[:, prompt - 1 : -1].flatten())
+
+
+@wrong(answer_loss, "which takes logits")
+def softmax_first(logits, ids, prompt):
+    p = logits[:, prompt - 1 : -1].softmax(-1)
+    return F.cross_entropy(p.flatten(0, 1), ids[:, prompt:].flatten(), ignore_index=-1)
+
+
+@wrong(answer_loss, "the last token of the answer is left out")
+def without_the_last(logits, ids, prompt):
+    about, target = logits[:, prompt - 1 : -2], ids[:, prompt:-1]
+    return F.cross_entropy(about.flatten(0, 1), target.flatten(), ignore_index=-1)
+
+
+@wrong(dpo_loss, "log-probabilities are divided")
+def ratio_of_logarithms(won, lost, won_start, lost_start, beta):
+    return -F.logsigmoid(beta * (won / won_start - lost / lost_start)).mean()

@@ -716,3 +716,73 @@ def one_batch_again(model, batches, optimizer):
 @wrong(train, "its own optimizer")
 def own_optimizer(model, batches, optimizer):
     return twelve_lines(model, batches, torch.optim.SGD(model.parameters(), lr=1.0))
+
+
+@wrong(shifted, "the input begins with [EOS]")
+def end_in_front(target_ids, bos_id, eos_id, pad_id):
+    labels = F.pad(target_ids, (0, 1), value=pad_id)
+    labels = labels.scatter(1, (target_ids != pad_id).sum(1, keepdim=True), eos_id)
+    return F.pad(target_ids, (1, 0), value=eos_id), labels
+
+
+@wrong(shifted, "written over the last word")
+def end_over_the_last_word(target_ids, bos_id, eos_id, pad_id):
+    last = (target_ids != pad_id).sum(1, keepdim=True) - 1
+    labels = F.pad(target_ids.scatter(1, last, eos_id), (0, 1), value=pad_id)
+    return F.pad(target_ids, (1, 0), value=bos_id), labels
+
+
+@wrong(train, "`return` stands behind the loop")
+def returns_in_the_loop(model, batches, optimizer):
+    losses = []
+    for x, y in batches:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+        return losses
+
+
+class _Parts(nn.Module):
+    """The parts of a decoder's block, and the right forward in steps that can be replaced."""
+
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def mask(self, T):
+        return torch.ones(T, T, dtype=torch.bool).tril()
+
+    def norms(self):
+        return self.norm1, self.norm2, self.norm3
+
+    def forward(self, x, memory, memory_mask=None):
+        first, second, third = self.norms()
+        x = first(x + self.self_attention(x, x, x, mask=self.mask(x.shape[1]))[0])
+        x = second(x + self.cross_attention(x, memory, memory, mask=memory_mask)[0])
+        return third(x + self.feed_forward(x))
+
+
+@wrong(decoder_block, "norm1 is used for all three")
+class OneNorm(_Parts):
+    def norms(self):
+        return self.norm1, self.norm1, self.norm1
+
+
+@wrong(decoder_block, "norm3 is missing")
+class NoLastNorm(_Parts):
+    def norms(self):
+        return self.norm1, self.norm2, nn.Identity()
+
+
+@wrong(decoder_block, "its mask has True on the diagonal")
+class StrictMask(_Parts):
+    def mask(self, T):
+        return torch.ones(T, T, dtype=torch.bool).tril(-1)

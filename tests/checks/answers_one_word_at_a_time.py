@@ -364,3 +364,35 @@ def without_itself(words):
 @wrong(so_far, "expected (1, 2)")
 def one_average(words):
     return words.mean(dim=0)
+
+
+@wrong(slopes, "the sigmoid was taken")
+def by_sigmoid(w, x):
+    x = x.clone().requires_grad_()
+    h = torch.zeros(())
+    for step in x:
+        h = torch.sigmoid(w * h + step)
+    return torch.autograd.grad(h, x)[0]
+
+
+def _read(cell, words, state):
+    found = []
+    for word in words:
+        state = cell(word, state)
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(states, "a state of ones")
+def from_ones(cell, words):
+    return _read(cell, words, torch.ones(cell.hidden_size))
+
+
+@wrong(states, "gives the states in that order")
+def in_the_order_of_reading(cell, words):
+    return _read(cell, words.flip(0), torch.zeros(cell.hidden_size))
+
+
+@wrong(states, "again and again")
+def the_first_word_only(cell, words):
+    return _read(cell, words[:1].expand_as(words), torch.zeros(cell.hidden_size))
