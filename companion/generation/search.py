@@ -8,7 +8,7 @@ from torch import nn
 
 from companion.generation.sampling import evaluating
 from companion.nn import KVCache
-from companion.validation import require_number, require_positive, require_target
+from companion.validation import require_finite, require_positive, require_target
 
 
 def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> torch.Tensor:
@@ -85,8 +85,8 @@ def beam_search(
     """
     require_target(model, source_ids, max_len)
     require_positive(beam_size=beam_size)
-    require_number(length_penalty=length_penalty)
-    if not length_penalty >= 0:
+    require_finite(length_penalty=length_penalty)
+    if length_penalty < 0:
         raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
     config, B, K = model.config, source_ids.shape[0], beam_size
     row = torch.arange(B, device=source_ids.device)
