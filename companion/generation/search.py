@@ -101,7 +101,11 @@ def beam_search(
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
             logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)
-            scores, origin, token = best_continuations(scores, logits[:, -1])
+            exact = torch.promote_types(logits.dtype, torch.float32)
+            log_probabilities = logits[:, -1].log_softmax(-1, dtype=exact).unflatten(0, (B, K))
+            candidates = scores[..., None] + log_probabilities  # (B, K, vocab_size)
+            scores, index = candidates.flatten(1).topk(K)
+            origin, token = index // logits.shape[-1], index % logits.shape[-1]  # (B, K) each
             beam = beam[row[:, None], origin]
             beam[..., length] = token
             for cache in caches:
@@ -120,25 +124,6 @@ def beam_search(
         unended = best_score == -torch.inf
         best[unended] = beam[row, scores.argmax(dim=-1)][unended]
     return best
-
-
-def best_continuations(
-    scores: torch.Tensor, logits: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Of all beginnings with one token more, the K most probable: each (B, K).
-
-    Args:
-        scores: (B, K), the log-probabilities of the beginnings.
-        logits: (B * K, vocab_size), for what comes next.
-
-    Returns:
-        Log-probabilities, which of the K beginnings each goes on from, and the token.
-    """
-    dtype = torch.promote_types(logits.dtype, torch.float32)
-    log_probabilities = logits.log_softmax(-1, dtype=dtype).unflatten(0, scores.shape)
-    candidates = scores[..., None] + log_probabilities  # (B, K, vocab_size)
-    best, index = candidates.flatten(1).topk(scores.shape[1])
-    return best, index // logits.shape[-1], index % logits.shape[-1]
 
 
 def penalty(length: int, alpha: float) -> float:
