@@ -10,7 +10,12 @@ from itertools import combinations_with_replacement
 import torch
 from torch import Tensor
 
-from companion.validation import require_number, require_positive
+from companion.validation import (
+    require_finite,
+    require_positive,
+    require_positive_number,
+    require_tensor,
+)
 
 __all__ = ["NVAR", "forecast_loss", "roll_out", "valid_steps"]
 
@@ -23,7 +28,11 @@ def forecast_loss(scale: float):
     The forecaster is rolled out over all steps, and gradients flow back through what it is fed. The
     loss is the mean squared error in units of `scale`; with the typical step of the series as
     scale, repeating the last point loses about 1 at the first step.
+
+    Raises:
+        ValueError: the scale is not positive.
     """
+    require_positive_number(scale=scale)
 
     def loss(model, batch):
         windows, targets = batch
@@ -41,12 +50,17 @@ def roll_out(forecaster: Forecast, window: Tensor, steps: int) -> Tensor:
         forecast that explodes stays finite.
 
     Raises:
-        ValueError: less than one step is asked for.
+        ValueError: less than one step is asked for, or the forecaster says no point.
     """
     require_positive(steps=steps)
     said = []
     while sum(points.shape[1] for points in said) < steps:
         points = forecaster(window).clamp(-1000, 1000)
+        if points.shape[1] == 0:
+            raise ValueError(
+                "the forecaster must return (B, horizon, features) with horizon at least 1, "
+                f"got {tuple(points.shape)}"
+            )
         said.append(points)
         window = torch.cat([window, points], dim=1)[:, -window.shape[1] :]
     return torch.cat(said, dim=1)[:, :steps]
@@ -67,8 +81,12 @@ def valid_steps(forecast: Tensor, truth: Tensor, *, threshold: float = 0.4) -> T
         Lyapunov time, this is the valid prediction time.
 
     Raises:
-        ValueError: the shapes differ, or are others.
+        ValueError: the shapes differ, or are others, or the threshold is not positive.
+        TypeError: one of them is not a tensor.
     """
+    require_tensor("forecast", forecast)
+    require_tensor("truth", truth)
+    require_positive_number(threshold=threshold)
     if forecast.shape != truth.shape or forecast.dim() != 3:
         raise ValueError(
             "forecast and truth must have the same shape (B, steps, features), "
@@ -100,14 +118,16 @@ class NVAR:
 
     def __init__(self, delays: int, *, spacing: int = 1, degree: int = 3, ridge: float = 1e-8):
         require_positive(delays=delays, spacing=spacing, degree=degree)
-        require_number(ridge=ridge)
-        if not ridge >= 0:
+        require_finite(ridge=ridge)
+        if ridge < 0:
             raise ValueError(f"ridge must be at least 0, got {ridge}")
         self.delays, self.spacing, self.degree, self.ridge = delays, spacing, degree, ridge
         self.weight = None  # (products, features)
 
     def fit(self, windows: Tensor, targets: Tensor) -> "NVAR":
         """Learn from windows (N, T, features) and the point after each, (N, 1, features)."""
+        require_tensor("windows", windows)
+        require_tensor("targets", targets)
         expected = (len(windows), 1, windows.shape[-1])
         if targets.shape != expected:
             raise ValueError(

@@ -53,12 +53,21 @@ def require_number(**values: float) -> None:
             )
 
 
+def require_finite(**values: float) -> None:
+    """Raise unless every named value is a finite number, whole or not."""
+    require_number(**values)
+    for name, value in values.items():
+        if not -float("inf") < value < float("inf"):
+            raise ValueError(f"{name} must be finite, got {value}")
+
+
 def require_positive_number(**values: float) -> None:
-    """Raise unless every named value is a number above 0, whole or not."""
+    """Raise unless every named value is a finite number above 0, whole or not."""
     require_number(**values)
     for name, value in values.items():
         if not value > 0:
             raise ValueError(f"{name} must be positive, got {value}")
+    require_finite(**values)
 
 
 def require_probability(**values: float) -> None:
@@ -362,8 +371,7 @@ def require_room(
             f"a GPT is needed, got {type(model).__name__}; "
             "use greedy_decode or beam_search for an encoder-decoder"
         )
-    if max_new_tokens != 0:
-        require_positive(max_new_tokens=max_new_tokens)
+    require_not_negative(max_new_tokens=max_new_tokens)
     length += max_new_tokens
     if config.positions == "learned" and length > config.max_len:
         raise ValueError(

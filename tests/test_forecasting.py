@@ -117,10 +117,23 @@ def test_what_is_refused():
         NVAR(2, degree=2.0)
     with pytest.raises(ValueError, match="ridge must be at least 0, got -1"):
         NVAR(2, ridge=-1)
+    with pytest.raises(ValueError, match="ridge must be finite, got inf"):
+        NVAR(2, ridge=float("inf"))
+    with pytest.raises(TypeError, match=r"windows must be a torch.Tensor, got list"):
+        NVAR(2).fit([[1.0]], torch.randn(3, 1, 1))
     for shape in ((3, 2), (1, 1, 2), (3, 4, 2), (3, 1, 1)):
         with pytest.raises(ValueError, match=r"targets .* \(3, 1, 2\), got \(" + str(shape)[1:-1]):
             NVAR(2).fit(torch.randn(3, 5, 2), torch.randn(shape))
     with pytest.raises(ValueError, match="steps must be at least 1, got 0"):
         roll_out(sum_of_window, ones(1, 1), 0)
+    with pytest.raises(ValueError, match=r"horizon at least 1, got \(1, 0, 1\)"):  # never done
+        roll_out(lambda window: window[:, :0], ones(1, 1), 2)
+    with pytest.raises(TypeError, match=r"truth must be a torch.Tensor, got list"):
+        valid_steps(torch.zeros(4, 5, 1), [])
+    for threshold in (0.0, float("nan")):  # no point would ever be good
+        with pytest.raises(ValueError, match=f"threshold must be positive, got {threshold}"):
+            valid_steps(torch.zeros(4, 5, 1), torch.zeros(4, 5, 1), threshold=threshold)
+        with pytest.raises(ValueError, match=f"scale must be positive, got {threshold}"):
+            forecast_loss(threshold)
     with pytest.raises(ValueError, match=r"\(B, steps, features\), got \(4, 5\)"):
         valid_steps(torch.zeros(4, 5), torch.zeros(4, 5))

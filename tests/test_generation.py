@@ -499,7 +499,8 @@ def test_what_decoding_refuses():
     refused(
         ValueError, lambda: beam_search(model, source, 5, length_penalty=-1.0), "-1.0", "length_pen"
     )
-    for wrong, error in ((float("nan"), ValueError), ("0.6", TypeError)):
+    wrongs = ((float("nan"), ValueError), (float("inf"), ValueError), ("0.6", TypeError))
+    for wrong, error in wrongs:
         refused(
             error, lambda w=wrong: beam_search(model, source, 5, length_penalty=w), "length_penalty"
         )

@@ -8,7 +8,7 @@ from torch import nn
 
 from companion.generation.sampling import evaluating
 from companion.nn import KVCache
-from companion.validation import require_number, require_positive, require_target
+from companion.validation import require_finite, require_positive, require_target
 
 
 def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> torch.Tensor:
@@ -85,8 +85,8 @@ def beam_search(
     """
     require_target(model, source_ids, max_len)
     require_positive(beam_size=beam_size)
-    require_number(length_penalty=length_penalty)
-    if not length_penalty >= 0:
+    require_finite(length_penalty=length_penalty)
+    if length_penalty < 0:
         raise ValueError(f"length_penalty must not be negative, got {length_penalty}")
     config, B, K = model.config, source_ids.shape[0], beam_size
     row = torch.arange(B, device=source_ids.device)
@@ -101,7 +101,11 @@ def beam_search(
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
             logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)
-            scores, origin, token = best_continuations(scores, logits[:, -1])
+            exact = torch.promote_types(logits.dtype, torch.float32)
+            log_probabilities = logits[:, -1].log_softmax(-1, dtype=exact).unflatten(0, (B, K))
+            candidates = scores[..., None] + log_probabilities  # (B, K, vocab_size)
+            scores, index = candidates.flatten(1).topk(K)
+            origin, token = index // logits.shape[-1], index % logits.shape[-1]  # (B, K) each
             beam = beam[row[:, None], origin]
             beam[..., length] = token
             for cache in caches:
@@ -120,25 +124,6 @@ def beam_search(
         unended = best_score == -torch.inf
         best[unended] = beam[row, scores.argmax(dim=-1)][unended]
     return best
-
-
-def best_continuations(
-    scores: torch.Tensor, logits: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Of all beginnings with one token more, the K most probable: each (B, K).
-
-    Args:
-        scores: (B, K), the log-probabilities of the beginnings.
-        logits: (B * K, vocab_size), for what comes next.
-
-    Returns:
-        Log-probabilities, which of the K beginnings each goes on from, and the token.
-    """
-    dtype = torch.promote_types(logits.dtype, torch.float32)
-    log_probabilities = logits.log_softmax(-1, dtype=dtype).unflatten(0, scores.shape)
-    candidates = scores[..., None] + log_probabilities  # (B, K, vocab_size)
-    best, index = candidates.flatten(1).topk(scores.shape[1])
-    return best, index // logits.shape[-1], index % logits.shape[-1]
 
 
 def penalty(length: int, alpha: float) -> float:

@@ -14,6 +14,7 @@ from companion.nn.masks import causal_mask
 from companion.validation import (
     check_mask_and_bias,
     check_query_key_value,
+    require_finite,
     require_probability,
 )
 
@@ -61,6 +62,8 @@ def scaled_dot_product_attention(
     T, S, d_k = query.shape[-2], key.shape[-2], query.shape[-1]
     check_mask_and_bias(mask, score_bias, (*query.shape[:-1], S))
     require_probability(dropout_p=dropout_p)
+    if scale is not None:
+        require_finite(scale=scale)
 
     dtype = torch.promote_types(query.dtype, torch.float32)
     scale = 1 / math.sqrt(d_k) if scale is None else scale

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from companion.validation import (
+    require_choice,
     require_features,
     require_in_range,
     require_integers,
@@ -48,6 +49,7 @@ class TokenEmbedding(nn.Module):
     def __init__(self, vocab_size: int, d_model: int, *, scale: bool = True) -> None:
         super().__init__()
         require_positive(vocab_size=vocab_size, d_model=d_model)
+        require_choice("scale", scale, (True, False))  # no factor of one's own
         self.vocab_size, self.d_model = vocab_size, d_model
         self.scale = math.sqrt(d_model) if scale else 1.0
         self.weight = nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=d_model**-0.5))

@@ -4,7 +4,7 @@ from numbers import Integral
 
 import torch
 
-from companion.validation import require_integers
+from companion.validation import require_integers, require_not_negative
 
 
 def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
@@ -23,12 +23,12 @@ def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
 
     Raises:
         ValueError: a size is negative.
+        TypeError: a size is not an int.
 
     Source: Vaswani et al. 2017, section 3.2.3 (https://arxiv.org/abs/1706.03762).
     """
     S = T if S is None else S
-    if T < 0 or S < 0:
-        raise ValueError(f"a mask cannot have a negative size, got T = {T}, S = {S}")
+    require_not_negative(T=T, S=S)
     return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
 
 
@@ -47,7 +47,7 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
         TypeError: the ids or pad_id are not integers.
     """
     require_integers("token_ids", token_ids)
-    if not isinstance(pad_id, Integral):
+    if isinstance(pad_id, bool) or not isinstance(pad_id, Integral):
         raise TypeError(
             f"pad_id must be an int, got {pad_id!r}; without padding leave the mask out"
         )

@@ -108,6 +108,8 @@ class RotaryEmbedding(nn.Module):
         require_even(d_k=d_k)
         require_choice("pairing", pairing, ("interleaved", "half"))
         require_positive_number(base=base)
+        if scaling is not None and not callable(scaling):
+            raise TypeError(f"scaling must be a RotaryScaling(...) or None, got {scaling!r}")
         self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
     def rotation(

@@ -175,13 +175,18 @@ def fit(
     device = next(model.parameters()).device
     rank, num_processes = join_processes()
     optimizer = _adamw(model, betas, weight_decay)
-    history = _resumed(checkpoint, model, optimizer, steps) if resume else History()
+    history = load_history(checkpoint, model, optimizer) if resume else History()
+    if (done := len(history.loss)) > steps:
+        raise ValueError(
+            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
+            f"ask for {done} or more, or begin again with another file"
+        )
     if num_processes > 1:
         torch.manual_seed(torch.initial_seed() + 1 + rank)  # each draws its own dropout
     replica = DistributedDataParallel(model) if num_processes > 1 else model
     prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
     numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
-    done, hidden = len(history.loss), not progress or rank > 0
+    hidden = not progress or rank > 0
     model.train()
     with deferred_interrupt() as interrupted:
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
@@ -199,8 +204,11 @@ def fit(
             history.grad_norm.append(grad_norm)
             bar.set_postfix_str(f"loss {mean_loss:.3f}", refresh=False)
             if evaluate and _is_due(step, evaluate_every, steps):
-                history.evaluations.append(_evaluated(model, evaluate))
+                model.eval()
+                with torch.no_grad():
+                    history.evaluations.append(evaluate(model))
                 history.evaluated_at.append(step)
+                model.train()
             if report and rank == 0:
                 report(history)
             stop = in_any_process(interrupted.is_set())
@@ -231,26 +239,6 @@ def load_history(
             "with load_checkpoint, and train from there with another file"
         )
     return History(**history)
-
-
-def _resumed(checkpoint, model, optimizer, steps: int) -> History:
-    """The history of a run that has not come further than `steps`."""
-    history = load_history(checkpoint, model, optimizer)
-    if (done := len(history.loss)) > steps:
-        raise ValueError(
-            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
-            f"ask for {done} or more, or begin again with another file"
-        )
-    return history
-
-
-def _evaluated(model: nn.Module, evaluate: Callable[[nn.Module], object]):
-    """What `evaluate` says of a model in training, which it goes on with afterwards."""
-    model.eval()
-    with torch.no_grad():
-        said = evaluate(model)
-    model.train()
-    return said
 
 
 def _is_due(step: int, every: int | None, steps: int) -> bool:

@@ -5,6 +5,7 @@ it, so that sums from several parts of a batch can be added before they are divi
 """
 
 from collections.abc import Callable
+from numbers import Integral
 
 import torch
 import torch.nn.functional as F
@@ -183,6 +184,8 @@ def _real(inputs, targets, smoothing, pad_id, vocab_size) -> torch.Tensor:
             f"(...) in all but the last dimension, got {tuple(inputs.shape)} and "
             f"{tuple(targets.shape)}"
         )
+    if pad_id is not None and (isinstance(pad_id, bool) or not isinstance(pad_id, Integral)):
+        raise TypeError(f"pad_id must be an int, or None if every token is real; got {pad_id!r}")
     real = torch.ones_like(targets, dtype=torch.bool) if pad_id is None else targets != pad_id
     in_range = targets.masked_fill(~real, 0)
     require_in_range("targets", in_range, vocab_size, "is vocab_size the tokenizer's?")

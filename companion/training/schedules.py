@@ -2,7 +2,7 @@
 
 import math
 
-from companion.validation import require_not_negative, require_positive
+from companion.validation import require_finite, require_not_negative, require_positive
 
 
 def warmup_schedule(step: int, *, d_model: int, warmup_steps: int) -> float:
@@ -38,16 +38,17 @@ def cosine_schedule(
     Raises:
         ValueError: the step is below 0, the rates are not 0 <= min_lr <= max_lr, or the steps are
             not 0 <= warmup_steps < total_steps.
-        TypeError: the step or total_steps is not an int.
+        TypeError: a number of steps is not an int, or a rate is no number.
 
     Source: Loshchilov and Hutter 2017, equation 5, without restarts
     (https://arxiv.org/abs/1608.03983).
     """
-    require_not_negative(step=step)
+    require_not_negative(step=step, warmup_steps=warmup_steps)
     require_positive(total_steps=total_steps)
-    if not 0 <= warmup_steps < total_steps:
+    require_finite(max_lr=max_lr, min_lr=min_lr)
+    if not warmup_steps < total_steps:
         raise ValueError(
-            f"warmup_steps must lie in [0, total_steps), got {warmup_steps} of {total_steps} steps"
+            f"warmup_steps must be below total_steps, got {warmup_steps} of {total_steps} steps"
         )
     if not 0 <= min_lr <= max_lr:
         raise ValueError(f"rates must be 0 <= min_lr <= max_lr, got {min_lr} and {max_lr}")

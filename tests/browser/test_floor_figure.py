@@ -119,12 +119,13 @@ def test_the_goals_are_reached_and_not_before(show):
 
 
 def test_sizes_that_do_not_grow_are_refused():
+    near = {"tolerance": 0.02, "apart": 0.1}
     with pytest.raises(ValueError, match="as many losses"):
-        floor_figure([1, 2], [3.0], (4, 2.0), 1.0)
+        floor_figure([1, 2], [3.0], (4, 2.0), 1.0, **near)
     with pytest.raises(ValueError, match="growing"):
-        floor_figure([2, 1], [3.0, 2.0], (4, 2.0), 1.0)
+        floor_figure([2, 1], [3.0, 2.0], (4, 2.0), 1.0, **near)
     with pytest.raises(ValueError, match="growing"):
-        floor_figure([1, 2], [3.0, 2.0], (2, 2.0), 1.0)
+        floor_figure([1, 2], [3.0, 2.0], (2, 2.0), 1.0, **near)
 
 
 EXAMPLE = Example(figure, None)

@@ -127,6 +127,8 @@ def test_groups_that_cannot_be_are_refused():
         nudge_figure("animal, 3 words", ANSWERS[:2], [1.0], [1, 0])
     with pytest.raises(ValueError, match="above 0"):
         nudge_figure("animal, 3 words", ANSWERS[:2], [1.0, 0.0], [1, 0])
+    with pytest.raises(ValueError, match=r"0 or 1, got \[0.5, 0\]"):
+        nudge_figure("animal, 3 words", ANSWERS[:2], [0.5, 0.5], [0.5, 0])
 
 
 EXAMPLE = Example(figure, "[data-name=share]", "td:nth-of-type(1)")

@@ -259,6 +259,20 @@ def test_gradients_are_those_of_finite_differences():
     )
 
 
+@pytest.mark.parametrize(
+    ("scale", "error", "message"),
+    [
+        (math.nan, ValueError, "scale must be finite, got nan"),
+        (math.inf, ValueError, "scale must be finite, got inf"),
+        ("1", TypeError, "scale must be a number, got '1'"),
+    ],
+)
+def test_scale_is_a_finite_number(scale, error, message):
+    x = torch.randn(2, 3, 5)
+    with pytest.raises(error, match=message):
+        scaled_dot_product_attention(x, x, x, scale=scale)
+
+
 def test_dropout_drops_weights_and_scales_up_the_rest():
     query, key, value = random(2, 3, 50, 7), random(2, 3, 60, 7), random(2, 3, 60, 11)
     _, kept = scaled_dot_product_attention(query, key, value)

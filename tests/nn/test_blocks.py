@@ -369,6 +369,8 @@ def test_norms_are_torchs():
     for eps in (0, -1e-5, float("nan")):  # torch takes them, and the output is NaN
         with pytest.raises(ValueError, match=f"norm_eps must be positive, got {eps}"):
             EncoderBlock(6, 3, 7, norm_eps=eps)
+    with pytest.raises(ValueError, match="norm_eps must be finite, got inf"):  # the output is 0
+        EncoderBlock(6, 3, 7, norm_eps=float("inf"))
 
 
 @blocks

@@ -104,6 +104,12 @@ def test_token_sizes_must_be_positive(name):
         TokenEmbedding(**({"vocab_size": 11, "d_model": 7} | {name: 0}))
 
 
+@pytest.mark.parametrize("scale", [0.5, 2, None, "yes"])
+def test_scale_is_no_factor(scale):  # a number would be taken for True, and scale by sqrt(d_model)
+    with pytest.raises(ValueError, match=f"scale must be one of True, False; got {scale!r}"):
+        TokenEmbedding(11, 7, scale=scale)
+
+
 @pytest.mark.parametrize("size", [7.0, "7", None, True])
 def test_sizes_must_be_whole_numbers(size):
     with pytest.raises(TypeError, match="d_model must be an int, got"):

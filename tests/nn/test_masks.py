@@ -31,8 +31,16 @@ def test_causal_mask_is_made_where_it_is_asked_for():
 
 @pytest.mark.parametrize("sizes", [(-1,), (2, -3)])
 def test_causal_mask_refuses_negative_sizes(sizes):
-    with pytest.raises(ValueError, match=f"T = {sizes[0]}, S = {sizes[-1]}"):
+    with pytest.raises(ValueError, match=f"[TS] must be at least 0, got {min(sizes)}"):
         causal_mask(*sizes)
+
+
+@pytest.mark.parametrize("size", [2.0, "2", True])
+def test_causal_mask_refuses_what_is_no_size(size):
+    with pytest.raises(TypeError, match=f"T must be an int, got {size!r}"):
+        causal_mask(size)
+    with pytest.raises(TypeError, match=f"S must be an int, got {size!r}"):
+        causal_mask(3, size)
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64])
@@ -54,6 +62,6 @@ def test_padding_mask_refuses_what_is_not_a_batch_of_ids():
         padding_mask(torch.zeros(2, 3), pad_id=0)
     with pytest.raises(TypeError, match=r"token_ids must be a torch.Tensor, got list"):
         padding_mask([[5, 7, 0]], pad_id=0)
-    for pad_id in (None, "[PAD]", 0.0):
+    for pad_id in (None, "[PAD]", 0.0, True):
         with pytest.raises(TypeError, match=r"pad_id must be an int, got .*; without padding"):
             padding_mask(torch.tensor([[5, 7, 0]]), pad_id=pad_id)

@@ -296,6 +296,8 @@ def test_settings_out_of_range():
     for base in (0.0, -2.0, float("nan")):
         with pytest.raises(ValueError, match=rf"base must be positive, got {base}"):
             RotaryEmbedding(4, base=base)
+    with pytest.raises(TypeError, match=r"scaling must be a RotaryScaling\(...\) or None, got 2.0"):
+        RotaryEmbedding(4, scaling=2.0)
     with pytest.raises(ValueError, match="length must be at least 0, got -1"):
         sinusoidal_encoding(-1, 4)
     with pytest.raises(ValueError, match="d_model must be at least 1, got 0"):

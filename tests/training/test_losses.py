@@ -100,6 +100,8 @@ def test_half_precision_is_computed_in_float32(dtype):
         ({"targets": torch.full((5, 7), VOCAB)}, ValueError, r"targets must lie in \[0, 17\)"),
         ({"targets": torch.full((5, 7), -1)}, ValueError, r"targets must lie in \[0, 17\)"),
         ({"targets": torch.full((5, 7), -100), "pad_id": None}, ValueError, "got values from -100"),
+        ({"pad_id": 1.0}, TypeError, "pad_id must be an int, or None .*; got 1.0"),
+        ({"pad_id": "[PAD]"}, TypeError, r"pad_id must be an int, or None .*; got '\[PAD\]'"),
         ({"logits": torch.zeros(5, 7, VOCAB).long()}, TypeError, "logits .* must be floating"),
         ({"logits": [0.0]}, TypeError, "logits must be a torch.Tensor"),
     ],

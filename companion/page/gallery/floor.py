@@ -11,8 +11,8 @@ def floor_figure(
     next_size: tuple[int, float],
     entropy: float,
     *,
-    tolerance: float = 0.03,
-    apart: float = 0.2,
+    tolerance: float,
+    apart: float,
 ) -> LiveFigure:
     """The reader drags the floor of a fit, sees which floors pass, and then the next size.
 
@@ -21,8 +21,8 @@ def floor_figure(
         losses: their losses.
         next_size: parameters and loss of the model that is to be predicted.
         entropy: the loss of the best possible model, shown with the next size.
-        tolerance: how near to all points a curve that passes is.
-        apart: how far apart two floors of a goal are.
+        tolerance: how near to all points a curve that passes is, in units of the losses.
+        apart: how far apart, in the same units, the two floors are that a goal asks for.
 
     Raises:
         ValueError: sizes and losses are of different number, or fewer than two, or not in order.

@@ -8,27 +8,31 @@ from companion.page.live import LiveFigure, table
 def nudge_figure(
     demand: str, answers: Sequence[str], chances: Sequence[float], rewards: Sequence[float]
 ) -> LiveFigure:
-    """REINFORCE on a group of answers, each with a logit of its own, by the exact gradient.
+    """A policy over a few fixed answers, each with a logit of its own, and steps up its rewards.
 
-    A step adds to each logit the gradient of sum(advantage * log p) - beta * KL(p || p0) over the
-    answers of the group, where p is the softmax of the logits and p0 the first p. That one is the
-    chance of an answer to the power of one over its tokens (its words and the end), as a share: by
-    whole chances, the group would nearly always belong to one or two answers.
+    Nothing is sampled: the page moves the logits by 0.2 times the gradient of
+    sum(advantage * log p) - beta * KL(p || p0), where the sum counts every answer once, p is the
+    softmax of the logits and p0 the first p. The advantage is the reward minus the group's mean, or
+    the reward itself where the reader leaves the mean out. p0 is the chance of an answer to the
+    power of one over its tokens (its words and the end), as a share: by whole chances, the group
+    would nearly always belong to one or two answers.
 
     Args:
         demand: what was asked for.
         answers: what was written, two to eight of them.
         chances: how probable they are, or how much so among each other, above 0.
-        rewards: 1 for an answer that passes, 0 for one that does not.
+        rewards: 1 for an answer that passes, 0 for one that does not; the reader may change them.
 
     Raises:
-        ValueError: other numbers of answers, or a chance that is not above 0.
+        ValueError: other numbers of answers, a chance that is not above 0, or another reward.
     """
     if not 2 <= len(answers) <= 8 or not len(answers) == len(chances) == len(rewards):
         sizes = len(answers), len(chances), len(rewards)
         raise ValueError(f"two to eight answers need as many chances and rewards, got {sizes}")
     if min(chances) <= 0:
         raise ValueError(f"every chance must be above 0, got {min(chances)}")
+    if not set(rewards) <= {0, 1}:
+        raise ValueError(f"every reward must be 0 or 1, got {list(rewards)}")
     per_token = [
         chance ** (1 / (len(words.split()) + 1))
         for words, chance in zip(answers, chances, strict=True)
