@@ -76,7 +76,7 @@ PASS_AT_K = [
                 lambda right, tries, k: _pass_at_k(right, tries, k - 1)
             ),
             "one pick too many is counted: k are picked": (
-                lambda right, tries, k: _pass_at_k(right, tries, k + 1)
+                lambda right, tries, k: _pass_at_k(right, tries, min(k + 1, tries))
             ),
             "picks are counted in order here and without an order there; both in the same way": (
                 lambda right, tries, k: 1 - perm(tries - right, k) / comb(tries, k)
