@@ -80,9 +80,9 @@ GREEDY = rungs(
     _greedy,
     """
 every row of the result begins with bos_id
-    greedy(model, long[:1], 2)[:, 0]
+    torch.as_tensor(greedy(model, long[:1], 2))[:, 0]
 nothing is drawn: a source that stands there thirty times gets thirty times the same words
-    len(greedy(model, long[:1].repeat(30, 1), 2).unique(dim=0))
+    len(torch.as_tensor(greedy(model, long[:1].repeat(30, 1), 2)).unique(dim=0))
 the first word after [BOS] is the most probable one
     greedy(model, long[:1], 2)
   - the least probable word is chosen

@@ -63,9 +63,6 @@ so that ids (B, T) become (B, T, d)
 an id alone, without an axis, gives a row alone
     table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
     look_up(table, torch.tensor(2))
-the table is learned: each row that was looked up gets a gradient
-    table = torch.ones(3, 2, requires_grad=True)
-    torch.autograd.grad(look_up(table, torch.tensor([2, 0])).sum(), table)[0]
 """,
 )
 

@@ -172,7 +172,8 @@ numbers of head 0 are the first layer.d_v, those of head 1 the next, and a silen
   - every H-th number is silent; the numbers of a head stand side by side, layer.d_v of them
     slice(head * layer.d_v, (head + 1) * layer.d_v) => slice(head, None, layer.num_heads)
   - a part of what comes out of out_proj is silent, and its bias with it; zero what goes in
-    silent.out_proj.weight.data[:, part] = 0 => for p in silent.out_proj.parameters(): p.data[part] = 0
+    silent.out_proj.weight.data[:, part] = 0 => for p in silent.out_proj.parameters(): p[part] = 0
+    silent = deepcopy(layer) => silent = deepcopy(layer).requires_grad_(False)
   - it is always the last head that is silent: a function made in a loop reads the loop's variable
   only when it is called; head=head as an argument keeps it
     head * layer.d_v, (head + 1) * layer.d_v => -layer.d_v, None

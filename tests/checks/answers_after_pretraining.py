@@ -345,7 +345,7 @@ def for_each_pair(won, lost, won_start, lost_start, beta):
     return -F.logsigmoid(beta * (won - won_start - lost + lost_start))
 
 
-@wrong(dpo_loss, "where log(sigmoid(x)) is not")
+@wrong(dpo_loss, "where log(sigmoid(x)) is infinite")
 def log_of_sigmoid(won, lost, won_start, lost_start, beta):
     return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).log().mean()
 
