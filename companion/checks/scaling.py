@@ -263,8 +263,8 @@ FIT_POWER_LAW = rungs(
         (curve - losses) ** 2 => (np.log(curve - floor) - y) ** 2
       - the absolute differences are summed, not the squared ones
         (curve - losses) ** 2 => abs(curve - losses)
-    no floor lies at or above the smallest loss: there its logarithm does not exist
-        sizes, losses = [10.0, 100.0, 1000.0], [5.0, 3.0, 2.0]
+    no floor lies at or above the smallest loss, wherever that stands: there is no logarithm there
+        sizes, losses = [10.0, 1000.0, 100.0], [5.0, 2.0, 3.0]
         fit_power_law(sizes, losses, [2.5, 2.0, 1.0, 0.5])
     """,
 )
