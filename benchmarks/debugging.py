@@ -1,6 +1,6 @@
 """What tells each fault of "Debug this run" from all others, measured over seeds.
 
-    python benchmarks/debugging.py the_model 60 > benchmarks/debugging_the_model.md
+    python benchmarks/debugging.py the_model 200 > benchmarks/debugging_the_model.md
     python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
     python benchmarks/debugging.py beyond_language 60 > benchmarks/debugging_beyond_language.md
     python benchmarks/debugging.py real_models > benchmarks/debugging_real_models.md

@@ -165,8 +165,9 @@ def _longest_update(run: Run) -> float:
     return max(max(run.update[part]) for part in ("blocks.0", "blocks.1", "head"))
 
 
-def _agreement(run: Run) -> float:
-    return torch.tensor(run.agreement[-100:]).median().item()
+def _gradient(run: Run) -> float:
+    norm = torch.tensor([run.gradient[part] for part in PARTS]).norm(dim=0)  # of each step
+    return norm[-100:].median().item()
 
 
 def _disagreement(run: Run) -> float:
@@ -251,10 +252,10 @@ FAULTS = (
         what="`zero_grad` is never called.",
         line="        optimizer.zero_grad()\n",
         instead="",
-        would="a step's gradient is the sum of all before it, so it points where the last one did",
-        measured="the median cosine between the gradients of two steps, over the last hundred",
-        symptom=_agreement,
-        above=0.9,
+        would="a step's gradient is the sum of all before it: it grows, and hardly turns any more",
+        measured="the median norm of the gradient, over the last hundred steps",
+        symptom=_gradient,
+        above=8,
     ),
     Fault(
         name="dropout is on while it is judged",
