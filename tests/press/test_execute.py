@@ -197,7 +197,7 @@ def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
         assert time.monotonic() < until and run.poll() is None
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
-    _, told = run.communicate(timeout=20)
+    _, told = run.communicate(timeout=90)
     assert run.returncode == 130
     assert told == "stopped; what was finished is kept\n"
     kernel = int((book / "pid").read_text())
