@@ -23,6 +23,7 @@ import numpy as np
 import torch
 
 import companion
+from companion.checks.altered import altered
 from companion.checks.undisturbed import repeatable, undisturbed
 from companion.checks.verdict import Verdict
 
@@ -113,24 +114,21 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
             for mistake, wrong in instead.items()
             if _would_be(result, code, name, wrong, optional)
         ]
-        everywhere = {}
-        if matching or _relation([(result, expected)]):
-            everywhere = _results(given, right, rungs, name)
+        everywhere = _results(given, right, rungs, name)
         if matching:
             agreement = {
-                mistake: sum(
-                    _would_be(there, other, name, instead[mistake], optional)
-                    for other, (there, _) in everywhere.items()
-                )
+                mistake: _agreement(everywhere, name, instead[mistake], optional)
                 for mistake in matching
             }
             likely = max(agreement, key=agreement.get)
             if agreement[likely] == len(everywhere):
                 raise Mistake(likely, example)
         # On one input a number is soon twice another. Five numbers on three inputs are not.
-        relation = _relation(everywhere.values(), least=5)
-        if relation and len(everywhere) >= 3:
-            raise Mistake(f"{relation}: {idea}", example)
+        if len(everywhere) >= 3:
+            if relation := _relation(everywhere.values(), least=5):
+                raise Mistake(f"{relation}: {idea}", example)
+            if case := _case(result, everywhere, code, name, right, optional):
+                raise Mistake(f"{case}: {idea}", example)
         if matching:
             raise Mistake(f"{idea}. One mistake that gives the same result here: {likely}", example)
         fact = _fact(result, expected, optional)
@@ -147,6 +145,32 @@ def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str
             continue  # the learner's own: where it raises, nobody can say which mistake it makes
         results[rung.code] = there, _value(rung.code, name, right)
     return results
+
+
+def _agreement(results: dict, name: str, wrong: Callable, optional: int) -> int:
+    """On how many rungs a wrong answer gives these results."""
+    return sum(
+        _would_be(there, code, name, wrong, optional) for code, (there, _) in results.items()
+    )
+
+
+def _case(result, results: dict, code: str, name: str, right: Callable, optional: int) -> str:
+    """The one change of an argument with which the right answer gives all these results."""
+    if not inspect.isfunction(right):
+        return ""
+    calls = []
+
+    def recorded(*values, **named):
+        calls.append((values, named))
+        return right(*values, **named)
+
+    _value(code, name, recorded)
+    values, named = calls[0]
+    for case, wrong in altered(right, *values, **named).items():
+        same = _would_be(result, code, name, wrong, optional)
+        if same and _agreement(results, name, wrong, optional) == len(results):
+            return f"what it returns, on every input of this check, would be right if {case}"
+    return ""
 
 
 KNOWN_FACTORS = {
@@ -376,6 +400,50 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         return "what it returns are the logarithms of what is expected"
     if close(x, np.exp(np.minimum(y, 50))):
         return "what it returns are the exponentials of what is expected"
+    if (y < 0).any() and close(x, abs(y)):
+        return "what it returns are the absolute values of what is expected"
+    for digits in range(4):
+        if close(x, y.round(digits)):
+            return f"the numbers are rounded to {digits or 'no'} digits behind the point"
+    if close(x, np.trunc(y)):
+        return "what is behind the point is cut off"
+    for axis, length in enumerate(y.shape):
+        if length < 3:
+            continue
+        along = f" along axis {axis}" * (y.ndim > 1)
+        if close(x, y.cumsum(axis)):
+            return f"it returned the running sums of what is expected{along}"
+        totals = x.sum(axis, keepdims=True), y.sum(axis, keepdims=True)
+        if all((abs(total) > 1e-6).all() for total in totals) and close(
+            x / totals[0], y / totals[1]
+        ):
+            return f"the ratios{along} are right, the sizes are not"
+        differences = x - y
+        if close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape)):
+            return f"the differences{along} are right, the sizes are not"
+    return _place_of_the_wrong(x, y)
+
+
+def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:
+    """Where wrong numbers stand, if it is one end of an axis, or all but one."""
+    right = np.isclose(x, y, rtol=1e-4, atol=1e-5)
+    for axis, length in enumerate(y.shape):
+        along = f" of axis {axis}" * (y.ndim > 1)
+        if length < 3:
+            continue
+        for end, said in (0, "beginning"), (length - 1, "end"):
+            here = np.moveaxis(right, axis, 0)[end]
+            others = np.delete(right, end, axis)
+            if others.all():
+                return f"all is right but at the {said}{along}"
+            if here.all() and not others.any():
+                return f"nothing is right but at the {said}{along}"
+    if y.ndim > 1 and y.shape[-1] == y.shape[-2] > 2:
+        diagonal = np.broadcast_to(np.eye(y.shape[-1], dtype=bool), y.shape)
+        if right[~diagonal].all():
+            return "all is right but on the diagonal"
+        if right[diagonal].all() and not right[~diagonal].any():
+            return "nothing is right but on the diagonal"
     return ""
 
 

@@ -27,6 +27,7 @@ SITE = ROOT / "_build" / "html"
 BUILT = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = [name for name in BUILT if not name.startswith("_static/")]
 ARTICLES = [name for name in PAGES if name.startswith("book/")]
+ONE_OF_EACH_FOLDER = {Path(name).parent: name for name in reversed(ARTICLES)}.values()
 NOTEBOOKS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in notebooks(ROOT)]
 MEGABYTE = 1e6
 
@@ -195,10 +196,15 @@ def broken(page: Page, **options: object) -> list[tuple[str, str]]:
 
 
 def broken_in(page: Page, own: str, other: str) -> list[tuple[str, str]]:
-    """The same in both schemes, between which only colours change."""
+    """The same in both schemes, between which only colours change.
+
+    A page's own colours are the same in any width, and it is seen light on a desk and dark on a
+    phone. What stands around it is the same on all pages of a folder, of which one is seen in all.
+    """
     found = broken(page)
-    found += broken(in_scheme(page, other), runOnly=["color-contrast"])
-    in_scheme(page, own)
+    if place(page) in ONE_OF_EACH_FOLDER:
+        found += broken(in_scheme(page, other), runOnly=["color-contrast"])
+        in_scheme(page, own)
     return found
 
 

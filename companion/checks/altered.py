@@ -1,0 +1,108 @@
+"""The right answer to another question: what it gives when one argument is not what was given.
+
+Most wrong answers that nobody has thought of are of this kind: the mask is turned, the logits are
+taken for probabilities, the temperature multiplies, two arguments have changed places.
+"""
+
+import inspect
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+NUMBERS = {
+    "were 0": lambda x: 0 * x,
+    "were 1": lambda x: 0 * x + 1,
+    "were larger by 1": lambda x: x + 1,
+    "were smaller by 1": lambda x: x - 1,
+    "were twice as large": lambda x: 2 * x,
+    "were half as large": lambda x: x / 2,
+    "had the other sign": lambda x: -x,
+    "were its absolute value": abs,
+    "were 1 divided by it": lambda x: 1 / x,
+    "were squared": lambda x: x * x,
+    "were its square root": lambda x: x**0.5,
+}
+ROWS = {
+    "were its exponential": torch.exp,
+    "were its logarithm": torch.log,
+    "were its softmax": lambda x: x.softmax(-1),
+    "were its log-softmax": lambda x: x.log_softmax(-1),
+    "had rows of length 1": lambda x: F.normalize(x, dim=-1),
+    "had rows of mean 0": lambda x: x - x.mean(-1, keepdim=True),
+    "had sorted rows": lambda x: x.sort(dim=-1).values,
+}
+TRUTHS = {
+    "had True and False exchanged": lambda x: x ^ True,
+    "were True everywhere": lambda x: x | True,
+    "were False everywhere": lambda x: x & False,
+}
+ENTRIES = {
+    "had only its first entry": lambda x: x[:1],
+    "lacked its first entry": lambda x: x[1:],
+    "lacked its last entry": lambda x: x[:-1],
+}
+ORDER = {
+    "were in reverse order": lambda x: x.flip(0),
+    "had rows in reverse order": lambda x: x.flip(-1),
+    "were transposed": lambda x: x.mT,
+    "had rows without their first entry": lambda x: x[..., 1:],
+    "had rows without their last entry": lambda x: x[..., :-1],
+}
+REVERSED = {"were in reverse order": lambda x: x[::-1]}
+TENSORS = {True: TRUTHS | ENTRIES | ORDER, False: NUMBERS | ROWS | ENTRIES | ORDER}
+OTHERS = {
+    bool: TRUTHS,
+    int: NUMBERS,
+    float: NUMBERS,
+    str: ENTRIES,
+    list: ENTRIES | REVERSED,
+    np.ndarray: NUMBERS | ENTRIES | REVERSED,
+}
+
+
+def altered(right: Callable, *values, **named) -> dict[str, Callable]:
+    """What would be the case -> the function in that case, for what means something here.
+
+    Args:
+        right: a function.
+        values, named: what the function is called with.
+    """
+    given = inspect.signature(right).bind(*values, **named).arguments
+    pairs = {
+        f"`{one}` and `{other}` had changed places": _with(right, (one, other), lambda x, y: (y, x))
+        for one, other in combinations(given, 2)
+        if _changes(given[one]) and type(given[one]) is type(given[other])
+    }
+    alone = {
+        f"`{name}` {said}": _with(right, (name,), lambda x, change=change: (change(x),))
+        for name, x in given.items()
+        for said, change in _changes(x).items()
+    }
+    return pairs | alone
+
+
+def _changes(x) -> dict[str, Callable]:
+    """The changes that mean something for a value of this kind."""
+    if torch.is_tensor(x):
+        return TENSORS[x.dtype == torch.bool]
+    return OTHERS.get(type(x), {})
+
+
+def _with(right: Callable, names: tuple[str, ...], change: Callable) -> Callable:
+    """The function, which is called with other values for these arguments.
+
+    It raises ValueError where they make no sense, whatever comes of them.
+    """
+
+    def wrong(*values, **named):
+        given = inspect.signature(right).bind(*values, **named).arguments
+        try:
+            given.update(zip(names, change(*(given[name] for name in names)), strict=True))
+            return right(**given)
+        except Exception as error:  # nobody has promised anything for such arguments
+            raise ValueError(f"no result with other values for {names}") from error
+
+    return wrong
