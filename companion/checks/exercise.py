@@ -78,13 +78,16 @@ class Rung(NamedTuple):
     instead: Mapping[str, Callable] = {}
 
 
+AGAIN = "called again as at first, it returns the same as at first: nothing stays from call to call"
+
+
 def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answer) -> None:
     """Hold an answer against the right one, rung by rung; the first that fails is its mistake.
 
     Numbers are compared as numbers: lists, arrays and tensors of any dtype are alike.
 
     Args:
-        rungs: from the simplest input to the hardest.
+        rungs: from the simplest input to the hardest; the first is tried once more at the end.
         right: the right answer, which is called as the learner's is; several results are a tuple.
         optional: how many of the last results an answer may leave out.
         answer: one keyword, the name that the answer has in the rungs: `attention=answer`.
@@ -94,7 +97,7 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         NotAttempted: the answer is still the exercise's.
     """
     [(name, given)] = answer.items()
-    for idea, code, instead in rungs:
+    for idea, code, instead in [*rungs, Rung(AGAIN, rungs[0].code)]:
         random = "torch.rand" in code or "torch.nn." in code
         shown = f"torch.manual_seed(0)\n{code}" if random else code
         try:
@@ -124,14 +127,14 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
             if agreement[likely] == len(everywhere):
                 raise Mistake(likely, example)
         # On one input a number is soon twice another. Five numbers on three inputs are not.
+        fact = ""
         if len(everywhere) >= 3:
-            if relation := _relation(everywhere.values(), least=5):
-                raise Mistake(f"{relation}: {idea}", example)
-            if case := _case(result, everywhere, code, name, right, optional):
-                raise Mistake(f"{case}: {idea}", example)
+            fact = _relation(everywhere.values(), least=5)
+            fact = fact or _case(result, everywhere, code, name, right, optional)
         if matching:
-            raise Mistake(f"{idea}. One mistake that gives the same result here: {likely}", example)
-        fact = _fact(result, expected, optional)
+            idea += f". One mistake that gives the same result here: {likely}"
+        else:
+            fact = fact or _fact(result, expected, optional)
         raise Mistake(f"{fact}: {idea}" if fact else idea, example)
 
 
@@ -402,9 +405,11 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         return "what it returns are the exponentials of what is expected"
     if (y < 0).any() and close(x, abs(y)):
         return "what it returns are the absolute values of what is expected"
+    if close(y, np.round(y)):
+        return _place_of_the_wrong(x, y)  # small whole numbers are soon alike by chance
     for digits in range(4):
         if close(x, y.round(digits)):
-            return f"the numbers are rounded to {digits or 'no'} digits behind the point"
+            return f"the numbers are rounded to multiples of {10.0**-digits:g}"
     if close(x, np.trunc(y)):
         return "what is behind the point is cut off"
     for axis, length in enumerate(y.shape):
@@ -417,10 +422,10 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         if all((abs(total) > 1e-6).all() for total in totals) and close(
             x / totals[0], y / totals[1]
         ):
-            return f"the ratios{along} are right, the sizes are not"
+            return f"the numbers keep their ratios{along}, but not their sum"
         differences = x - y
         if close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape)):
-            return f"the differences{along} are right, the sizes are not"
+            return f"the numbers keep their differences{along}, but not their mean"
     return _place_of_the_wrong(x, y)
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from companion.checks import Verdict
-from companion.checks.exercise import Mistake, Rung, exercise, ladder
+from companion.checks.exercise import AGAIN, Mistake, Rung, exercise, ladder
 
 HALVES = [
     Rung("half of 0 is 0", "halve(torch.zeros(1))"),
@@ -89,6 +89,16 @@ def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the
     )
 
 
+def test_what_stays_from_call_to_call_is_noticed():
+    largest = [1.0]
+
+    def running(x):
+        largest[0] = max(largest[0], x.abs().sum().item())
+        return x / 2 if largest[0] < 5 or x.dim() == 2 else x / 2 + largest[0] - 5
+
+    assert halve(running).mistake == AGAIN
+
+
 @pytest.mark.parametrize(
     ("answer", "seen"),
     [
@@ -106,13 +116,30 @@ def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the
         (lambda x: x.flatten(), "it returned shape (9,), expected (3, 3), with the right numbers"),
         (lambda x: x.sum(0), "expected (3, 3), the sum of what is expected over axis 0"),
         (lambda x: torch.stack([x - 1, x + 1]), "expected (3, 3), the mean of it over axis 0"),
+        (lambda x: -abs(x - 2), "a table comes back"),
+        (lambda x: x.round(), "the numbers are rounded to multiples of 1"),
+        (lambda x: x.round(decimals=1), "the numbers are rounded to multiples of 0.1"),
+        (lambda x: x.trunc(), "what is behind the point is cut off"),
+        (lambda x: x.cumsum(1), "it returned the running sums of what is expected along axis 1"),
+        (
+            lambda x: x / x.sum(1, keepdim=True),
+            "the numbers keep their ratios along axis 1, but not their sum",
+        ),
+        (lambda x: x - x.mean(0), "the numbers keep their differences along axis 0, but not"),
+        (lambda x: x ** torch.tensor([1, 1, 2])[:, None], "all is right but at the end of axis 0"),
+        (
+            lambda x: x + x.T * torch.tensor([0, 1, 1]),
+            "nothing is right but at the beginning of axis 1",
+        ),
+        (lambda x: x + torch.diag(torch.arange(3)), "all is right but on the diagonal"),
+        (lambda x: x + 1 - torch.eye(3), "nothing is right but on the diagonal"),
         (lambda x: x * x, "a table comes back"),
         (lambda x: 0 * x, "a table comes back"),
         (lambda x: x / 0, "it returned NaN or infinity"),
     ],
 )
 def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
-    table = "torch.tensor([[0.5, 1, 4], [9, 2, 7], [3, 8, 0.25]])"
+    table = "torch.tensor([[0.5, 1, 4], [9, 2, 7], [3, 8, 0.75]])"
     with pytest.raises(Mistake) as found:
         ladder([Rung("a table comes back", f"same({table})")], lambda x: x, same=answer)
     assert seen in found.value.mistake
@@ -147,6 +174,44 @@ def test_how_all_results_follow_from_what_is_expected_is_said(answer, relation):
     said = surprise(answer).mistake
     assert said.startswith(f"all that it returns, on every input of this check, is {relation}")
     assert said.endswith(": surprise at 0.4")
+
+
+POWERS = [
+    Rung("2 to the power 3", "power(2.0, 3)"),
+    Rung("powers of a list", "power(torch.tensor([2.0, 3.0]), 2)"),
+    Rung("a higher power", "power(torch.tensor([0.5, 4.0, 1.0]), 5)"),
+]
+
+
+@exercise
+def power(answer) -> str:
+    ladder(POWERS, lambda base, exponent: base**exponent, power=answer)
+    return "six powers"
+
+
+@pytest.mark.parametrize(
+    ("answer", "case"),
+    [
+        (lambda base, exponent: base ** (exponent - 1), "`exponent` were smaller by 1"),
+        (lambda base, exponent: (base + 1) ** exponent, "`base` were larger by 1"),
+        (lambda base, exponent: (-base) ** exponent, "`base` had the other sign"),
+    ],
+)
+def test_that_another_argument_would_make_it_right_is_said(answer, case):
+    assert power(answer).mistake == (
+        f"what it returns, on every input of this check, would be right if {case}: 2 to the power 3"
+    )
+
+
+def test_one_input_without_the_case_refutes_it():
+    verdict = power(lambda base, exponent: base ** (exponent - (exponent < 5)))
+    assert verdict.mistake == "2 to the power 3"
+
+
+def test_arguments_that_have_changed_places_are_said():
+    rungs = [Rung(f"{a} less {b}", f"less({a}, {b})") for a, b in ((3, 1), (7, 2), (4, 9))]
+    with pytest.raises(Mistake, match="if `a` and `b` had changed places: 3 less 1"):
+        ladder(rungs, lambda a, b: a * a - b, less=lambda a, b: b * b - a)
 
 
 def test_one_input_without_the_relation_refutes_it():
