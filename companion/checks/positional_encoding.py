@@ -5,7 +5,8 @@ from functools import partial
 import torch
 from torch.overrides import TorchFunctionMode
 
-from companion.checks.exercise import Mistake, Rung, call, exercise, ladder, show
+from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
+from companion.checks.results import show
 from companion.checks.rungs import rungs
 
 

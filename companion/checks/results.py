@@ -1,0 +1,268 @@
+"""A result beside what is expected: whether they are alike, how they differ, how they are shown."""
+
+import inspect
+import math
+from collections.abc import Iterable
+from itertools import permutations
+
+import numpy as np
+import torch
+
+
+def alike(result, expected, optional: int = 0) -> bool:
+    """Whether a result is the expected one, in whatever form its numbers come."""
+    if isinstance(expected, tuple):
+        result = result if isinstance(result, tuple | list) else (result,)
+        right_count = len(expected) - optional <= len(result) <= len(expected)
+        return right_count and all(map(alike, result, expected))
+    if not isinstance(expected, torch.Tensor | np.ndarray | np.number | list | int | float):
+        return type(result) is type(expected) and result == expected
+    try:
+        return close(_numbers(result), expected) or close(_numbers(_alone(result)), expected)
+    except (TypeError, ValueError):
+        return False
+
+
+def _alone(result):
+    """The one array of a list or tuple that holds just one."""
+    match result:
+        case [torch.Tensor() | np.ndarray() as x] if x.ndim:
+            return x
+    return result
+
+
+def _numbers(x) -> np.ndarray:
+    """An array of what an answer has returned, nested lists of tensors included.
+
+    Raises:
+        TypeError: it is something else.
+        ValueError: its rows have several lengths.
+    """
+    if isinstance(x, list | tuple):
+        return np.asarray([_numbers(item) for item in x])
+    if (array := as_array(x)).dtype.kind not in "biuf":
+        raise TypeError(f"expected numbers, got {type(x).__name__}")
+    return array
+
+
+def close(x, y) -> bool:
+    """Whether two arrays have the same shape and the same numbers: of floats, as far as float32."""
+    x, y = as_array(x), as_array(y)
+    if x.dtype.kind != "f" and y.dtype.kind != "f":
+        return np.array_equal(x, y)
+    return x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True)
+
+
+def as_array(x) -> np.ndarray:
+    if not isinstance(x, torch.Tensor):
+        return np.asarray(x)
+    x = x.detach().cpu().resolve_conj()
+    return (x.float() if x.dtype == torch.bfloat16 else x).numpy()
+
+
+KNOWN_FACTORS = {
+    "in percent": 100,
+    "1 / ln 2, as with logarithms to base 2": 1 / math.log(2),
+    "ln 2, as with natural logarithms for those to base 2": math.log(2),
+    "1 / ln 10, as with logarithms to base 10": 1 / math.log(10),
+    "ln 2 / ln 10, as with logarithms to base 10 for those to base 2": math.log10(2),
+}
+
+
+def relation(results: Iterable[tuple]) -> str:
+    """How all results follow from what is expected, if that is five numbers or more."""
+    pairs = []
+    for result, expected in results:
+        if isinstance(expected, tuple) and alike(result, expected):
+            continue  # a shape, say
+        try:
+            x, y = _numbers(_alone(result)), _numbers(expected)
+        except (TypeError, ValueError):
+            return ""
+        if x.shape != y.shape or "b" in (x.dtype.kind, y.dtype.kind):
+            return ""
+        pairs.append((x.ravel().astype(float), y.ravel().astype(float)))
+    if not pairs:
+        return ""
+    x, y = map(np.concatenate, zip(*pairs, strict=True))
+    if not np.isfinite([x, y]).all() or len(np.unique(y.round(4))) < 5:
+        return ""
+    factor, offset = (x * y).sum() / max((y * y).sum(), 1e-12), (x - y).mean()
+    known = [
+        said for said, number in KNOWN_FACTORS.items() if math.isclose(factor, number, rel_tol=1e-4)
+    ]
+    told = f"{factor:.4g} times{f' ({known[0]})' if known else ''} what is expected"
+    with np.errstate(all="ignore"):
+        relations = {
+            told: factor * y if abs(factor) > 1e-4 else None,
+            f"{offset:+.4g} off": y + offset,
+            "1 minus what is expected": 1 - y,
+            "the square of what is expected": y * y,
+            "the square root of what is expected": np.sqrt(y),
+            "1 divided by what is expected": 1 / y,
+        }
+    for said, numbers in relations.items():
+        if numbers is not None and close(x, numbers):
+            return f"all that it returns, on every input of this check, is {said}"
+    return ""
+
+
+def visible_fact(result, expected, optional: int = 0) -> str:
+    """What can be seen of a wrong result without knowing why: its form; or nothing."""
+    if isinstance(expected, tuple):
+        results = result if isinstance(result, tuple | list) else (result,)
+        if not len(expected) - optional <= len(results) <= len(expected):
+            found = len(results)
+            return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
+        facts = map(visible_fact, results, expected)
+        return next(filter(None, facts), "")
+    if alike(result, expected):
+        return ""
+    try:
+        x, y = _numbers(_alone(result)), _numbers(expected)
+    except (TypeError, ValueError):
+        kinds = type(result).__name__, type(expected).__name__
+        return "it returned {}, expected {}".format(*kinds) if kinds[0] != kinds[1] else ""
+    if x.shape != y.shape:
+        seen = _seen_in_the_shape(x, y)
+        return f"it returned shape {x.shape}, expected {y.shape}{seen}"
+    if not np.isfinite(x).all() and np.isfinite(y).all():
+        return "it returned NaN or infinity"
+    return _seen_in_the_numbers(x, y)
+
+
+def _seen_in_the_shape(x: np.ndarray, y: np.ndarray) -> str:
+    """How numbers in another shape belong to the expected ones, if they are the same."""
+    if x.ndim == y.ndim and sorted(x.shape) == sorted(y.shape):
+        for axes in permutations(range(x.ndim)):
+            if close(x.transpose(axes), y):
+                return f", which x.permute{axes} would make of it"
+    if x.size == y.size and close(x.reshape(y.shape), y):
+        return ", with the right numbers in it"
+    for (more, less), name in ((x, y), "it"), ((y, x), "what is expected"):
+        for axis in range(more.ndim if more.ndim == less.ndim + 1 and more.size else 0):
+            for done in ("mean", "sum"):
+                if close(getattr(more, done)(axis), less):
+                    return f", the {done} of {name} over axis {axis}"
+    return ""
+
+
+def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
+    """How wrong numbers belong to the expected ones of the same shape, if it can be seen."""
+    if y.dtype.kind == "b" and y.size > 1:
+        return "True and False have changed places" if np.array_equal(x, ~y) else ""
+    x, y = x.astype(float), y.astype(float)
+    if not np.isfinite(x).all() or not np.isfinite(y).all():
+        return ""
+    if close(x, -y):
+        return "the sign is turned"
+    if x.size < 2 or close(y, np.full_like(y, y.flat[0])):
+        return ""
+    if y.ndim > 1 and y.shape[-1] == y.shape[-2] and close(np.swapaxes(x, -1, -2), y):
+        return "rows and columns have changed places"
+    for axis in range(y.ndim):
+        if close(np.flip(x, axis), y):
+            return f"the numbers are in reverse order{f' along axis {axis}' * (y.ndim > 1)}"
+        if close(x, np.broadcast_to(y.mean(axis, keepdims=True), y.shape)):
+            return f"each number is the mean of what is expected along axis {axis}"
+        if close(np.roll(x, 1, axis), y) or close(np.roll(x, -1, axis), y):
+            return f"the numbers are one place off{f' along axis {axis}' * (y.ndim > 1)}"
+    if close(np.sort(x, None), np.sort(y, None)):
+        return "the numbers are right, but they stand in other places"
+    if close(x - y, np.full_like(y, (x - y).flat[0])):
+        off = (x - y).flat[0]
+        return f"all numbers are too {'large' if off > 0 else 'small'} by {abs(off):.4g}"
+    if (y != 0).any() and not close(x, 0 * x):
+        factor = (x * y).sum() / (y * y).sum()
+        if close(x, factor * y):
+            return f"all numbers are {factor:.4g} times what is expected"
+    if (y > 0).all() and close(x, np.log(y)):
+        return "what it returns are the logarithms of what is expected"
+    if close(x, np.exp(np.minimum(y, 50))):
+        return "what it returns are the exponentials of what is expected"
+    if (y < 0).any() and close(x, abs(y)):
+        return "what it returns are the absolute values of what is expected"
+    if close(y, np.round(y)):
+        return _place_of_the_wrong(x, y)  # small whole numbers are soon alike by chance
+    for digits in range(4):
+        if close(x, y.round(digits)):
+            return f"the numbers are rounded to multiples of {10.0**-digits:g}"
+    if close(x, np.trunc(y)):
+        return "what is behind the point is cut off"
+    for axis, length in enumerate(y.shape):
+        if length < 3:
+            continue
+        along = f" along axis {axis}" * (y.ndim > 1)
+        if close(x, y.cumsum(axis)):
+            return f"it returned the running sums of what is expected{along}"
+        totals = x.sum(axis, keepdims=True), y.sum(axis, keepdims=True)
+        if all((abs(total) > 1e-6).all() for total in totals) and close(
+            x / totals[0], y / totals[1]
+        ):
+            return f"the numbers keep their ratios{along}, but not their sum"
+        differences = x - y
+        if close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape)):
+            return f"the numbers keep their differences{along}, but not their mean"
+    return _place_of_the_wrong(x, y)
+
+
+def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:
+    """Where wrong numbers stand, if it is one end of an axis, or all but one."""
+    right = np.isclose(x, y, rtol=1e-4, atol=1e-5)
+    for axis, length in enumerate(y.shape):
+        along = f" of axis {axis}" * (y.ndim > 1)
+        if length < 3:
+            continue
+        for end, said in (0, "beginning"), (length - 1, "end"):
+            here = np.moveaxis(right, axis, 0)[end]
+            others = np.delete(right, end, axis)
+            if others.all():
+                return f"all is right but at the {said}{along}"
+            if here.all() and not others.any():
+                return f"nothing is right but at the {said}{along}"
+    if y.ndim > 1 and y.shape[-1] == y.shape[-2] > 2:
+        diagonal = np.broadcast_to(np.eye(y.shape[-1], dtype=bool), y.shape)
+        if right[~diagonal].all():
+            return "all is right but on the diagonal"
+        if right[diagonal].all() and not right[~diagonal].any():
+            return "nothing is right but on the diagonal"
+    return ""
+
+
+def difference(result, expected) -> str:
+    """Expected and yours: the first two that differ, and where, if they are large."""
+    if isinstance(expected, tuple):
+        results = result if isinstance(result, tuple | list) else (result,)
+        for i, (x, y) in enumerate(zip(results, expected, strict=False), start=1):
+            if not alike(x, y):
+                which = f" as result {i} of {len(expected)}" if len(expected) > 1 else ""
+                return f"expected{which}{difference(x, y).removeprefix('expected')}"
+    try:
+        x, y = _numbers(_alone(result)), _numbers(expected)
+    except (TypeError, ValueError):
+        return show({"expected": expected, "yours": result})
+    if x.shape == y.shape and (x.size > 16 or _text(x) == _text(y)):
+        apart = np.abs(x.astype(float) - y) if np.isfinite(x).all() else ~np.isfinite(x)
+        place = tuple(int(i) for i in np.unravel_index(apart.argmax(), x.shape))
+        at = f" at {list(place)}" if place else ""
+        x, y = (f"{z[place]:.6g}" if z.dtype.kind == "f" else z[place].item() for z in (x, y))
+        return f"expected{at} = {y}\nyours = {x}"
+    return show({"expected": y, "yours": x})
+
+
+def show(named: dict) -> str:
+    """One line for each: small arrays with their numbers, large ones with their shape."""
+    return "\n".join(f"{name} = {_text(x)}" for name, x in named.items())
+
+
+def _text(x) -> str:
+    if isinstance(x, torch.nn.Module):
+        return "".join([str(x), *(f", {name} {_text(p)}" for name, p in x.named_parameters())])
+    if inspect.isfunction(x):
+        return "a function"  # its own text holds an address
+    if not isinstance(x, np.ndarray | torch.Tensor):
+        return str(x)
+    if x.ndim and as_array(x).size > 16:
+        return f"array of shape {tuple(x.shape)}"
+    numbers = np.array2string(as_array(x), precision=3, suppress_small=True, separator=", ")
+    return " ".join(numbers.split())
