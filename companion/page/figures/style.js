@@ -766,7 +766,7 @@ const STYLE = `
     visibility: hidden;
   }
   .cl-predict {
-    margin-top: 0.4rem;
+    margin: 0.4rem 0 0.9rem;
   }
   .cl-predict legend {
     font-weight: 600;
