@@ -116,7 +116,9 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
             for mistake, wrong in instead.items()
             if _would_be(result, code, name, wrong, optional)
         ]
-        everywhere = _results(given, right, rungs, name)
+        everywhere = {}
+        if matching or relation([(result, expected)]) or inspect.isfunction(right):
+            everywhere = _results(given, right, rungs, name)
         if matching:
             agreement = {
                 mistake: _agreement(everywhere, name, instead[mistake], optional)
@@ -128,7 +130,7 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         # On one input a number is soon twice another. Five numbers on three inputs are not.
         fact = ""
         if len(everywhere) >= 3:
-            fact = relation(everywhere.values())
+            fact = relation(everywhere.values(), least=5)
             fact = fact or _case(result, everywhere, code, name, right, optional)
         if matching:
             idea += f". One mistake that gives the same result here: {likely}"
@@ -157,7 +159,10 @@ def _agreement(results: dict, name: str, wrong: Callable, optional: int) -> int:
 
 
 def _case(result, results: dict, code: str, name: str, right: Callable, optional: int) -> str:
-    """The one change of an argument with which the right answer gives all these results."""
+    """The one change of an argument with which the right answer gives all these results.
+
+    There is none for a class: its objects come of other calls.
+    """
     if not inspect.isfunction(right):
         return ""
     calls = []

@@ -69,8 +69,8 @@ KNOWN_FACTORS = {
 }
 
 
-def relation(results: Iterable[tuple]) -> str:
-    """How all results follow from what is expected, if that is five numbers or more."""
+def relation(results: Iterable[tuple], least: int = 1) -> str:
+    """How all results follow from what is expected, if that is `least` different numbers."""
     pairs = []
     for result, expected in results:
         if isinstance(expected, tuple) and alike(result, expected):
@@ -85,7 +85,7 @@ def relation(results: Iterable[tuple]) -> str:
     if not pairs:
         return ""
     x, y = map(np.concatenate, zip(*pairs, strict=True))
-    if not np.isfinite([x, y]).all() or len(np.unique(y.round(4))) < 5:
+    if not np.isfinite([x, y]).all() or len(np.unique(y.round(4))) < least:
         return ""
     factor, offset = (x * y).sum() / max((y * y).sum(), 1e-12), (x - y).mean()
     known = [
