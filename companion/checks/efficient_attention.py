@@ -417,10 +417,9 @@ one token more than there is room for: the oldest goes, it alone
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 5.0)]
     in_order(held[-1])
-  - half of the window is thrown away when it is full; only the oldest has to go
-    del self.keys[0], self.values[0] => n = (self.window + 1) // 2; del self.keys[:n], self.values[:n]
-  - two are thrown away when it is full; only the oldest has to go
-    del self.keys[0], self.values[0] => del self.keys[:2], self.values[:2]
+  - half of the window, here two, is thrown away when it is full; only the oldest has to go
+    del self.keys[0], self.values[0] => del self.keys[:HALF], self.values[:HALF]
+    HALF => (self.window + 1) // 2
 two tokens more: the oldest key and the oldest value make room, and each key still has its own value
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 6.0)]
