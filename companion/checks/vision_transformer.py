@@ -216,12 +216,12 @@ OCCLUSION = rungs(
     """
 a patch is set to 0, all of it: of an image that is one patch nothing is left
     class Told:
-        inked = []
+        ink = []
     def model(images):
-        Told.inked += [bool(image.any()) for image in images]
+        Told.ink += [float(image.abs().sum()) for image in images]
         return reader(images)
-    _ = occlusion(model, torch.tensor([[[[1.0, 0.2], [0.4, 0.8]]]]), torch.tensor([0]), 2)
-    False in Told.inked
+    _ = occlusion(model, torch.tensor([[[[1.0, 0.2], [0.4, 0.9]]]]), torch.tensor([0]), 2)
+    min(Told.ink)
 one image that is one patch: the probability of its label before, less that after
     images = torch.tensor([[[[1.0, 0.2], [0.4, 0.8]]]])
     occlusion(reader, images, torch.tensor([0]), 2)
