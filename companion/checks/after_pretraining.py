@@ -518,7 +518,11 @@ def rejection_round(answer) -> str:
     start, end = (m.next.detach().softmax(-1) for m in (model, trained))
     shown = f"{given}\nprobabilities after token 4: {_rounded(end[4])}"
     if torch.equal(start, end):
-        raise Mistake("the model has not changed: is the copy trained on what passed?", shown)
+        raise Mistake(
+            "the model has not changed: is the copy trained on what passed, and does the optimizer "
+            "have the parameters of the copy?",
+            shown,
+        )
     if end[4, 1] < start[4, 1] / 2:
         raise Mistake(
             "an answer that passes has become less probable: is the sign of the loss right?", shown
@@ -634,6 +638,11 @@ def _check_what_is_learned(answer, prompts) -> None:
     trained = call(answer, model=model, prompts=prompts, judge=judge, **setting)
     learned = [*map(tuple, getattr(trained, "learned", []))]
     failed = [row for row in learned if row[2] >= 3]
+    if failed and len(failed) == len(learned):
+        raise Mistake(
+            "what failed is trained on, and what passed is thrown away: it is the other way round",
+            f"{given}\nall of the {len(learned)} rows that were trained on had failed",
+        )
     if failed:
         raise Mistake(
             "answers that failed are trained on as well: they are to be thrown away",

@@ -312,7 +312,7 @@ the gain begins at 1
   - the gain begins with random numbers; let it begin at 1
     torch.ones => torch.rand
 the mean square of 1 and 7 is 25, so the result is 0.2 and 1.4
-    RMSNorm(2)(torch.tensor([1.0, 7.0]))
+    RMSNorm(2)(torch.tensor([[1.0, 7.0]]))
   - the mean is taken away as well; that is a layer norm
     self.gain * x * => self.gain * (x - x.mean(-1, keepdim=True)) *
     x.square().mean(-1, keepdim=True) => x.var(-1, keepdim=True, correction=0)
@@ -340,7 +340,7 @@ the mean square of 1 and 7 is 25, so the result is 0.2 and 1.4
   - it multiplies by the root mean square; divide by it
     rsqrt => sqrt
 the mean square of 1, 5 and 7 is 25 as well: the sum of the squares divided by 3
-    RMSNorm(3)(torch.tensor([1.0, 5.0, 7.0]))
+    RMSNorm(3)(torch.tensor([[1.0, 5.0, 7.0]]))
 each vector of a batch has its own root mean square
     RMSNorm(2)(torch.tensor([[[1.0, 7.0], [10.0, 70.0]]]))
   - one root for everything
@@ -870,6 +870,8 @@ every position has its logits, not only the last
     model(torch.tensor([[3, 1, 4]]))
   - only the logits of the last position are returned; each position has its own
     self.norm_out(x) => self.norm_out(x[:, -1:])
+  - only the logits of the last position are returned, and the axis of positions is gone
+    self.norm_out(x) => self.norm_out(x[:, -1])
   - the positions are averaged; each has logits of its own
     self.norm_out(x) => self.norm_out(x.mean(1, keepdim=True))
 the embedding is the output matrix, too: there is one such matrix

@@ -694,6 +694,8 @@ def _why(answer) -> str:
     last = after([*FEW, [0, 2, 5, 6, 1]], [0, 2, 3], [0, 2, 5])
     if np.allclose(*last):
         return ": the last word changes nothing"
+    if pairs[3] > 0.35 and end[3] > 0.35:
+        return ": it goes by the first words of the sentence; the last ones decide"
     if min(pairs[3], other[3]) > 0.35:
         return ": it predicts the word that it has just read; count which word comes next"
     first, turned = after([[0, 2, 3, 4, 1], [0, 3, 2, 5, 1]], [0, 2, 3], [0, 3, 2])

@@ -659,3 +659,11 @@ def at_half_the_temperature(model, prompts, judge, tries, length, epochs, rate):
 def a_single_step(model, prompts, judge, tries, length, epochs, rate):
     given = model, prompts, judge, tries, length, 1, rate
     return trained_with(*given, make=torch.optim.Adam)
+
+
+@wrong(rejection_round, "what failed is trained on")
+def on_what_failed(model, prompts, judge, tries, length, epochs, rate):
+    def wanted(prompt, written):
+        return not judge(prompt, written)
+
+    return one_round(model, prompts, wanted, tries, length, epochs, rate)

@@ -890,10 +890,10 @@ def counts_the_word_itself(sentences, vocab_size):
 
 @wrong(language_model, "in the other order than that in which they were counted")
 def context_turned_round(sentences, vocab_size):
-    return triples_and_pairs(sentences, vocab_size, read=lambda pair: pair[::-1])
+    return triples_and_pairs(sentences, vocab_size, read=lambda before: before[-2:][::-1])
 
 
-def triples_and_pairs(sentences, vocab_size, following=1, read=lambda pair: pair):
+def triples_and_pairs(sentences, vocab_size, following=1, read=lambda before: before[-2:]):
     triples, pairs = {}, {}
     for sentence in sentences:
         for i in range(len(sentence) - 1):
@@ -908,10 +908,15 @@ def triples_and_pairs(sentences, vocab_size, following=1, read=lambda pair: pair
         p = torch.full((vocab_size,), 1 / vocab_size)
         for weight, table, key in (
             (0.9, pairs, before[-1]),
-            (0.8, triples, read(tuple(before[-2:]))),
+            (0.8, triples, tuple(read(before))),
         ):
             if key in table:
                 p = weight * table[key] / table[key].sum() + (1 - weight) * p
         return p
 
     return next_word
+
+
+@wrong(language_model, "it goes by the first words of the sentence")
+def goes_by_the_beginning(sentences, vocab_size):
+    return triples_and_pairs(sentences, vocab_size, read=lambda before: before[:2])
