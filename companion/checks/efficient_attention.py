@@ -40,6 +40,10 @@ sum and the blend, in this order
     return m, total, blend => return m, total, blend / total
   - sum and blend are divided by the number of parts; they add up
     return m, total, blend => return m, total / 2, blend / 2
+  - the blend is the mean of the two; they add up
+    return m, total, blend => return m, total, blend / 2
+  - the sum is the mean of the two; they add up
+    return m, total, blend => return m, total / 2, blend
   - the maxima are added; it is the larger one that is common to both
     torch.maximum(m1, m2) => m1 + m2
     return m => a1 = a2 = 1; return m
@@ -436,6 +440,10 @@ two tokens more: the oldest key and the oldest value make room, and each key sti
     del self.keys[0], self.values[0] => del self.keys[-2], self.values[-2]
   - keys and values no longer belong together: forget both, or neither
     del self.keys[0], self.values[0] => del self.keys[0]
+  - the old keys go, but the old values stay and the newest is lost: they no longer belong together
+    del self.keys[0], self.values[0] => del self.keys[0], self.values[-1]
+  - the old values go, but the old keys stay and the newest is lost: they no longer belong together
+    del self.keys[0], self.values[0] => del self.keys[-1], self.values[0]
 many tokens: after ten of them, the last three are held
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(10.0)]

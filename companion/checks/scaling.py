@@ -128,6 +128,8 @@ PRIMED_BITS = rungs(
         (after - before) => after
       - this is what the old text costs
         (after - before) => before
+      - the size of an empty text is subtracted, not that of the old one
+        compress(old.encode()) => compress(b"")
       - the old text is subtracted, but the characters are still those of both texts
         len(new) => len(old + new)
       - this is per character of the old text

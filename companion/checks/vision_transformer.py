@@ -48,6 +48,11 @@ into (which patch, which pixel)
     (0, 2, 4, 1, 3, 5) => (0, 3, 5, 1, 2, 4)
   - which patch and where inside have changed places: the first axis is that of the place inside
     (0, 2, 4, 1, 3, 5) => (0, 3, 5, 1, 2, 4)
+  - the row inside stands between the two 'which': first which row and which column of patches, then
+  the rest
+    (0, 2, 4, 1, 3, 5) => (0, 2, 3, 4, 1, 5)
+  - row inside and channel stand between the two 'which'; bring these together in front
+    (0, 2, 4, 1, 3, 5) => (0, 2, 3, 1, 4, 5)
 two patches, one above the other
     patchify(torch.arange(8.0).view(1, 1, 4, 2), 2)
 four patches: row by row, from the top left
