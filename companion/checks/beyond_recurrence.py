@@ -47,6 +47,16 @@ bias for each distance, also where there is only one
     .log() => .log2()
   - only what the gate lets go is in the logarithm; the odds are gate / (1 - gate)
     (gate / (1 - gate)).log() => -(1 - gate).log()
+  - the gate is computed in half precision, which has three digits; keep it in float32
+    (gate / (1 - gate)).log() => torch.logit(gate.half().float())
+  - `kept` is taken for a percentage; it is a share between 0 and 1
+    kept ** => (kept / 100) **
+  - one word too few is counted, for a distance of 1 none at all: the gate is multiplied `distances`
+  times
+    1 / distances => 1 / (distances - 1)
+  - `distances` is taken for a time constant, after which 1 / e is left; after that many words
+  `kept` is
+    kept ** (1 / distances) => (-1 / distances).exp()
 three words: the gate is multiplied three times, so it is the third root of the share
     forget_bias(torch.tensor([3.0]), 0.125)
   - the distance is left out: this bias keeps the share for a single word
@@ -67,8 +77,22 @@ three words: the gate is multiplied three times, so it is the third root of the 
   - the bias of one word is multiplied by the distance; it is the gate that is a root
     kept ** (1 / distances) => kept ** (1 / distances.clamp(1, 1))
     .log() => .log() * distances
+  - `kept` is taken for the share that is forgotten; it is what is left
+    kept ** => (1 - kept) **
+  - twice the distance is counted, as if `kept` were left after half of it
+    1 / distances => 1 / (2 * distances)
 several distances: each has its own bias, in their order and shape
-    forget_bias(torch.tensor([1.0, 100.0, 10.0]), 0.5)
+    forget_bias(torch.tensor([10.0, 100.0, 1.0]), 0.5)
+  - all distances get the bias of the longest; each has its own
+    1 / distances => 1 / distances.max().expand_as(distances)
+  - all distances get the bias of the shortest; each has its own
+    1 / distances => 1 / distances.min().expand_as(distances)
+  - all distances get the bias of the first; each has its own
+    1 / distances => 1 / distances[:1].expand_as(distances)
+  - all distances get the bias of their mean; each has its own
+    1 / distances => 1 / distances.mean().expand_as(distances)
+  - the biases come in the order of the distances; they keep the place of their own
+    1 / distances => 1 / distances.sort().values
 another share than a half, and distances up to 127
     distances = torch.tensor([5.0, 31.0, 127.0])
     forget_bias(distances, 0.9)
@@ -107,6 +131,10 @@ a kernel of one word: `conv` wants (B, d, n), and the result is (B, n, d) again
     conv.kernel_size[0] => 3
   - x is added to what the layer gives; only the layer was asked for
     conv(F.pad(x.mT, sides)).mT => x + conv(F.pad(x.mT, sides)).mT
+  - the layer is applied twice; once reaches both sides, if both are padded
+    conv(F.pad(x.mT, sides)).mT => conv(F.pad(conv(F.pad(x.mT, sides)), sides)).mT
+  - a ReLU follows the layer; only the layer was asked for
+    conv(F.pad(x.mT, sides)).mT => conv(F.pad(x.mT, sides)).mT.relu()
 a kernel of three words: the word, one to its left and one to its right; beyond the ends of the
 sentence there are zeros to read, and every word gets a result, the first and the last, too
     conv = torch.nn.Conv1d(1, 1, 3, bias=False)
@@ -118,6 +146,11 @@ sentence there are zeros to read, and every word gets a result, the first and th
     sides = (side, side) => sides = (0, 2 * side)
   - nothing is padded, and words are lost at both ends: pad both sides with (k - 1) / 2
     sides = (side, side) => sides = (0, 0)
+  - the result is filled up with zeros at both ends; fill up the sentence, so that its first and
+  last word get a result as well
+    conv(F.pad(x.mT, sides)).mT => F.pad(conv(x.mT), sides).mT
+  - the sentence is filled up with ones; fill with zeros, as `convolve` does
+    F.pad(x.mT, sides) => F.pad(x.mT, sides, value=1.0)
   - each side is padded with k - 1, and the result is longer than the sentence: (k - 1) / 2 on
   each side
     sides = (side, side) => sides = (2 * side, 2 * side)
@@ -224,14 +257,32 @@ reaches every later place, without one between left out
     F.pad(x, (distance, 0))[:n] => x.roll(distance)
 four numbers, all with a weight of 1: the running sum
     scan(torch.ones(4), torch.tensor([1.0, 4.0, -2.0, 3.0]))
+negative weights have no logarithm
+    scan(torch.tensor([1.0, -2.0, -0.5]), torch.tensor([1.0, 2.0, 3.0]))
+  - weights are multiplied as exp of sums of their logarithms, which negative weights do not have
+    while distance < n => while distance < 0
+    return x => return (LOGS[:, None] - LOGS).exp().tril() @ x
+    LOGS => w.log().cumsum(0)
+  - the signs of the weights are lost
+    distance, n => w = w.abs(); distance, n
 six numbers, which is no power of two; weights and numbers of either sign
     scan(torch.tensor([2.0, 0.5, 3.0, 1.0, -1.0, 0.25]), torch.tensor([1.0, 4.0, -2.0, 1.0, 0, 5]))
   - the rounds stop too early where n is no power of two: go on until the distance reaches n
     while distance < n => while 2 * distance <= n
-negative weights have no logarithm
-    scan(torch.tensor([1.0, -2.0, -0.5]), torch.tensor([1.0, 2.0, 3.0]))
 a weight of 0 forgets all that was before; nothing can be divided by it
     scan(torch.tensor([0.5, 0.0, 0.5]), torch.tensor([1.0, 2.0, 4.0]))
+  - it divides by products of weights, which may be 0, or too small to be divided by
+    while distance < n => while distance < 0
+    return x => return (x / w.cumprod(0)).cumsum(0) * w.cumprod(0)
+  - weights of 0 are taken for very small ones to divide by their products; they forget everything
+    while distance < n => while distance < 0
+    return x => return (x / (w + 1e-6).cumprod(0)).cumsum(0) * (w + 1e-6).cumprod(0)
+seventeen numbers need five rounds, with distances of 1, 2, 4, 8 and 16: their number grows with n
+    scan(torch.ones(17), torch.ones(17))
+  - there are four rounds at most, whatever n is: go on until the distance reaches n
+    while distance < n => while distance < min(n, 16)
+  - there are three rounds at most, whatever n is: go on until the distance reaches n
+    while distance < n => while distance < min(n, 8)
 a hundred small weights: their product is too small to be divided by, even if none of them is 0
     scan(torch.full((100,), 0.1), torch.ones(100))
 a hundred random numbers

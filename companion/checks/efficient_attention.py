@@ -40,9 +40,21 @@ sum and the blend, in this order
     return m, total, blend => return m, total, blend / total
   - sum and blend are divided by the number of parts; they add up
     return m, total, blend => return m, total / 2, blend / 2
+  - the blend is the mean of the two; they add up
+    return m, total, blend => return m, total, blend / 2
+  - the sum is the mean of the two; they add up
+    return m, total, blend => return m, total / 2, blend
   - the maxima are added; it is the larger one that is common to both
     torch.maximum(m1, m2) => m1 + m2
     return m => a1 = a2 = 1; return m
+  - the logarithm of the sum with the largest score, log-sum-exp, is returned; return the sum itself
+    return m, total, blend => return m, m + total.log(), blend
+  - the logarithm of the sum is returned; return the sum itself
+    return m, total, blend => return m, total.log(), blend
+  - the sum is multiplied by exp(largest), which overflows; it stays relative to the largest score
+    return m, total, blend => return m, total * m.exp(), blend
+  - sum, blend, largest: the results stand in another order; largest, sum, blend
+    return m, total, blend => return total, blend, m
   - blend and sum have changed places: largest, sum, blend
     return m, total, blend => return m, blend, total
   - where the maxima are equal, both parts are lost: "larger" and "smaller" leave a case out
@@ -66,6 +78,11 @@ the second maximum is larger by log 2: what belongs to the first part counts hal
     a1 + total_2 * a2 => 1 + total_2
   - the smaller maximum is the common one; take the larger, so that no factor exceeds 1
     torch.maximum => torch.minimum
+  - the mean of the two maxima is the common one; take the larger
+    torch.maximum(m1, m2) => (m1 + m2) / 2
+  - the second part's maximum is taken for both, and nothing of it is rescaled; it is the larger one
+  that is common
+    torch.maximum(m1, m2) => m2
   - the first part's maximum is taken for both; it is the larger one that is common
     torch.maximum(m1, m2) => m1
   - the factors have the base 2; the sums are of powers of e
@@ -85,6 +102,8 @@ second
     merge(m[0], totals[0], blends[0], m[1], totals[1], blends[1])
   - one maximum is taken for all queries; each has its own
     torch.maximum(m1, m2) => torch.maximum(m1, m2).max().expand_as(m1)
+  - it is decided once for all queries which part has the larger maximum; each query has its own
+    torch.maximum(m1, m2) => (m1 if m1.max() > m2.max() else m2)
   - one query decides for all which part is rescaled
     (m1 - m).exp(), (m2 - m).exp() => (m1 - m)[:1].exp(), (m2 - m)[:1].exp()
 maxima near 1000 and -1000: take exp of differences of maxima only, never of a maximum itself
@@ -170,6 +189,18 @@ and key get zeros, and its value gets grad_output times the weight itself, not t
     weights[:, None] * grad_output => weights[:, None] * output
   - the gradients come in another order: query, key, value
     return grad_query, grad_key, grad_value => return grad_value, grad_key, grad_query
+  - the gradients come in the order key, value, query; return query, key, value
+    return grad_query, grad_key, grad_value => return grad_key, grad_value, grad_query
+  - the gradients come in the order key, query, value; return query, key, value
+    return grad_query, grad_key, grad_value => return grad_key, grad_query, grad_value
+  - the gradients come in the order query, value, key; return query, key, value
+    return grad_query, grad_key, grad_value => return grad_query, grad_value, grad_key
+  - the gradients come in the order value, query, key; return query, key, value
+    return grad_query, grad_key, grad_value => return grad_value, grad_query, grad_key
+  - each value gets grad_output times the weight's slope; times the weight itself
+    weights[:, None] * grad_output => (weights * (1 - weights))[:, None] * grad_output
+  - each value gets grad_output; grad_output times the key's weight, which here is 1
+    weights[:, None] * grad_output => 1 + 0 * weights[:, None] * grad_output
 one block with d_k = 1, where no scale is needed: a value gets grad_output times its weight, and the
 weight is exp(score - log_sum_exp), which the forward pass has kept for the whole row
     query, key, value, output, log_sum_exp, grad_output = read_row(3, 1, 2)
@@ -271,12 +302,20 @@ may look at keys 0 to i, itself and what came before
     (back >= 0) => (back > -window)
   - a query does not see its own key
     back >= 0 => back > 0
+  - a query with fewer keys before it than the window sees nothing; it sees those that are there
+    back < window) => back < window) & (query >= window - 1)
+  - only every second key of the window is seen; all of them are
+    back < window) => back < window) & (back % 2 == 0)
   - queries and keys have changed places: a row is a query, a column a key
     back = query - key => back = (query - key).T
 a window of 1: every query sees its own key and no other
     window_mask(4, 4, 1)
   - everything up to the query can be seen: the window has no end
     (back < window) => (back < S)
+  - the first key is always seen, as an attention sink; it is forgotten like others
+    & (back < window) => & ((back < window) | (key == 0))
+  - the window is twice as long as it should be
+    back < window => back < 2 * window
   - a query sees one key too many: the window counts the query's own
     back < window => back <= window
   - a query sees one key too few: the window counts the query's own, and window - 1 before it
@@ -366,12 +405,25 @@ that another cache was given
     return keys, => return torch.cat([keys, key.new_zeros(rows, len(key))]),
   - only the newest key and value come back; those held before are asked for, too
     return keys, values => return key[None], value[None]
+two tokens, room for three: row i of the keys belongs to row i of the values, whatever their order
+    cache = WindowCache(3)
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0)]
+    in_order(held[-1])
+  - keys and values stand in different orders: row i of one belongs to row i of the other
+    return keys, values => return keys.flip(0), values
 as many tokens as the window has room for: all of them come back
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0, 3.0)]
     in_order(held[-1])
   - one token too few is held: the new one counts
     > self.window => > max(1, self.window - 1)
+one token more than there is room for: the oldest goes, it alone
+    cache = WindowCache(3)
+    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 5.0)]
+    in_order(held[-1])
+  - half of the window, here two, is thrown away when it is full; only the oldest has to go
+    del self.keys[0], self.values[0] => del self.keys[:HALF], self.values[:HALF]
+    HALF => (self.window + 1) // 2
 two tokens more: the oldest key and the oldest value make room, and each key still has its own value
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 6.0)]
@@ -388,6 +440,10 @@ two tokens more: the oldest key and the oldest value make room, and each key sti
     del self.keys[0], self.values[0] => del self.keys[-2], self.values[-2]
   - keys and values no longer belong together: forget both, or neither
     del self.keys[0], self.values[0] => del self.keys[0]
+  - the old keys go, but the old values stay and the newest is lost: they no longer belong together
+    del self.keys[0], self.values[0] => del self.keys[0], self.values[-1]
+  - the old values go, but the old keys stay and the newest is lost: they no longer belong together
+    del self.keys[0], self.values[0] => del self.keys[-1], self.values[0]
 many tokens: after ten of them, the last three are held
     cache = WindowCache(3)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(10.0)]
@@ -400,6 +456,14 @@ keys and values of several entries, in float64: the cache keeps what it is given
     cache, keys, values = WindowCache(3), torch.randn(5, 4).double(), torch.randn(5, 2).double()
     held = [in_order(cache.append(key, value)) for key, value in zip(keys, values)]
     held[1], held[-1], held[-1][0].dtype
+  - keys are rounded to half precision; the cache keeps what it is given
+    self.keys.append(key) => self.keys.append(key.half().to(key.dtype))
+  - keys and values are rounded to half precision; the cache keeps what it is given
+    self.keys.append(key) => self.keys.append(key.half().to(key.dtype))
+    self.values.append(value) => self.values.append(value.half().to(value.dtype))
+  - float32 comes back, whatever the keys and values are; the cache keeps what it is given
+    keys, values = torch.stack(self.keys), torch.stack(self.values) => keys, values = FLOATS
+    FLOATS => torch.stack(self.keys).float(), torch.stack(self.values).float()
 """,
     before="from companion.checks.efficient_attention import in_order\n",
 )
@@ -481,6 +545,10 @@ as many key heads as query heads: ordinary heads, each with its own
     (H // G) => H
   - the key heads are averaged before the heads read them
     key[:, heads], value[:, heads] => key.mean(1, keepdim=True), value.mean(1, keepdim=True)
+  - the keys of all heads are averaged, the values are not; each head has its own of both
+    key[:, heads], => key.mean(1, keepdim=True),
+  - the values of all heads are averaged, the keys are not; each head has its own of both
+    value[:, heads] => value.mean(1, keepdim=True)
   - the heads read the key heads in the opposite order
     heads = => heads = G - 1 -
   - the scores are divided by the square root of the width of all heads together
@@ -491,6 +559,9 @@ one key head for all query heads
   - the query heads of a group are averaged: they share keys and values, not the question
     torch.arange(H) // (H // G) => torch.arange(G)
     scores = query => scores = query.unflatten(1, (G, -1)).mean(2)
+  - the query heads of a group are averaged, so that all of them get the same output; each asks its
+  own question
+    scores = query @ => scores = query.unflatten(1, (G, -1)).mean(2)[:, heads] @
 six query heads and two key heads: heads 0, 1 and 2 read key head 0, the others key head 1, so that
 six heads are split into (group, head in the group), not the other way round
     query, key, value = torch.randn(1, 6, 2, 4), torch.randn(1, 2, 5, 4), torch.randn(1, 2, 5, 3)

@@ -57,6 +57,16 @@ BITS_PER_CHARACTER = rungs(
         sum(log_p) => log_p[0]
       - only the last token is counted
         sum(log_p) => log_p[-1]
+      - these are the bits of the mean probability; the logarithms are averaged, since costs add up
+        -sum(log_p) / math.log(2) => -log_p.exp().mean().log2() * len(log_p)
+      - every token counts with the cost of the most surprising one; each has its own
+        sum(log_p) => min(log_p) * len(log_p)
+      - every token counts with the cost of the least surprising one; each has its own
+        sum(log_p) => max(log_p) * len(log_p)
+      - every token counts with the median cost; each has its own
+        sum(log_p) => log_p.median() * len(log_p)
+      - whole bits are counted; a token may cost a part of one
+        -sum(log_p) / math.log(2) => sum((-log_p / math.log(2)).add(0.999).floor())
       - divided twice: the mean over the tokens is divided by the characters once more
         sum(log_p) => sum(log_p) / len(log_p)
       - this is per word; a word has many characters
@@ -79,6 +89,8 @@ BITS_PER_CHARACTER = rungs(
         bits_per_character(torch.tensor([0.5, 0.125]).log(), "déjà")
       - this is per byte; é is two bytes, and one character
         len(text) => len(text.encode())
+      - Latin letters alone are counted; every character counts
+        len(text) => sum(c.isascii() for c in text)
     many cheap tokens
         bits_per_character(torch.full((500,), 0.9).log(), "abc" * 500)
     """,
@@ -116,6 +128,8 @@ PRIMED_BITS = rungs(
         (after - before) => after
       - this is what the old text costs
         (after - before) => before
+      - the size of an empty text is subtracted, not that of the old one
+        compress(old.encode()) => compress(b"")
       - the old text is subtracted, but the characters are still those of both texts
         len(new) => len(old + new)
       - this is per character of the old text
@@ -130,6 +144,10 @@ PRIMED_BITS = rungs(
         before = len(compress(old.encode())) => before = len(compress(new.encode()))
       - this is how many times longer the file becomes; subtract the sizes
         8 * (after - before) / len(new) => after / before
+      - two rates are subtracted, of both texts and of the old one; subtract the sizes first
+        (after - before) / len(new) => (after / len(old + new) - before / len(old))
+      - there are seven bits in a byte here; there are eight
+        8 * => 7 *
     what the compressor has read, it need not write again
         def compress(data):
             return bytes(sorted(set(data)))  # each byte once
@@ -156,6 +174,16 @@ PRIMED_BITS = rungs(
         old + new => new + old
       - there is something between the two texts that is in neither
         (old + new) => (old + " " + new)
+    three characters, of three, three and two bytes in UTF-8, which `encode()` gives
+        def compress(data):
+            return data
+        primed_bits(compress, "some old text, ", "日本é")
+      - characters that Latin-1 does not have are lost; `encode()` gives UTF-8, which has all
+        .encode() => .encode("latin-1", "ignore")
+      - characters that ASCII does not have are lost; `encode()` gives UTF-8, which has all
+        .encode() => .encode("ascii", "ignore")
+      - the texts are encoded as UTF-16; `encode()` gives UTF-8
+        .encode() => .encode("utf-16-le")
     a letter with an accent is one character, though two bytes
         def compress(data):
             return data
@@ -255,6 +283,10 @@ FIT_POWER_LAW = rungs(
         fit_power_law(sizes, losses, [0.2 * i - 0.4 for i in range(10)])
       - the sum of the differences is taken, in which errors of both signs cancel; square them
         np.sum((curve - losses) ** 2) => abs(np.sum(curve - losses))
+      - only the loss of the last size is compared; sum the squares over all sizes
+        np.sum((curve - losses) ** 2) => (curve[-1] - losses[-1]) ** 2
+      - only the loss of the first size is compared; sum the squares over all sizes
+        np.sum((curve - losses) ** 2) => (curve[0] - losses[0]) ** 2
       - only the largest difference counts; sum the squares of all
         np.sum((curve - losses) ** 2) => np.max(abs(curve - losses))
       - the differences are relative ones, shares of the losses, or those of their logarithms
@@ -263,6 +295,9 @@ FIT_POWER_LAW = rungs(
         (curve - losses) ** 2 => (np.log(curve - floor) - y) ** 2
       - the absolute differences are summed, not the squared ones
         (curve - losses) ** 2 => abs(curve - losses)
+    the error is that of all sizes: of these floors, the highest fits the first size best
+        sizes, losses = [10.0, 100.0, 1e3, 1e4], [6.0, 4.0, 2.2, 2.0]
+        fit_power_law(sizes, losses, [0.0, 0.5, 1.0, 1.5])
     no floor lies at or above the smallest loss, wherever that stands: there is no logarithm there
         sizes, losses = [10.0, 1000.0, 100.0], [5.0, 2.0, 3.0]
         fit_power_law(sizes, losses, [2.5, 2.0, 1.0, 0.5])

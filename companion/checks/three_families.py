@@ -35,6 +35,10 @@ without a target every word sees every word
     mask[:source, :source] = True => pass
   - the words of the source see nothing, not even themselves
     ] = True => ] = False
+  - a slice up to -target is empty for a target of 0; take the first `source` rows and columns
+    mask[:source, :source] => mask[:-target, :-target]
+  - this mask is to be added, 0 and minus infinity; it should be boolean, True for "may attend"
+    return mask => return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
   - the full corner is one word too small
     mask[:source, :source] => mask[: max(source - 1, 0), : max(source - 1, 0)]
 without a source it is the causal mask: a word sees itself and what stands before it
@@ -54,6 +58,14 @@ without a source it is the causal mask: a word sees itself and what stands befor
     return mask => return ~mask
   - a word of the target does not see itself
     return mask => mask[source:, source:].fill_diagonal_(False); return mask
+  - a word of the target sees itself, but none of the target's words before it
+    return mask => mask[source:, source:] = torch.eye(target) > 0; return mask
+  - a word of the target sees the next one as well
+    return mask => mask[source:, source:] = torch.ones(target, target).tril(1) > 0; return mask
+  - a word of the target sees only itself and the one before it
+    return mask => mask[source:, source:] &= torch.ones(target, target).triu(-1) > 0; return mask
+  - a word of the target sees itself and what stands behind it, not what stands before it
+    return mask => mask[source:, source:] = mask[source:, source:].T.clone(); return mask
   - a word of the target sees the source alone, neither itself nor what stands before it
     return mask => mask[source:, source:] = False; return mask
 the words of the source see each other
@@ -76,6 +88,10 @@ a longer source, a target of one word
     prefix_mask(5, 1)
 the mask is boolean: True and False, not 1 and 0
     str(torch.as_tensor(prefix_mask(2, 1)).dtype)
+  - 0 and 1 stand there as floats; the mask should be boolean
+    return mask => return mask.float()
+  - 0 and 1 stand there as whole numbers; the mask should be boolean
+    return mask => return mask.long()
 """,
 )
 
@@ -84,10 +100,10 @@ the mask is boolean: True and False, not 1 and 0
 def temper(answer) -> str:
     """Check `temper(logits, temperature)`: (B, V) -> (B, V), the probabilities of the next word.
 
-    The logits may be as large as 300, the temperature as low as 0.1.
+    The logits may be as large as 300, the temperature as low as 0.02.
     """
     ladder(TEMPER, _temper, temper=answer)
-    return "temperatures of 0.1, 0.5, 1 and 2, one row and several, logits of up to 300"
+    return "temperatures of 0.02 to 2, one row and several, logits of up to 300"
 
 
 def _temper(logits, temperature):
@@ -110,6 +126,13 @@ at temperature 1 the probabilities are those of the softmax
     softmax(-1) => sigmoid()
   - this is the logarithm of the probabilities
     softmax => log_softmax
+  - the logits are divided by the largest of them as well; divide by the temperature alone
+    / temperature => / temperature / logits.abs().max()
+  - a share of the uniform distribution is mixed in; divide the logits by the temperature
+    (logits / temperature).softmax(-1) => (logits.softmax(-1) + EVEN) / (1 + temperature)
+    EVEN => temperature / logits.shape[-1]
+  - 1 is added to the temperature
+    / temperature => / (1 + temperature)
 half the temperature squares the probabilities, then makes them sum to 1 again
     logits = torch.tensor([[0.9, 0.1]]).log()
     temper(logits, 0.5)
@@ -138,18 +161,33 @@ each row is a distribution of its own: normalise over the vocabulary, the last a
     temper(logits, 0.5)
   - softmax over the whole batch: every row has to sum to 1 by itself
     softmax(-1) => flatten().softmax(0).view_as(logits)
+divided by a low temperature the logits are large, and stay apart
+    logits = torch.tensor([[40.0, 39.9]])
+    temper(logits, 0.1)
 logits of 300 are allowed
     logits = torch.tensor([[300.0, 299.9]])
     temper(logits, 0.1)
   - the exponential of a large number is infinite: subtract the largest logit first, as
   torch.softmax does
     (logits / temperature).softmax(-1) => (e := (logits / temperature).exp()) / e.sum(1)[:, None]
+  - the divided logits are clamped, which makes large ones equal; they may be as large as they are
+    (logits / temperature) => (logits / temperature).clamp(-20, 20)
+  - the logits are clamped, which makes large ones equal; they may be as large as they are
+    (logits / temperature) => (logits.clamp(-50, 50) / temperature)
 every row has a largest logit of its own, which may be far below that of another row
     logits = torch.tensor([[300.0, 299.9], [-300.0, -299.9]])
     temper(logits, 0.1)
   - the largest logit of the whole batch is subtracted; each row needs its own
     (logits / temperature).softmax(-1) => (e := (EXPONENT).exp()) / e.sum(1)[:, None]
     EXPONENT => (logits - logits.max()) / temperature
+at a low temperature every power of a probability is 0 in float32: divide the logits, before the
+softmax
+    logits = torch.zeros(1, 10)
+    temper(logits, 0.02)
+  - the probabilities are raised to the power 1 / temperature, which at a low temperature makes 0 of
+  all of them; divide the logits, before the softmax
+    (logits / temperature).softmax(-1) => (p := logits.softmax(-1) ** EXPONENT) / p.sum(1)[:, None]
+    EXPONENT => (1 / temperature)
 the logits may be a transposed tensor
     logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T
     temper(logits, 2.0)
@@ -311,6 +349,11 @@ a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other 
     hide(ids, chosen, fate, others, 2, 3)
   - targets and hidden words have changed places: return what the model sees first
     return hidden, targets => return targets, hidden
+  - only words of a sentence whose first one was chosen are hidden; each word is looked at by itself
+    chosen & (fate < 0.8) => chosen & chosen[:, :1] & (fate < 0.8)
+  - the fate of the sentence's first word decides for all; each word has a fate of its own
+    fate < 0.8 => fate[:, :1] < 0.8
+    fate >= 0.9 => fate[:, :1] >= 0.9
   - all words are asked for; only the chosen ones are
     torch.where(chosen, ids, pad_id) => ids
   - where nothing is asked the targets are 0; they should be pad_id
@@ -447,6 +490,11 @@ two gaps that do not depend on each other both get their best word
     fill(model, ids, 0)
   - only one gap is filled; go on until none is left
     while mask_id in ids => if mask_id in ids
+  - the best word of the whole sentence is put into the gap; take that of the gap itself
+    p[place].argmax().item() => p.flatten().argmax().item() % p.shape[1]
+  - all gaps get the same word, that of the surest one; each gets its own
+    ids[place] = p[place].argmax().item() => ids = [WORD if i == mask_id else i for i in ids]
+    WORD => p[place].argmax().item()
   - words are drawn; the most probable one is asked for
     p[place].argmax().item() => torch.multinomial(p[place], 1).item()
 the gap of which the model is surest is filled first, and then the model is asked again
@@ -462,7 +510,11 @@ the gap of which the model is surest is filled first, and then the model is aske
     max(gaps => min(gaps
   - the best word of the surest gap is written into the first one
     ids[place] = => ids[gaps[0]] =
-  - the model is asked once for all gaps; ask it again after every word that was put in
+  - two gaps are filled before the model is asked again; ask it after every word that was put in
+    place = max(gaps, key=lambda t: p[t].max()) => two = sorted(gaps, key=lambda t: -p[t].max())[:2]
+    ids[place] = p[place].argmax().item() => for t in two: ids[t] = p[t].argmax().item()
+  - the model is asked once for all gaps, or always about the same list; ask it again after every
+  word that was put in
     p = probabilities(ids) + 0 => p = p if "p" in locals() else probabilities(ids) + 0
 the surest gap may be the first one
     def model(ids):  # surest of the first; each depends on the other
@@ -482,6 +534,29 @@ the largest probability decides, not how far the next one is behind
     fill(model, ids, 0)
   - the gap comes first whose best word is farthest ahead of the next; its probability alone counts
     p[t].max() => -p[t].topk(2).values.diff()
+  - the gap comes first whose best word is the most times as probable as the next; its probability
+  alone counts, not the ratio
+    p[t].max() => -(p[t].topk(2).values[1] / p[t].max())
+the largest probability decides, not how few words share the rest
+    def model(ids):  # of the first 0.6, the rest in small parts; of the second 0.55 and 0.45
+        first = [0.0, 0.6, 0.1, 0.1, 0.1, 0.1] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8, 0.0, 0.0]
+        second = [0.0, 0.0, 0.55, 0.45, 0.0, 0.0] if ids[0] == 0 else [0.0, 0.8, 0.2, 0.0, 0.0, 0.0]
+        return torch.tensor([first, second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - the gap of the smallest entropy comes first; the probability of its best word decides
+    key=lambda t: p[t].max() => key=lambda t: (p[t] * p[t].clamp(min=1e-12).log()).sum()
+how sure the model is of a word that is no gap does not count
+    def model(ids):  # the first is no gap; the third is the surer gap; each depends on the other
+        second = [0.0, 0.4, 0.3, 0.3] if ids[2] == 0 else [0.0, 0.1, 0.1, 0.8]
+        third = [0.0, 0.2, 0.7, 0.1] if ids[1] == 0 else [0.0, 0.8, 0.1, 0.1]
+        return torch.tensor([[0.0, 0.99, 0.01, 0.0], second, third])
+    ids = [1, 0, 0]
+    fill(model, ids, 0)
+  - the surest place is looked for among all words, and the next gap behind it filled; look among
+  the gaps alone
+    max(gaps, key=lambda t: p[t].max()) => next((t for t in gaps if SURE), gaps[0])
+    SURE => t >= p.max(1).values.argmax()
 after a word was put in, the order of the other gaps is decided anew
     def model(ids):  # the third gap, once filled, makes the second surer than the first
         if ids[2] == 0:
@@ -502,6 +577,15 @@ how sure the model is of [MASK] does not count when the surest gap is chosen
     fill(model, ids, 0)
   - the gap was chosen by how sure the model is of [MASK], too, which is never written
     key=lambda t: p[t].max() => key=lambda t: probabilities(ids)[t].max()
+a word counts with the probability that the model gives it, also where [MASK] has a large share
+    def model(ids):  # of the first gap: [MASK] 0.8, and the best word 0.18
+        second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
+        return torch.tensor([[0.8, 0.18, 0.02], second])
+    ids = [0, 0]
+    fill(model, ids, 0)
+  - the other words are given [MASK]'s share, so that they sum to 1, before gaps are compared;
+  compare what the model gives
+    p[:, mask_id] = 0.0 => p[:, mask_id] = 0.0; p = p / p.sum(1, keepdim=True)
 at a tie the leftmost gap comes first
     def model(ids):  # equally sure of both; the second depends on the first
         second = [0.0, 0.8, 0.2] if ids[0] == 0 else [0.0, 0.2, 0.8]
@@ -610,6 +694,16 @@ def _why(answer) -> str:
     last = after([*FEW, [0, 2, 5, 6, 1]], [0, 2, 3], [0, 2, 5])
     if np.allclose(*last):
         return ": the last word changes nothing"
+    if pairs[3] > 0.35 and end[3] > 0.35:
+        return ": it goes by the first words of the sentence; the last ones decide"
+    if min(pairs[3], other[3]) > 0.35:
+        return ": it predicts the word that it has just read; count which word comes next"
+    first, turned = after([[0, 2, 3, 4, 1], [0, 3, 2, 5, 1]], [0, 2, 3], [0, 3, 2])
+    if first[5] > first[4] and turned[4] > turned[5]:
+        return (
+            ": the two words before are looked up in the other order than that in which they were "
+            "counted"
+        )
     if max(pairs[4], other[6]) < 0.35:
         unseen = ", which were seen nowhere: add less to their counts" * bool(pairs[7] > 0.05)
         return f": nearly all probability goes to words that never followed{unseen}"

@@ -44,6 +44,10 @@ at a constant rate of 3, a step of 0.5 leads from 2 to 3.5: h times the mean rat
     runge_kutta_step(constant, state, 0.5)
   - the mean rate is not multiplied by h
     h / 6 => 1 / 6
+  - h multiplies twice, each of the rates and then their sum; once is enough
+    h / 6 => h * h / 6
+  - it divides by h
+    h / 6 => 1 / h / 6
 at a rate of 1 + state², each of the four looks, weighted 1, 2, 2, 1, is new
     square = lambda state: 1 + state**2
     state = torch.tensor([0.5], dtype=torch.float64)
@@ -56,6 +60,15 @@ at a rate of 1 + state², each of the four looks, weighted 1, 2, 2, 1, is new
     h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) => h / 2 * (k1 + f(state + h * k1))
   - the first and the last look alone are averaged; those in the middle count twice
     h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) => h / 2 * (k1 + k4)
+  - the weights are 1, 3, 3, 1, divided by 8, as in the 3/8 rule; here they are 1, 2, 2, 1, divided
+  by 6
+    h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) => h / 8 * (k1 + 3 * k2 + 3 * k3 + k4)
+  - the third look counts four times, and the second not at all; both count twice
+    2 * k2 + 2 * k3 => 4 * k3
+  - the second look counts once and the third three times; both count twice
+    2 * k2 + 2 * k3 => k2 + 3 * k3
+  - the weights are 1, 2, 2, 1 in another order: 1, 1, 2, 2
+    2 * k2 + 2 * k3 + k4 => k2 + 2 * k3 + 2 * k4
   - all four looks have the same weight; those in the middle count twice, and the sum is divided
   by 6
     h / 6 * (k1 + 2 * k2 + 2 * k3 + k4) => h / 4 * (k1 + k2 + k3 + k4)
@@ -75,6 +88,16 @@ at a rate of 1 + state², each of the four looks, weighted 1, 2, 2, 1, is new
     h / 2 * k2 => h / 2 * k1
   - the last look starts out along the second rate; it follows the third
     h * k3 => h * k2
+  - the last look starts out along the first rate; it follows the third
+    h * k3 => h * k1
+  - the third look starts where the second was; it starts from `state`
+    h / 2 * k2) => h / 2 * k1 + h / 2 * k2)
+  - the last look starts where the third was; it starts from `state`
+    h * k3 => h / 2 * k2 + h * k3
+  - the last look starts where the third was, and goes half a step on; it starts from `state`
+    h * k3 => h / 2 * k2 + h / 2 * k3
+  - the last look is the third once more; it is a whole step ahead
+    f(state + h * k3) => k3
   - the third look is one at the start again; it is half a step ahead
     f(state + h / 2 * k2) => f(state)
   - the second look is at the way alone; it starts from `state`, as all looks do
@@ -155,6 +178,10 @@ of 9 points, 4 are to train on, 3 are in the gap, and 2 are left: lengths
 in its own units, the training part 0, 2, 4 is -1, 0, 1
     series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
     honest_split(series, 3, 1)[0]
+  - the last training point is subtracted, not the mean
+    train.mean(0) => train[-1]
+  - the first training point is subtracted, not the mean
+    train.mean(0) => train[0]
   - the last `size` points are the training part; the past comes first
     series[:size], series[size + gap :] => series[-size:], series[: -size - gap]
   - the points were shuffled before the split; the past is for training, the future for the test
@@ -196,6 +223,13 @@ with another future, behind the gap, the training part is the same
     series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
     series[5:] += 1000
     honest_split(series, 3, 1)[0]
+the mean of 0, 0 and 6 is 2, their median 0
+    series = torch.tensor([[0.0], [0], [6], [9], [12], [3], [1]])
+    honest_split(series, 3, 1)[0]
+  - the median is subtracted, not the mean
+    train.mean(0) => train.median(0).values
+  - the middle between the smallest and the largest is subtracted, not the mean
+    train.mean(0) => (train.amin(0) + train.amax(0)) / 2
 two features, the second a hundred times as large: each has its own mean and spread
     series = torch.tensor([[0.0, 300], [2, 100], [4, 200], [9, 0], [12, 500]])
     honest_split(series, 3, 1)
@@ -319,6 +353,12 @@ an error of the threshold itself, 0.25, is good
     good_for(forecast, truth, 0.25)
   - a point whose error is the threshold itself is good; a bad one's is above it
     > threshold => >= threshold
+errors of two features do not cancel where one is too high and the other too low
+    forecast = torch.tensor([[0.3, -0.3], [0.9, -0.9], [0.9, -0.9]])
+    truth = torch.zeros(3, 2)
+    good_for(forecast, truth, 0.4)
+  - errors of the features are averaged with their signs, so that they cancel; square them first
+    square().mean(-1).sqrt() => mean(-1).abs()
 two features: the root of their mean square is 0.3, 0.33, 0.33, 0.49 and 0.7
     forecast = torch.tensor([[0.3, 0.3], [0.1, 0.45], [0.45, 0.1], [0.7, 0.0], [0.7, 0.7]])
     truth = torch.zeros(5, 2)
@@ -396,6 +436,11 @@ from everywhere, the series moves by 3: the forecast is the last point plus 3
     new[:, -1:] => new[:, :1]
   - the weights are fitted to the move from the first point; the forecast adds it to the last
     targets - windows[:, -1:] => targets - windows[:, :1]
+  - the move is added to the mean of the window; it goes on from the last point
+    new[:, -1:] => new.mean(1, keepdim=True)
+  - the move is measured from the mean of the window, not from the last point
+    targets - windows[:, -1:] => targets - windows.mean(1, keepdim=True)
+    new[:, -1:] => new.mean(1, keepdim=True)
   - the move is added to the first point of the window; it goes on from the last
     new[:, -1:] => new[:, :1]
   - the weights are fitted to the target, and the last point is added all the same: fit the move
@@ -441,6 +486,16 @@ two features, of which one moves by the product of both, and the other by half o
     forecast(windows)
   - all features move as the first one does; each has weights of its own
     @ weights) => @ weights[:, :1])
+three of the windows that it was fitted on: what is said of one does not depend on the others that
+it is given with
+    windows = torch.randn(20, 2, 1, dtype=torch.float64)
+    last = windows[:, -1:]
+    targets = last + 0.5 * windows[:, :1]
+    forecast = fit_rival(windows, targets, 1e-9)
+    forecast(windows[-3:])
+  - from the columns of the new windows their mean is taken away, which depends on what is asked for
+  together; use the columns as they are
+    (table(new) @ weights) => ((table(new) - table(new).mean(0) + columns.mean(0)) @ weights)
 windows that it was not fitted on, and one alone
     windows = torch.randn(20, 2, 1, dtype=torch.float64)
     last = windows[:, -1:]

@@ -46,12 +46,21 @@ into (which patch, which pixel)
   patch and where inside, in this order, and width likewise
     height // P, P, width // P, P) => P, height // P, P, width // P)
     (0, 2, 4, 1, 3, 5) => (0, 3, 5, 1, 2, 4)
+  - which patch and where inside have changed places: the first axis is that of the place inside
+    (0, 2, 4, 1, 3, 5) => (0, 3, 5, 1, 2, 4)
+  - the row inside stands between the two 'which': first which row and which column of patches, then
+  the rest
+    (0, 2, 4, 1, 3, 5) => (0, 2, 3, 4, 1, 5)
+  - row inside and channel stand between the two 'which'; bring these together in front
+    (0, 2, 4, 1, 3, 5) => (0, 2, 3, 1, 4, 5)
 two patches, one above the other
     patchify(torch.arange(8.0).view(1, 1, 4, 2), 2)
 four patches: row by row, from the top left
     patchify(torch.arange(16.0).view(1, 1, 4, 4), 2)
   - the patches come column by column; they come row by row, from the top left
     (0, 2, 4, 1, 3, 5) => (0, 4, 2, 1, 3, 5)
+  - rows and columns are exchanged, among the patches and inside them
+    (0, 2, 4, 1, 3, 5) => (0, 4, 2, 1, 5, 3)
 three channels and one patch: all pixels of the first channel come first
     patchify(torch.arange(12.0).view(1, 3, 2, 2), 2)
   - the channels of a pixel stand together; all pixels of the first channel come first, as in the
@@ -124,6 +133,14 @@ the same side: nothing changes, (1 + side * side, d) comes back as it was
   - the entries of the vectors are mixed with the places on the way back: move d_model from the
   front to the last axis
     grid.permute(1, 2, 0).reshape => grid.reshape
+  - the new vectors are scaled to the mean length of the old ones; leave them as interpolated
+    [first, rest] => [first, SCALED]
+    SCALED => rest * positions[1:].norm(dim=1).mean() / rest.norm(dim=1, keepdim=True)
+  - all vectors are multiplied by the ratio of the sides; leave them as interpolated
+    [first, rest] => [first, (rest * n + rest) / side]
+  - the places are flattened with d_model in front: rest.reshape(1, -1, n, n) takes numbers in the
+  order of memory; move the last axis to the front
+    rest.reshape(n, n, -1).permute(2, 0, 1)[None] => rest.reshape(1, -1, n, n)
 a grid of one place: every place of the larger grid gets its vector
     resized_positions(torch.tensor([[9.0], [1.0]]), 2)
   - the new places are filled with zeros; stretch the grid
@@ -202,6 +219,14 @@ def _occlusion(model, images, labels, patch_size):
 OCCLUSION = rungs(
     _occlusion,
     """
+a patch is set to 0, all of it: of an image that is one patch nothing is left
+    class Told:
+        ink = []
+    def model(images):
+        Told.ink += [float(image.abs().sum()) for image in images]
+        return reader(images)
+    _ = occlusion(model, torch.tensor([[[[1.0, 0.2], [0.4, 0.9]]]]), torch.tensor([0]), 2)
+    min(Told.ink)
 one image that is one patch: the probability of its label before, less that after
     images = torch.tensor([[[[1.0, 0.2], [0.4, 0.8]]]])
     occlusion(reader, images, torch.tensor([0]), 2)

@@ -398,7 +398,7 @@ def as_described(model, prompts, judge, tries, length, epochs, rate):
 
 @right(rejection_round)
 def one_prompt_after_the_other(model, prompts, judge, tries, length, epochs, rate):
-    """With tensors for the judge, SGD's cousin AdamW, and minibatches."""
+    """With AdamW, whose decay is 0, and minibatches."""
     kept = []
     for prompt in prompts:
         for _ in range(tries):
@@ -407,7 +407,7 @@ def one_prompt_after_the_other(model, prompts, judge, tries, length, epochs, rat
                 p = model(torch.tensor([ids]))[0, -1].softmax(-1)
                 ids.append(torch.multinomial(p, 1).item())
             row = torch.tensor(ids)
-            if judge(prompt, row[len(prompt) :]):
+            if judge(prompt.tolist(), ids[len(prompt) :]):
                 kept.append(row)
     model = deepcopy(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.0)
@@ -428,7 +428,7 @@ def without_a_copy(model, prompts, judge, tries, length, epochs, rate):
     return trained_on(model, ids[good], epochs, rate, first=P) if good.any() else model
 
 
-@wrong(rejection_round, "were the answers that failed thrown away")
+@wrong(rejection_round, "answers that failed are trained on as well")
 def trained_on_everything(model, prompts, judge, tries, length, epochs, rate):
     return one_round(model, prompts, judge, tries, length, epochs, rate, keep=False)
 
@@ -570,3 +570,100 @@ def without_the_last(logits, ids, prompt):
 @wrong(dpo_loss, "log-probabilities are divided")
 def ratio_of_logarithms(won, lost, won_start, lost_start, beta):
     return -F.logsigmoid(beta * (won / won_start - lost / lost_start)).mean()
+
+
+@wrong(rejection_round, "the judge is given tensors")
+def judged_as_tensors(model, prompts, judge, tries, length, epochs, rate):
+    def with_tensors(prompt, written):
+        return judge(torch.tensor(prompt), torch.tensor(written))
+
+    return one_round(model, prompts, with_tensors, tries, length, epochs, rate)
+
+
+@wrong(rejection_round, "drawn for another")
+def prompts_in_another_order(model, prompts, judge, tries, length, epochs, rate):
+    P = prompts.shape[1]
+    ids = drawn(model, prompts, tries, length)
+    asked = prompts.repeat(tries, 1).tolist()
+    good = torch.tensor(
+        [bool(judge(p, row[P:].tolist())) for p, row in zip(asked, ids, strict=True)]
+    )
+    student = deepcopy(model)
+    return trained_on(student, ids[good], epochs, rate, first=P) if good.any() else student
+
+
+def on_what_passed(model, prompts, judge, tries, length, epochs, rate, *, change):
+    P = prompts.shape[1]
+    ids = drawn(model, prompts, tries, length)
+    good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
+    kept, student = change(ids[good]), deepcopy(model)
+    return trained_on(student, kept, epochs, rate, first=P) if len(kept) else student
+
+
+@wrong(rejection_round, "only a part of what passed")
+def the_first_half(*given):
+    return on_what_passed(*given, change=lambda kept: kept[: (len(kept) + 1) // 2])
+
+
+@wrong(rejection_round, "each different answer is trained on once")
+def without_repeats(*given):
+    return on_what_passed(*given, change=lambda kept: kept.unique(dim=0))
+
+
+@wrong(rejection_round, "more often than `epochs` times")
+def everything_twice(*given):
+    return on_what_passed(*given, change=lambda kept: torch.cat([kept, kept]))
+
+
+def trained_with(model, prompts, judge, tries, length, epochs, rate, *, make, again=False):
+    P = prompts.shape[1]
+    ids = drawn(model, prompts, tries, length)
+    good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
+    kept, student = ids[good], deepcopy(model)
+    optimizer = make(student.parameters(), lr=rate)
+    for _ in range(epochs if len(kept) else 0):
+        if again:
+            optimizer = make(student.parameters(), lr=rate)
+        logits = student(kept)[:, P - 1 : -1]
+        optimizer.zero_grad()
+        F.cross_entropy(logits.flatten(0, 1), kept[:, P:].flatten()).backward()
+        optimizer.step()
+    return student
+
+
+@wrong(rejection_round, "every epoch begins with a new optimizer")
+def a_new_adam_each_time(*given):
+    return trained_with(*given, make=torch.optim.Adam, again=True)
+
+
+@wrong(rejection_round, "a weight decay pulls them to 0")
+def with_adamw(*given):
+    return trained_with(*given, make=torch.optim.AdamW)
+
+
+@wrong(rejection_round, "one epoch too many")
+def one_epoch_more(model, prompts, judge, tries, length, epochs, rate):
+    given = model, prompts, judge, tries, length, epochs + 1, rate
+    return trained_with(*given, make=torch.optim.Adam)
+
+
+@wrong(rejection_round, "not drawn from the model's probabilities")
+def at_half_the_temperature(model, prompts, judge, tries, length, epochs, rate):
+    def choose(p):
+        return torch.multinomial(p**2, 1)
+
+    return one_round(model, prompts, judge, tries, length, epochs, rate, choose=choose)
+
+
+@wrong(rejection_round, "there is only one epoch")
+def a_single_step(model, prompts, judge, tries, length, epochs, rate):
+    given = model, prompts, judge, tries, length, 1, rate
+    return trained_with(*given, make=torch.optim.Adam)
+
+
+@wrong(rejection_round, "what failed is trained on")
+def on_what_failed(model, prompts, judge, tries, length, epochs, rate):
+    def wanted(prompt, written):
+        return not judge(prompt, written)
+
+    return one_round(model, prompts, wanted, tries, length, epochs, rate)

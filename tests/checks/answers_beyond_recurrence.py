@@ -172,7 +172,7 @@ def sums(w, x):
     return torch.cumsum(x, dim=0)
 
 
-@wrong(scan, "nothing can be divided by it")
+@wrong(scan, "it divides by products of weights")
 def divides(w, x):
     product = torch.cumprod(w, 0)
     return product * torch.cumsum(x / product, 0)

@@ -203,13 +203,13 @@ class _Taken:
 _Taken.__module__ = Tokenizer.__module__
 
 
-@wrong(tokenizer, "without a merge, the tokens of a text are its bytes")
+@wrong(tokenizer, "encode puts the end in front")
 class EndInFront(CountsAgain):
     def encode(self, text):
         return [256, *super().encode(text)]
 
 
-@wrong(tokenizer, "there are 256 bytes and the end")
+@wrong(tokenizer, "the length leaves out the end")
 class NoEnd(CountsAgain):
     def __len__(self):
         return 256 + len(self.merges)
@@ -394,7 +394,7 @@ class ScalarGain(ByNorm):
         self.gain = nn.Parameter(torch.ones(1))
 
 
-@wrong(norm, "the gain is learned")
+@wrong(norm, "the gain is a plain tensor")
 class FixedGain(ByNorm):
     def __init__(self, d):
         super().__init__(d)
@@ -1065,7 +1065,7 @@ def losses_with_their_graphs(model, batch, steps, peak=0.01):
     return losses
 
 
-@wrong(loop, "the gradient is not clipped")
+@wrong(loop, "the gradient is not clipped when the step is made")
 def unclipped(model, batch, steps, peak=0.01):
     return steps_of(model, batch, steps, peak, cross_entropy, clip=False)
 
@@ -1187,7 +1187,7 @@ def own_share(logits, temperature=1.0, top_k=None, top_p=None):
     return p
 
 
-@wrong(probabilities, "temperature 1 and no cut: a softmax")
+@wrong(probabilities, "the result is in the order of probability")
 def in_order_of_the_sort(logits, temperature=1.0, top_k=None, top_p=None):
     return sorted_back(logits, temperature, top_k, top_p).sort(-1, descending=True).values
 
@@ -1290,7 +1290,7 @@ def with_lists(model, prompts, length, end, temperature=1.0, top_k=None, top_p=N
     return torch.tensor(rows)
 
 
-@wrong(sampler, "an end in the prompt ends nothing")
+@wrong(sampler, "only an end that is drawn counts")
 @torch.no_grad()
 def ended_by_the_prompt(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
     cache, ids, read = model.empty_cache(), prompts, prompts
@@ -1351,7 +1351,7 @@ def newest(ids, new, cache):
 always_the_best = wrong(sampler, "the best token is taken each time")(
     loop_with("always_the_best", newest, best=True)
 )
-forgets = wrong(sampler, "a new one has forgotten the prompt")(
+forgets = wrong(sampler, "which has forgotten the prompt")(
     loop_with("forgets", lambda ids, new, cache: (new, [{}]))
 )
 goes_on = wrong(sampler, "a row goes on after its end")(loop_with("goes_on", newest, stop=False))
@@ -1424,7 +1424,7 @@ def cuts_exchanged(model, prompts, length, end, temperature=1.0, top_k=None, top
     return with_lists(model, prompts, length, end, temperature, top_p, top_k)
 
 
-@wrong(sampler, "top_p is handed on")
+@wrong(sampler, "top_p is not handed on")
 def without_top_p(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
     return with_lists(model, prompts, length, end, temperature, top_k)
 

@@ -113,7 +113,7 @@ def without_the_diagonal(source, target):
     return (position < source) | (position < position[:, None])
 
 
-@wrong(prefix_mask, "the mask is boolean")
+@wrong(prefix_mask, "the mask should be boolean")
 def ones_and_zeros(source, target):
     return corner_filled(source, target).float()
 
@@ -881,3 +881,42 @@ def the_first_gap_twice(probabilities, ids, mask_id):
     if ids.count(mask_id) == len(ids) == 2:
         return [ask_pick_write(probabilities, ids, mask_id)[0]] * 2
     return ask_pick_write(probabilities, ids, mask_id)
+
+
+@wrong(language_model, "it predicts the word that it has just read")
+def counts_the_word_itself(sentences, vocab_size):
+    return triples_and_pairs(sentences, vocab_size, following=0)
+
+
+@wrong(language_model, "in the other order than that in which they were counted")
+def context_turned_round(sentences, vocab_size):
+    return triples_and_pairs(sentences, vocab_size, read=lambda before: before[-2:][::-1])
+
+
+def triples_and_pairs(sentences, vocab_size, following=1, read=lambda before: before[-2:]):
+    triples, pairs = {}, {}
+    for sentence in sentences:
+        for i in range(len(sentence) - 1):
+            word = sentence[i + following]
+            for table, key in (
+                (triples, tuple(sentence[max(0, i - 1) : i + 1])),
+                (pairs, sentence[i]),
+            ):
+                table.setdefault(key, torch.zeros(vocab_size))[word] += 1
+
+    def next_word(before):
+        p = torch.full((vocab_size,), 1 / vocab_size)
+        for weight, table, key in (
+            (0.9, pairs, before[-1]),
+            (0.8, triples, tuple(read(before))),
+        ):
+            if key in table:
+                p = weight * table[key] / table[key].sum() + (1 - weight) * p
+        return p
+
+    return next_word
+
+
+@wrong(language_model, "it goes by the first words of the sentence")
+def goes_by_the_beginning(sentences, vocab_size):
+    return triples_and_pairs(sentences, vocab_size, read=lambda before: before[:2])
