@@ -71,8 +71,9 @@ def test_smollm2_has_the_tokens_of_transformers(smollm2):
     theirs, ours = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name), smollm2[1]
     for text in TEXTS:
         token_ids = ours.encode(text)
-        assert token_ids == theirs.encode(text)
-        assert ours.decode(token_ids) == text
+        # older releases of transformers begin with a token that the file says to leave out
+        assert token_ids == theirs.encode(text, add_special_tokens=False)
+        assert ours.decode(token_ids, special_tokens=True) == text
     assert ours.pieces("In 1984, naïve") == ["In", " ", "1", "9", "8", "4", ",", " na", "ïve"]
     assert len(ours) == 49152
 
