@@ -7,6 +7,8 @@ from numbers import Real
 
 import torch
 
+INTS = (int, torch.SymInt)  # a SymInt is a length that torch.export leaves open
+
 
 def require_tensor(name: str, x) -> None:
     """Raise unless `x` is a tensor."""
@@ -26,8 +28,7 @@ def require_not_negative(**counts: int) -> None:
 
 def _require_at_least(least: int, numbers: dict) -> None:
     for name, number in numbers.items():
-        # A SymInt is a length that torch.export leaves open.
-        if isinstance(number, bool) or not isinstance(number, int | torch.SymInt):
+        if isinstance(number, bool) or not isinstance(number, INTS):
             kind = type(number).__name__
             raise TypeError(f"{name} must be an int, got {number!r} of type {kind}")
         if number < least:

@@ -104,8 +104,8 @@ def fused_attention(
         output (B, H, T, d_v).
     """
     T, S = query.shape[-2], key.shape[-2]
-    # A single query is the last one, which sees every key. (T is a symbol in torch.export.)
-    is_causal = is_causal and bool(T > 1)
+    if T == 1:  # a single query is the last one, which sees every key
+        is_causal = False
     if is_causal and (T != S or mask is not None or score_bias is not None):
         # torch aligns the first query with the first key, and takes is_causal or a mask, not both
         causal = causal_mask(T, S, device=query.device)
