@@ -92,6 +92,6 @@ def test_smollm2_writes_conversations_as_transformers_does(smollm2):
         )
         assert ours.decode(ours.chat(conversation), special_tokens=True) == expected
     assert ours.decode(ours.chat(longer)).startswith("system\nBe brief.\nuser\nHello\n")
-    for wrong in ({"role": "user"}, {"content": "Hello"}, {"role": "user", "content": 3}):
+    for wrong in ({"role": "user"}, {"content": "Hello"}, {"role": "user", "content": 3}, "Hello"):
         with pytest.raises(ValueError, match="a message needs the texts 'role' and 'content'"):
             ours.chat([wrong])

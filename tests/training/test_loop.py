@@ -242,12 +242,12 @@ def test_a_parameter_that_is_frozen_or_not_used_stays_as_it_is():
     assert still == {"embedding.weight", "spare.weight", "spare.bias"}
 
 
-def test_a_loss_in_half_precision_is_divided_by_the_whole_number():
-    def loss(model, batch):  # 257 and 70,000 are no numbers of bfloat16 and float16
+@pytest.mark.parametrize(("dtype", "count"), [(torch.bfloat16, 257), (torch.float16, 70_000)])
+def test_a_loss_in_half_precision_is_divided_by_the_whole_number(dtype, count):
+    def loss(model, batch):  # the count is no number of that dtype
         return (0 * model(batch).sum() + 256).to(dtype), count
 
-    for dtype, count in ((torch.bfloat16, 257), (torch.float16, 70_000)):
-        assert run(bigram(), steps=1, loss=loss).loss == [pytest.approx(256 / count)]
+    assert run(bigram(), steps=1, loss=loss).loss == [pytest.approx(256 / count)]
 
 
 def test_gradients_from_before_do_not_count():
