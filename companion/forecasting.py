@@ -37,7 +37,7 @@ def forecast_loss(scale: float):
     def loss(model, batch):
         windows, targets = batch
         errors = (roll_out(model, windows, targets.shape[1]) - targets) / scale
-        return errors.square().sum(), torch.tensor(errors.numel())
+        return errors.square().sum(), torch.full((), errors.numel(), device=errors.device)
 
     return loss
 

@@ -7,6 +7,8 @@ from numbers import Real
 
 import torch
 
+INTS = (int, torch.SymInt)  # a SymInt is a length that torch.export leaves open
+
 
 def require_tensor(name: str, x) -> None:
     """Raise unless `x` is a tensor."""
@@ -26,7 +28,7 @@ def require_not_negative(**counts: int) -> None:
 
 def _require_at_least(least: int, numbers: dict) -> None:
     for name, number in numbers.items():
-        if isinstance(number, bool) or not isinstance(number, int):
+        if isinstance(number, bool) or not isinstance(number, INTS):
             kind = type(number).__name__
             raise TypeError(f"{name} must be an int, got {number!r} of type {kind}")
         if number < least:
@@ -354,6 +356,8 @@ def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -
             "prompt_mask must have the shape of token_ids, "
             f"got {tuple(prompt_mask.shape)} and {tuple(token_ids.shape)}"
         )
+    if prompt_mask.is_meta:
+        return
     if not prompt_mask[:, -1].all() or (prompt_mask[:, :-1] & ~prompt_mask[:, 1:]).any():
         raise ValueError(
             "prompt_mask must be False on the left of a row and True from there on; "

@@ -47,6 +47,12 @@ def test_the_loss_by_hand_and_its_gradient_through_the_rollout():
     assert factor.grad.item() == 4 * (2 * 1 * 2 + 2 * 13 * 2 * 2 * 3)  # 2 f^2 has slope 4 f
 
 
+def test_the_loss_and_its_count_are_on_the_device_of_the_series():
+    window, targets = torch.zeros(2, 3, 1, device="meta"), torch.zeros(2, 5, 1, device="meta")
+    total, count = forecast_loss(0.5)(lambda w: w[:, -1:], (window, targets))
+    assert total.is_meta and count.is_meta and count.dtype == torch.int64
+
+
 def test_valid_steps_by_hand():
     truth = torch.zeros(4, 5, 2)
     forecast = truth.clone()

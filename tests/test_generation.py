@@ -656,3 +656,12 @@ def test_a_temperature_too_small_to_divide_by_is_greedy(temperature):
     written = generate(model, prompts, 9, temperature=temperature)
     assert torch.equal(written, generate(model, prompts, 9, temperature=0))
     assert next_token_probabilities(torch.tensor([[1.0, 3.0]]), temperature=temperature)[0, 1] == 1
+
+
+@gpts
+def test_generation_on_the_meta_device(changes):
+    """To count operations or memory, nothing need be computed."""
+    model, prompts = gpt(**changes).to("meta"), torch.empty(2, 3, dtype=torch.int64, device="meta")
+    mask = torch.empty(2, 3, dtype=torch.bool, device="meta")
+    for options in ({}, {"use_cache": False}, {"prompt_mask": mask, "eos_id": 2}):
+        assert generate(model, prompts, 20, temperature=0, **options).shape == (2, 23)

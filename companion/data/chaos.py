@@ -82,7 +82,8 @@ def lorenz(
         warm_up: points to throw away, so that every run has reached the attractor.
 
     Raises:
-        ValueError: a number is not positive (warm_up may be 0).
+        ValueError: a number is not positive (warm_up may be 0), or dt is so large that the method
+            fails.
         TypeError: the seed or a number of points is not whole.
     """
     require_positive(length=length, runs=runs)
@@ -90,7 +91,12 @@ def lorenz(
     generator = torch.Generator().manual_seed(seeded("lorenz", seed).getrandbits(63))
     starts = torch.randn(runs, 3, generator=generator, dtype=torch.float64) * 5
     starts = starts + torch.tensor([0.0, 0.0, 25.0])
-    return lorenz_path(starts, warm_up + length, dt=dt)[:, warm_up:]
+    series = lorenz_path(starts, warm_up + length, dt=dt)[:, warm_up:]
+    if not series.isfinite().all():
+        raise ValueError(
+            f"points dt = {dt} apart are too far for the method: a run left for infinity"
+        )
+    return series
 
 
 def _euler_step(state: Tensor, h: float) -> Tensor:

@@ -39,10 +39,11 @@ def is_plain(model: nn.Module) -> bool:
     if type(whole).__module__ != "companion.models.gpt" or not {type(p) for p in parts} <= PLAIN:
         return False
     tensors = list(model.parameters())
+    device = tensors[0].device
     return (
         {type(tensor) for tensor in tensors} == {nn.Parameter}
         and len({(tensor.device, tensor.dtype) for tensor in tensors}) == 1
-        and not torch.is_autocast_enabled(tensors[0].device.type)
+        and (device.type == "meta" or not torch.is_autocast_enabled(device.type))
         and not any(
             module._forward_hooks or module._forward_pre_hooks or "forward" in vars(module)
             for module in model.modules()

@@ -130,7 +130,7 @@ def generate(
             tokens[:, length] = written
             # To ask a GPU whether all rows have ended is to wait for it: not at every token.
             asks = eos_id is not None and (tokens.device.type == "cpu" or length % 16 == 0)
-            if asks and ended.all():
+            if asks and not ended.is_meta and ended.all():
                 break
     return tokens
 

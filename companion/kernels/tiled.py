@@ -91,9 +91,11 @@ def tiled_backward(
 
 def full_precision(device_type: str):
     """A context in which autocast is off, so that float32 stays float32, on any kind of device."""
-    if torch.amp.is_autocast_available(device_type) and torch.is_autocast_enabled(device_type):
-        return torch.autocast(device_type, enabled=False)
-    return nullcontext()
+    try:
+        enabled = torch.is_autocast_enabled(device_type)
+    except RuntimeError:  # no autocast there; torch 2.6 cannot compile is_autocast_available
+        enabled = False
+    return torch.autocast(device_type, enabled=False) if enabled else nullcontext()
 
 
 class TiledAttention(torch.autograd.Function):

@@ -157,7 +157,7 @@ class Transformer(nn.Module):
         require_tokens("target_ids", target_ids)
         require_tokens("source_ids", source_ids)
         require_features("memory", memory, "(B, S, d_model)", self.config.d_model)
-        if memory.shape[:2] != source_ids.shape or len(target_ids) != len(source_ids):
+        if memory.shape[:2] != source_ids.shape or target_ids.shape[0] != source_ids.shape[0]:
             raise ValueError(
                 "target_ids (B, T), memory (B, S, d_model) and source_ids (B, S) must agree in "
                 f"batch and source length, got {tuple(target_ids.shape)}, "

@@ -104,7 +104,8 @@ def fused_attention(
         output (B, H, T, d_v).
     """
     T, S = query.shape[-2], key.shape[-2]
-    is_causal = is_causal and T > 1  # a single query is the last one, which sees every key
+    if T == 1:  # a single query is the last one, which sees every key
+        is_causal = False
     if is_causal and (T != S or mask is not None or score_bias is not None):
         # torch aligns the first query with the first key, and takes is_causal or a mask, not both
         causal = causal_mask(T, S, device=query.device)
@@ -127,11 +128,13 @@ def fused_attention(
 
     # Only the flash kernel takes grouped heads; with float32 or a mask torch would turn to the one
     # that stores (T, S) scores, so there every query head gets its own keys and values.
-    is_grouped, half = key.shape[1] != query.shape[1], (torch.float16, torch.bfloat16)
-    takes_groups = query.is_cuda and query.dtype in half and query.shape[-1] == value.shape[-1]
-    if is_grouped and not (takes_groups and attn_mask is None):
-        key, value = (for_every_query_head(x, query.shape[1]) for x in (key, value))
-        is_grouped = False
+    half, is_grouped = (torch.float16, torch.bfloat16), False
+    if key.shape[1] != query.shape[1]:
+        takes_groups = query.is_cuda and query.dtype in half and attn_mask is None
+        if takes_groups and query.shape[-1] == value.shape[-1]:
+            is_grouped = True
+        else:
+            key, value = (for_every_query_head(x, query.shape[1]) for x in (key, value))
     output = F.scaled_dot_product_attention(
         query,
         key,

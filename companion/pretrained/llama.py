@@ -45,7 +45,8 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 def rotation(settings: Settings) -> tuple[float, RotaryScaling | None]:
     """Base and scaling of the rotary embedding, from old folders and new ones."""
-    rope = settings.get("rope_parameters", settings.get("rope_scaling", {}))
+    # The older of the two names goes first, as in transformers.
+    rope = settings.get("rope_scaling") or settings.get("rope_parameters", {})
     if not isinstance(rope, dict):
         raise ValueError(f"rope_scaling must be an object, got {rope!r}")
     if rope.get("partial_rotary_factor", 1.0) != 1.0:

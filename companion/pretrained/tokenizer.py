@@ -1,7 +1,7 @@
 """The tokenizers of published models: what turns a text into their ids, and back."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
@@ -80,7 +80,8 @@ class PretrainedTokenizer:
         from jinja2.sandbox import ImmutableSandboxedEnvironment  # a template is somebody's program
 
         for message in messages:
-            if not all(isinstance(message.get(key), str) for key in ("role", "content")):
+            parts = message if isinstance(message, Mapping) else {}
+            if not all(isinstance(parts.get(key), str) for key in ("role", "content")):
                 raise ValueError(f"a message needs the texts 'role' and 'content', got {message!r}")
         jinja = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
         template = jinja.from_string(self._chat_template)

@@ -144,8 +144,8 @@ def fit(
         betas: of AdamW.
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
-            `evaluate_every` steps and after the last. What it returns is kept (numbers, or what
-            JSON can hold).
+            `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor
+            of shape () as its number, or whatever else JSON can hold.
         evaluate_every: only after the last step, if left out.
         accumulate: into how many parts a process splits its rows of a batch, one after the other,
             to use less memory.
@@ -161,7 +161,8 @@ def fit(
     Raises:
         ValueError: an argument makes no sense, a batch has too few rows or no real token, or the
             checkpoint is there already (without `resume`), or is of another model or a longer run.
-        TypeError: an argument is of another type, or `loss` does not return a sum and a number.
+        TypeError: an argument is of another type, the weights are float16, or `loss` does not
+            return a sum and a number.
         FileNotFoundError: there is no checkpoint to resume from.
         FloatingPointError: loss or gradient is no longer finite; the weights are those before it.
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -206,7 +207,9 @@ def fit(
             if evaluate and _is_due(step, evaluate_every, steps):
                 model.eval()
                 with torch.no_grad():
-                    history.evaluations.append(evaluate(model))
+                    found = evaluate(model)
+                is_scalar = isinstance(found, torch.Tensor) and found.dim() == 0
+                history.evaluations.append(found.item() if is_scalar else found)
                 history.evaluated_at.append(step)
                 model.train()
             if report and rank == 0:
@@ -271,6 +274,12 @@ def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
             + " and ".join(type(part).__name__ for part in parts)
         )
     total, count = parts
+    for name, part in (("sum", total), ("number", count)):
+        if isinstance(part, torch.Tensor) and part.dim():
+            raise ValueError(
+                f"loss must return a sum and a number of shape (), got a {name} of shape "
+                f"{tuple(part.shape)}; add up the losses of the tokens with .sum()"
+            )
     exact = torch.promote_types(total.dtype, torch.float32)  # bfloat16 has no 257
     count = torch.as_tensor(count).to(exact).to(total.device, non_blocking=True)
     return total.to(exact), count
@@ -291,8 +300,18 @@ def _check_step(step: int, total: float, count: float, grad_norm: float) -> None
 def _check_model_and_batches(model, batches) -> None:
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
-    if not any(parameter.requires_grad for parameter in model.parameters()):
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if not learning:
         raise ValueError("no parameter of the model requires a gradient: nothing can learn")
+    if any(parameter.is_meta for parameter in learning):
+        raise ValueError(
+            "the model is on the meta device, where nothing is computed; build it on another"
+        )
+    if any(parameter.dtype == torch.float16 for parameter in learning):
+        raise TypeError(
+            "weights in float16 are too coarse for AdamW, whose eps vanishes there; train the "
+            'model in float32 (model.float()), with mixed_precision="bf16" for speed'
+        )
     if not callable(batches):
         raise TypeError(
             f"batches must be a function of the step, got {type(batches).__name__}; "

@@ -155,9 +155,8 @@ def chunked_cross_entropy(
     def chunk_loss(rows, row_targets):
         return _summed_cross_entropy(F.linear(rows, weight), row_targets, smoothing, pad_id)
 
-    chunks = zip(
-        hidden.flatten(0, -2).split(chunk_size), targets.flatten().split(chunk_size), strict=True
-    )
+    rows = hidden.reshape(-1, hidden.shape[-1])
+    chunks = zip(rows.split(chunk_size), targets.flatten().split(chunk_size), strict=True)
     losses = [
         checkpoint(chunk_loss, *chunk, use_reentrant=False, preserve_rng_state=False)
         for chunk in chunks

@@ -20,7 +20,7 @@ from book._press.imports import read_code
 
 # What a notebook service has had installed: other releases than our pins, older ones among them.
 ELSEWHERE = {
-    "torch": "2.5.1+cu124",
+    "torch": "2.6.0+cu124",
     "numpy": "1.26.4",
     "matplotlib": "3.8.0",
     "seaborn": "0.13.2",

@@ -96,6 +96,7 @@ def test_what_is_refused():
         (lambda: lorenz_path(start, 0), "length must be at least 1, got 0"),
         (lambda: lorenz_path(start, 5, substeps=0), "substeps must be at least 1"),
         (lambda: lorenz_path(start, 5, dt=-0.1), "dt must be positive, got -0.1"),
+        (lambda: lorenz(5, seed=0, dt=5.0), r"dt = 5\.0 apart are too far"),
         (lambda: lorenz_path(start, 5, method="heun"), "'rk4', 'euler'; got 'heun'"),
         (lambda: lorenz(5, seed=0, runs=0), "runs must be at least 1"),
         (lambda: lorenz(5, seed=0, warm_up=-1), "warm_up must be at least 0"),

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import torch
+from torch.export import Dim
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from companion.nn import KVCache, attention, causal_mask, padding_mask
@@ -459,6 +460,15 @@ def test_a_compiled_gpt_gives_the_same_logits():
     model, token_ids = gpt(), ids(2, 7)
     compiled = torch.compile(model, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(token_ids), model(token_ids))
+
+
+def test_an_exported_model_takes_other_sizes():
+    lengths = Dim("T", max=19), Dim("S", max=19)
+    for model, inputs in examples():
+        sizes = tuple({0: Dim("B", max=9), 1: length} for length in lengths[: len(inputs)])
+        exported = torch.export.export(model, inputs, dynamic_shapes=sizes).module()
+        others = tuple(ids(3, 4 + i) for i in range(len(inputs)))
+        torch.testing.assert_close(exported(*others), model(*others))
 
 
 def test_an_empty_batch():

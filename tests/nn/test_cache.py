@@ -366,7 +366,6 @@ def test_selecting_rows_keeps_the_room(capacity):
     assert len(places) <= 2 * 8  # 1, 4, 10, 22, ... tokens
 
 
-@pytest.mark.skipif(not hasattr(torch.compiler, "set_stance"), reason="new in torch 2.6")
 def test_a_compiled_step_with_a_fixed_cache_serves_every_length():
     layer, x = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double(), random(2, 9, 12)
     step = torch.compile(layer, fullgraph=True, backend="aot_eager")

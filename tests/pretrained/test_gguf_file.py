@@ -48,7 +48,7 @@ def written(tmp_path, monkeypatch):
         writer.add_vocab_size(23)
         writer.add_context_length(17)
         writer.add_embedding_length(64)
-        writer.add_block_count(3)
+        writer.add_block_count(metadata.pop("llama__block_count", 3))  # no name twice
         writer.add_feed_forward_length(96)
         writer.add_head_count(4)
         writer.add_head_count_kv(2)

@@ -7,7 +7,7 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertConfig, GPT2Config, LlamaConfig, ViTConfig
+from transformers import BertConfig, GPT2Config, LlamaConfig, LlamaForCausalLM, ViTConfig
 
 from companion.generation import generate
 from companion.models import BERT, GPT, ViT
@@ -237,6 +237,16 @@ def test_rope_as_older_configs_write_it(saved):
     base = scaling.pop("rope_theta")
     edited(folder, rope_parameters=None, rope_theta=base, rope_scaling=scaling)
     x = ids(2, 17)
+    torch.testing.assert_close(
+        load(folder)(x), theirs(x).logits, **CLOSE["llama"], check_dtype=False
+    )
+
+
+def test_where_a_config_has_both_names_for_rope_it_is_read_as_by_transformers(saved):
+    _, folder = saved("llama 3")
+    linear = {"rope_type": "linear", "factor": 3.0, "rope_theta": 700.0}
+    edited(folder, rope_scaling=linear)  # beside rope_parameters, which say "llama3"
+    theirs, x = LlamaForCausalLM.from_pretrained(folder).eval(), ids(2, 17)
     torch.testing.assert_close(
         load(folder)(x), theirs(x).logits, **CLOSE["llama"], check_dtype=False
     )

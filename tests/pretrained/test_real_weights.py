@@ -71,8 +71,9 @@ def test_smollm2_has_the_tokens_of_transformers(smollm2):
     theirs, ours = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name), smollm2[1]
     for text in TEXTS:
         token_ids = ours.encode(text)
-        assert token_ids == theirs.encode(text)
-        assert ours.decode(token_ids) == text
+        # older releases of transformers begin with a token that the file says to leave out
+        assert token_ids == theirs.encode(text, add_special_tokens=False)
+        assert ours.decode(token_ids, special_tokens=True) == text
     assert ours.pieces("In 1984, naïve") == ["In", " ", "1", "9", "8", "4", ",", " na", "ïve"]
     assert len(ours) == 49152
 
@@ -91,6 +92,6 @@ def test_smollm2_writes_conversations_as_transformers_does(smollm2):
         )
         assert ours.decode(ours.chat(conversation), special_tokens=True) == expected
     assert ours.decode(ours.chat(longer)).startswith("system\nBe brief.\nuser\nHello\n")
-    for wrong in ({"role": "user"}, {"content": "Hello"}, {"role": "user", "content": 3}):
+    for wrong in ({"role": "user"}, {"content": "Hello"}, {"role": "user", "content": 3}, "Hello"):
         with pytest.raises(ValueError, match="a message needs the texts 'role' and 'content'"):
             ours.chat([wrong])

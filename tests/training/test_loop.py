@@ -242,12 +242,12 @@ def test_a_parameter_that_is_frozen_or_not_used_stays_as_it_is():
     assert still == {"embedding.weight", "spare.weight", "spare.bias"}
 
 
-def test_a_loss_in_half_precision_is_divided_by_the_whole_number():
-    def loss(model, batch):  # 257 and 70,000 are no numbers of bfloat16 and float16
-        return 0 * model(batch).sum() + 256, count
+@pytest.mark.parametrize(("dtype", "count"), [(torch.bfloat16, 257), (torch.float16, 70_000)])
+def test_a_loss_in_half_precision_is_divided_by_the_whole_number(dtype, count):
+    def loss(model, batch):  # the count is no number of that dtype
+        return (0 * model(batch).sum() + 256).to(dtype), count
 
-    for dtype, count in ((torch.bfloat16, 257), (torch.float16, 70_000)):
-        assert run(bigram().to(dtype), steps=1, loss=loss).loss == [pytest.approx(256 / count)]
+    assert run(bigram(), steps=1, loss=loss).loss == [pytest.approx(256 / count)]
 
 
 def test_gradients_from_before_do_not_count():
@@ -340,6 +340,13 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     assert torch.equal(again.head.weight, model.head.weight)
 
 
+def test_an_evaluation_that_is_a_tensor_is_kept_as_its_number(tmp_path):
+    path = tmp_path / "run.safetensors"
+    history = run(bigram(), checkpoint=path, evaluate=lambda model: torch.tensor(0.5))
+    assert history.evaluations == [0.5] and type(history.evaluations[0]) is float
+    assert load_checkpoint(path)["history"]["evaluations"] == [0.5]
+
+
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):
     path = tmp_path / "run.safetensors"
     run(bigram(), steps=4, checkpoint=path)
@@ -392,6 +399,16 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
         ({"learning_rate": lambda step: math.nan}, ValueError, "learning_rate must be .* got nan"),
         ({"loss": lambda model, ids: (model(ids).sum(), None)}, TypeError, "Tensor and NoneType"),
         ({"loss": lambda model, ids: (model(ids).sum(), -3)}, ValueError, "step 1 has no real"),
+        (
+            {"loss": lambda model, ids: (model(ids).sum(-1), 3)},
+            ValueError,
+            r"of shape \(\), got a sum of shape \(7, \d+\); .* \.sum\(\)",
+        ),
+        (
+            {"loss": lambda model, ids: (model(ids).sum(), torch.tensor([3]))},
+            ValueError,
+            r"got a number of shape \(1,\)",
+        ),
     ],
 )
 def test_it_refuses(changes, error, message):
@@ -404,3 +421,7 @@ def test_it_refuses_what_cannot_learn():
         run(bigram().requires_grad_(False))
     with pytest.raises(TypeError, match=r"model must be a torch\.nn\.Module, got str"):
         run("bigram")
+    with pytest.raises(ValueError, match="on the meta device, where nothing is computed"):
+        run(bigram().to("meta"))
+    with pytest.raises(TypeError, match=r"float16 are too coarse for AdamW.*model\.float\(\)"):
+        run(bigram().half())

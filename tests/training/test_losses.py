@@ -194,6 +194,14 @@ def test_in_chunks_it_is_the_whole_with_its_gradients(smoothing, pad_id, chunk_s
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-14)
 
 
+def test_in_chunks_a_token_may_come_alone():
+    hidden, weight, targets = chunked_example()
+    rows, ids = hidden.flatten(0, -2), targets.flatten()
+    total, count = chunked_cross_entropy(rows[0], weight, ids[0], pad_id=None)
+    expected = chunked_cross_entropy(rows[:1], weight, ids[:1], pad_id=None)
+    assert torch.equal(total, expected[0]) and count == 1
+
+
 def test_in_chunks_nothing_is_as_large_as_the_logits():
     tokens, vocab_size, d_model, chunk_size = 512, 1024, 8, 32
     hidden = torch.randn(tokens, d_model, requires_grad=True)
