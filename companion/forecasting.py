@@ -5,6 +5,7 @@ features).
 """
 
 from collections.abc import Callable
+from functools import cache
 from itertools import combinations_with_replacement
 
 import torch
@@ -157,7 +158,12 @@ class NVAR:
         delayed = window[:, window.shape[1] - 1 - reach :: self.spacing].flatten(1).double()
         columns = [delayed.new_ones(len(delayed), 1), delayed]
         for degree in range(2, self.degree + 1):
-            chosen = combinations_with_replacement(range(delayed.shape[1]), degree)
-            index = torch.tensor(list(chosen), device=delayed.device)  # (products, degree)
+            index = _factors(delayed.shape[1], degree).to(delayed.device)
             columns.append(delayed[:, index].prod(dim=2))
         return torch.cat(columns, dim=1)
+
+
+@cache
+def _factors(size: int, degree: int) -> Tensor:
+    """Which of `size` values enter each of their products, (products, degree)."""
+    return torch.tensor(list(combinations_with_replacement(range(size), degree)))

@@ -122,7 +122,13 @@ HIDDEN, CUT = "hidden: the model must name it", "cut out: the decoder writes it"
     [
         (
             "encoder-only",
-            ["seen by every place", HIDDEN, "seen by every place", HIDDEN, "seen by every place"],
+            [
+                "seen by every position",
+                HIDDEN,
+                "seen by every position",
+                HIDDEN,
+                "seen by every position",
+            ],
         ),
         (
             "decoder-only",
@@ -217,9 +223,9 @@ def test_lines_lead_to_what_the_mask_allows(show, family, rows, expected):
     page = show(figure(), reduced_motion="reduce")
     at(page, family, step=1)
     assert not any(seen(page))
-    expect(select(page, "the place that is marked")).not_to_be_visible()
+    expect(select(page, "the position that is marked")).not_to_be_visible()
     at(page, family, step=2)
-    place = select(page, "the place that is marked")
+    place = select(page, "the position that is marked")
     assert place.locator("option").count() == rows
     for i in range(rows):
         place.select_option(str(i))
@@ -229,14 +235,14 @@ def test_lines_lead_to_what_the_mask_allows(show, family, rows, expected):
 def test_the_marked_place_says_its_answer_and_the_models_first(show):
     page = show(figure(), reduced_motion="reduce")
     at(page, "decoder-only")
-    select(page, "the place that is marked").select_option("3")
+    select(page, "the position that is marked").select_option("3")
     p = GPT_(ids(BOS, *WORDS))[0, 3].softmax(-1)
     first = VOCABULARY.words[p.argmax()]
     expect(page.get_by_role("status")).to_contain_text(
         f"the answer is “his”; the model puts “{first}” first, with {p.max():.2f}."
     )
     at(page, "encoder-only")
-    select(page, "the place that is marked").select_option("0")
+    select(page, "the position that is marked").select_option("0")
     expect(page.get_by_role("status")).to_contain_text("nothing is asked")
 
 

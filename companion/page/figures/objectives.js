@@ -47,7 +47,7 @@ function task({ words, encoder, decoder, both }, { family, hidden, start, size }
 /** What the objective makes of a word of the sentence, the `i`th. */
 function fate(words, { family, hidden, start, size }, i) {
   if (family === ENCODER)
-    return hidden[i] ? "hidden: the model must name it" : "seen by every place";
+    return hidden[i] ? "hidden: the model must name it" : "seen by every position";
   if (family === BOTH) {
     const cut = i >= start - 1 && i < start - 1 + size;
     return cut ? "cut out: the decoder writes it" : "read by the encoder";
@@ -75,7 +75,7 @@ function captions(words, now) {
       `The hidden words become [MASK]: ${questions.length ? quoted(questions.map(({ word }) => words[word])) : "none so far"}. ` +
       "[CLS] and [SEP] enclose the sentence.",
     [DECODER]: () =>
-      "The sentence slides one place down behind [BOS]. At every place the next word is missing, and nothing had to be hidden.",
+      "The sentence slides one position down behind [BOS]. At every position the next word is missing, and nothing had to be hidden.",
     [BOTH]: ({ questions }) =>
       `A stretch is cut out, and one [MASK] stands for all of it. The encoder reads the rest; the decoder reads [BOS] and ${quoted(questions.slice(0, -1).map(({ word }) => words[word]))}.`,
   };
@@ -86,15 +86,15 @@ function captions(words, now) {
     (value) => {
       const { rows, sees, place } = now(value);
       const seen = rows.filter((_, j) => sees(place, j));
-      return `The place of ${name(rows[place])} may look at ${seen.length} of ${rows.length} places: ${seen.map(name).join(" ")}.`;
+      return `The position of ${name(rows[place])} may look at ${seen.length} of ${rows.length} positions: ${seen.map(name).join(" ")}.`;
     },
     (value) => {
       const { questions, place } = now(value);
       const one = questions.find(({ row }) => row === place);
       const sum = `${counted(questions.length, "question")}, ${format(total(now(value)))} nats in all.`;
-      if (!one) return `${sum} At the place that is marked nothing is asked.`;
+      if (!one) return `${sum} At the position that is marked nothing is asked.`;
       const right = [...words, "[EOS]"][one.word];
-      return `${sum} At the place that is marked the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
+      return `${sum} At the position that is marked the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
     },
   ];
 }
@@ -322,7 +322,7 @@ function render({ model, el }) {
   const places = choice(
     state,
     "place",
-    "the place that is marked",
+    "the position that is marked",
     (value) => ({
       "": now(value).rows.map((row, j) => [j, `${j + 1} ${row.name ?? words[row.word]}`]),
     }),
