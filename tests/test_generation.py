@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
@@ -251,6 +252,16 @@ def test_nothing_is_computed_once_all_rows_have_ended():
     ends = [row.tolist().index(4) for row in written]
     assert len(calls) == max(ends) < 28
     assert (written[:, max(ends) + 1 :] == 0).all()
+
+
+def test_only_the_last_token_of_a_prompt_is_read_out():
+    model, prompts = gpt().eval(), torch.randint(17, (3, 8))
+    with FlopCounterMode(display=False) as everywhere, torch.no_grad():
+        model(prompts)
+    with FlopCounterMode(display=False) as written:
+        generate(model, prompts, 1)
+    head = 2 * 12 * 17  # operations for one token
+    assert everywhere.get_total_flops() - written.get_total_flops() == 3 * 7 * head
 
 
 def test_an_eos_in_the_prompt_ends_nothing():

@@ -64,16 +64,24 @@ class Writer:
         return x + (F.silu(gate) * up) @ own["feed_forward.down_proj"].T
 
     def read_out(self, x: Tensor) -> Tensor:
-        """Logits (T, words) of the last block's stream."""
+        """Logits (T, words) of the last block's stream, or (words,) of one place of it."""
         x = normed(x, self.weights["final_norm.weight"])
         return x @ self.head.T
 
-    def logits(self, ids: list[int]) -> Tensor:
-        """What it expects after each token (T, words)."""
+    def stream(self, ids: list[int]) -> Tensor:
+        """The last block's stream (T, d)."""
         x = self.words[torch.tensor(ids)]
         for number in range(BLOCKS):
             x = self.block(x, number)
-        return self.read_out(x)
+        return x
+
+    def logits(self, ids: list[int]) -> Tensor:
+        """What it expects after each token (T, words)."""
+        return self.read_out(self.stream(ids))
+
+    def next_logits(self, ids: list[int]) -> Tensor:
+        """What it expects after the last token (words,), which is all that writing needs."""
+        return self.read_out(self.stream(ids)[-1])
 
 
 NAMES = (
@@ -100,8 +108,8 @@ def prompt(tokenizer, note: str, question: str) -> list[int]:
 
 
 def write(expects, ids: list[int], end: int, longest: int) -> list[int]:
-    """What follows `ids`, the likeliest token each time; `expects` gives logits (T, words)."""
+    """What follows `ids`, the likeliest token each time; `expects` gives logits (words,)."""
     written = []
     while len(written) < longest and end not in written:
-        written.append(expects(ids + written)[-1].argmax().item())
+        written.append(expects(ids + written).argmax().item())
     return written

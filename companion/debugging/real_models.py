@@ -86,7 +86,7 @@ class Run(Case):
     def answer(self, question: int, longest: int = 12) -> str:
         """What it writes, special tokens included."""
         ids = self.prompt(question)
-        written = self.program.write(self.writer.logits, ids, self.words.eos_id, longest)
+        written = self.program.write(self.writer.next_logits, ids, self.words.eos_id, longest)
         return self.words.decode(written, special_tokens=True)
 
     @torch.no_grad()
@@ -171,7 +171,7 @@ def _after_the_end(run: Run) -> float:
     end = run.words.eos_id
 
     def only_the_end(ids):
-        return F.one_hot(torch.tensor([end]), end + 1)
+        return F.one_hot(torch.tensor(end), end + 1)
 
     return len(run.program.write(only_the_end, run.text[:3], end, 8)) - 1
 

@@ -9,6 +9,7 @@ from companion.debugging import window_reader
 from companion.debugging.fault import Case, Fault, altered, fault_of, named
 
 EVERY = 20  # steps from one judgement to the next
+JUDGED = 100  # held-out ledgers in each judgement
 WAYS = ("at once", "in chunks", "LSTM")
 LENGTH, WINDOW, CHUNK = window_reader.LENGTH, window_reader.WINDOW, window_reader.CHUNK
 
@@ -19,7 +20,7 @@ class Run(Case):
     Attributes:
         loss: "window" and "LSTM" -> the loss at each step.
         judged_at: the steps at which both were judged on held-out ledgers.
-        right: way of reading -> the share of right answers there.
+        right: way of reading -> the share of right answers there, of the first `JUDGED` ledgers.
         held_out: rows and answers that they are not trained on.
         reader, lstm: what was trained.
         lstm_start: the LSTM before its first step.
@@ -43,7 +44,7 @@ class Run(Case):
             curve.append(loss.item())
         if step % EVERY == 0:
             self.judged_at.append(step)
-            for way, right in self.answers_right().items():
+            for way, right in self.answers_right(JUDGED).items():
                 self.right[way].append(right.mean().item())
 
     @torch.no_grad()
@@ -53,9 +54,9 @@ class Run(Case):
             return self._program.read_in_chunks(self.reader, rows)[0]
         return (self.lstm if way == "LSTM" else self.reader)(rows)
 
-    def answers_right(self) -> dict[str, Tensor]:
+    def answers_right(self, ledgers: int | None = None) -> dict[str, Tensor]:
         """Way of reading -> which held-out answers are right (ledgers, LENGTH), 1 or 0."""
-        rows, answers = self.held_out
+        rows, answers = (part[:ledgers] for part in self.held_out)
         return {way: (self.logits(rows, way).argmax(-1) == answers).float() for way in WAYS}
 
     def cached(self) -> list[int]:

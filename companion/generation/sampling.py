@@ -114,7 +114,7 @@ def generate(
         caches = [KVCache() for _ in model.blocks] if use_cache else None
         next_logits = _by_model(model, tokens, mask, positions, caches)
         if use_cache and is_plain(model):
-            next_logits = _prepared(next_logits, model, tokens, mask, positions, caches)
+            next_logits = _prepared(model, tokens, mask, positions, caches)
         for length in range(T, T + max_new_tokens):
             logits = next_logits(length)  # (B, vocab_size)
             if temperature == 0:
@@ -153,14 +153,20 @@ def _by_model(model, tokens, mask, positions, caches) -> Callable[[int], torch.T
     return next_logits
 
 
-def _prepared(prefill, model, tokens, mask, positions, caches) -> Callable[[int], torch.Tensor]:
-    """Likewise: `prefill` reads the prompt, a `PreparedStep` every token after."""
+def _prepared(model, tokens, mask, positions, caches) -> Callable[[int], torch.Tensor]:
+    """Likewise: the head reads the last token of the prompt, a `PreparedStep` every one after."""
     step = None
 
     def next_logits(length: int) -> torch.Tensor:
         nonlocal step
         if caches[0].length == 0:
-            return prefill(length)
+            hidden = model.hidden_states(
+                tokens[:, :length],
+                None if mask is None else mask[..., :length],
+                positions=None if positions is None else positions[:, :length],
+                caches=caches,
+            )
+            return model.head(hidden[:, -1])
         if step is None:
             step = PreparedStep(model, caches, tokens.shape[1], mask, positions)
         return step(tokens[:, length - 1], length - 1)

@@ -1,6 +1,7 @@
 """GGUF, the format of llama.cpp: settings, tokenizer and tensors, often quantised, in one file."""
 
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +54,17 @@ class GGUFFile:
 
         entry = self._tensors[name]
         return torch.from_numpy(np.array(dequantize(entry.data, entry.tensor_type)))
+
+
+def read_gguf(path: Path) -> GGUFFile:
+    """The file as it is now. A model and its tokenizer, one after the other, share one reading."""
+    now = path.stat()
+    return _as_of(path, now.st_mtime_ns, now.st_size)
+
+
+@lru_cache(maxsize=1)
+def _as_of(path: Path, modified: int, size: int) -> GGUFFile:
+    return GGUFFile(path)
 
 
 def _reader(path: Path):

@@ -12,7 +12,7 @@ from torch.overrides import TorchFunctionMode
 from companion.pretrained import bert, gguf_file, gpt2, llama, vit
 from companion.pretrained.family import Family, Settings
 from companion.pretrained.folder import CONFIG, Tensors, find, read_json
-from companion.pretrained.gguf_file import GGUFFile
+from companion.pretrained.gguf_file import GGUFFile, read_gguf
 
 FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "llama": llama.FAMILY, "vit": vit.FAMILY}
 GGUF_FAMILIES = {"llama": gguf_file.LLAMA}
@@ -112,7 +112,7 @@ class Opened(NamedTuple):
 
 def _opened(path: Path) -> Opened:
     if path.is_file():
-        file = GGUFFile(path)
+        file = read_gguf(path)
         return Opened(path, file.settings, file, "general.architecture", GGUF_FAMILIES)
     settings = Settings(read_json(path / CONFIG))
     return Opened(path / CONFIG, settings, Tensors(path), "model_type", FAMILIES)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from companion.pretrained.folder import TOKENIZER, find
-from companion.pretrained.gguf_file import GGUFFile
+from companion.pretrained.gguf_file import read_gguf
 
 CONTROL = 3  # GGUF's type of a token that no text is made of
 
@@ -115,7 +115,7 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
 
 def _of_gguf(path) -> PretrainedTokenizer:
     """Byte-level byte pairs, in which every digit is a token of its own."""
-    settings = GGUFFile(path).settings
+    settings = read_gguf(path).settings
     try:
         settings.require(**{"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm"})
         settings.require(**{"tokenizer.ggml.add_bos_token": False})

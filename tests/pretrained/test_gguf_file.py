@@ -1,5 +1,7 @@
 """A small Llama of transformers in a GGUF file: quantised, damaged, of another kind."""
 
+import os
+
 import gguf
 import pytest
 import torch
@@ -7,7 +9,7 @@ from gguf import GGMLQuantizationType as Type
 from gguf.quants import dequantize, quantize
 
 from companion.pretrained import load
-from companion.pretrained.gguf_file import TYPES
+from companion.pretrained.gguf_file import TYPES, read_gguf
 from tests.pretrained.conftest import MODELS, ids, random_model
 
 WIDE = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2}
@@ -89,6 +91,14 @@ def test_the_same_logits(kind, tied, written):
     assert not ours.training
     assert {parameter.dtype for parameter in ours.parameters()} == {torch.float32}
     assert load(path, dtype=torch.bfloat16).head.weight.dtype == torch.bfloat16
+
+
+def test_a_file_is_read_again_only_when_it_has_changed(written):
+    _, path = written()
+    first = read_gguf(path)
+    assert read_gguf(path) is first
+    os.utime(path, (0, 0))
+    assert read_gguf(path) is not first
 
 
 def test_another_quantisation_is_refused_by_name(written):
