@@ -20,7 +20,8 @@ def merge(answer) -> str:
     return "equal maxima, either one the larger, several queries, maxima near 1000 and -1000"
 
 
-def _merge(m1, total_1, blend_1, m2, total_2, blend_2):
+def _merge(largest_1, total_1, blend_1, largest_2, total_2, blend_2):
+    m1, m2 = largest_1, largest_2
     m = torch.maximum(m1, m2)
     a1, a2 = (m1 - m).exp(), (m2 - m).exp()
     b1, b2 = a1, a2

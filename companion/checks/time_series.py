@@ -13,7 +13,8 @@ def runge_kutta_step(answer) -> str:
     return "a constant rate, growth and a pendulum, one state and three, h = 0.25 to 2"
 
 
-def _runge_kutta_step(f, state, h):
+def _runge_kutta_step(derivative, state, h):
+    f = derivative
     k1 = f(state)
     k2 = f(state + h / 2 * k1)
     k3 = f(state + h / 2 * k2)
