@@ -3,7 +3,6 @@
 Shapes: B batch, T points of a window, H heads, P patches of a window.
 """
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -12,7 +11,12 @@ from torch import nn
 from companion.models.config import StackConfig
 from companion.nn import EncoderBlock, LearnedPositions
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.validation import require_config, require_features, require_number, require_positive
+from companion.validation import (
+    require_config,
+    require_features,
+    require_positive,
+    require_positive_number,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +50,7 @@ class ForecasterConfig(StackConfig):
                 f"a window of {self.window} points does not divide into patches of "
                 f"{self.patch_size}; choose a multiple"
             )
-        require_number(step_scale=self.step_scale)
-        if not 0 < self.step_scale < math.inf:
-            raise ValueError(f"step_scale must be positive and finite, got {self.step_scale}")
+        require_positive_number(step_scale=self.step_scale)
 
     @property
     def num_patches(self) -> int:
