@@ -242,6 +242,14 @@ def test_rope_as_older_configs_write_it(saved):
     )
 
 
+@pytest.mark.parametrize(("stored", "pad_id"), [(-1, None), (0, 0), (22, 22), (23, None)])
+def test_a_padding_token_outside_of_the_vocabulary_is_none(stored, pad_id, saved):
+    _, folder = saved("gpt2")
+    edited(folder, pad_token_id=stored)
+    config = load(folder).config
+    assert config.vocab_size == 23 and config.pad_id == pad_id
+
+
 def test_where_a_config_has_both_names_for_rope_it_is_read_as_by_transformers(saved):
     _, folder = saved("llama 3")
     linear = {"rope_type": "linear", "factor": 3.0, "rope_theta": 700.0}

@@ -345,6 +345,8 @@ def test_an_evaluation_that_is_a_tensor_is_kept_as_its_number(tmp_path):
     history = run(bigram(), checkpoint=path, evaluate=lambda model: torch.tensor(0.5))
     assert history.evaluations == [0.5] and type(history.evaluations[0]) is float
     assert load_checkpoint(path)["history"]["evaluations"] == [0.5]
+    (several,) = run(bigram(), evaluate=lambda model: torch.ones(2)).evaluations
+    assert torch.equal(several, torch.ones(2))
 
 
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):
