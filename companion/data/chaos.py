@@ -64,10 +64,11 @@ def lorenz_path(
     take = _runge_kutta_step if method == "rk4" else _euler_step
     state = start.double().movedim(-1, 0).numpy()  # (3, ...): NumPy is faster on a few numbers
     points = [state]
-    while len(points) < length:
-        for _ in range(substeps):
-            state = take(state, dt / substeps)
-        points.append(state)
+    with np.errstate(over="ignore", invalid="ignore"):  # a path that diverges ends in NaN
+        while len(points) < length:
+            for _ in range(substeps):
+                state = take(state, dt / substeps)
+            points.append(state)
     return torch.from_numpy(np.stack(points)).movedim(1, -1).movedim(0, -2).contiguous()
 
 
