@@ -1252,7 +1252,6 @@ def sampler(answer) -> str:
     return "a model that counts, ends at different times, positions computed, heat, and chance"
 
 
-@torch.no_grad()
 def _sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
     cache, ids, new = model.empty_cache(), prompts, prompts
     ended = torch.zeros(len(prompts), 1, dtype=torch.bool)
