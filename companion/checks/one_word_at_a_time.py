@@ -306,6 +306,8 @@ in the third row all three words have equal shares
     so_far(words)[2]
   - the average so far and the new word are averaged as if they were two words
     seen / counts @ words => (0.5 ** (counts - counts.T + (counts.T > 1))).tril() @ words
+  - each word weighs twice what the one before it weighs; all words so far have equal shares
+    seen = ones.tril() => seen = ones.tril() * 2.0 ** torch.arange(len(words))
   - the averages so far are averaged again
     seen / counts @ words => seen / counts @ (seen / counts @ words)
   - only a word and the one before it are averaged; all words so far have a share
