@@ -36,6 +36,14 @@ two sentences, read at the same place, which `positions` says: one vector of eac
     positions] => -1]
   - positions are counted from the end; they count from the beginning
     positions] => -1 - positions]
+  - rows are counted in one long list, and a sentence is taken to be B rows long; it is T
+    hidden[sentences, positions] => hidden.flatten(0, 1)[sentences * len(hidden) + positions]
+  - the first word of the sentence with this number is taken; a position is a place in a sentence
+    hidden[sentences, positions] => hidden[positions % len(hidden), 0]
+  - only the first sentence is read
+    positions] => positions][:1]
+  - all words up to the position are added up; only the one there was asked for
+    hidden[sentences, positions] => hidden.cumsum(1)[sentences, positions]
   - the words of a sentence are averaged; only one of them was asked for
     hidden[sentences, positions] => hidden.mean(1)
   - every sentence gives a vector for every position: (B, B, d); pair the positions with the
@@ -93,6 +101,14 @@ known vectors at 2 and at 6: a new one has the sense of the nearer
     nearer_mean(known, senses, torch.tensor([[1.0], [7.5], [3.0], [-5.0], [40.0]]))
   - the farther mean was taken, not the nearer
     argmin => argmax
+  - one sense is found for all new vectors, that of their mean; each has its own
+    distance.argmin(dim=1) => (new.mean(0) - means).norm(dim=-1).argmin().repeat(len(new))
+  - one sense is found for all new vectors, with the smallest sum of distances; each has its own
+    distance.argmin(dim=1) => distance.sum(0).argmin().repeat(len(new))
+  - the distances are divided by how many known vectors a sense has: the frequent one is preferred
+    distance.argmin(dim=1) => (distance / senses.bincount(minlength=2)).argmin(dim=1)
+  - the distances are multiplied by how many known vectors a sense has: the rare one is preferred
+    distance.argmin(dim=1) => (distance * senses.bincount(minlength=2)).argmin(dim=1)
   - the means are compared by dot product, so that a long mean wins; use the distance
     (new[:, None] - means).norm(dim=-1) => -(new @ means.T)
   - these are the distances; the sense is asked for, 0 or 1
@@ -115,6 +131,13 @@ the distance is Euclidean: the root of the sum of squares
     (new[:, None] - means).norm(dim=-1) => -F.normalize(new) @ F.normalize(means).T
   - the absolute differences are added up; the Euclidean distance adds their squares
     .norm(dim=-1) => .abs().sum(-1)
+  - each entry is divided by its spread first; the distance is that of the vectors as they are
+    (new[:, None] - means) => ((new[:, None] - means) / known.std(0, correction=0))
+  - the vectors are scaled to length 1 before their means are taken; take them as they are
+    known[senses == sense] => F.normalize(known)[senses == sense]
+    new[:, None] => F.normalize(new)[:, None]
+  - only the first entry of the vectors is compared
+    .norm(dim=-1) => [..., 0].abs()
   - the largest difference of an entry was taken; the Euclidean distance takes all of them
     .norm(dim=-1) => .abs().amax(-1)
 of several known vectors of a sense it is the mean that counts
@@ -122,6 +145,16 @@ of several known vectors of a sense it is the mean that counts
     nearer_mean(known, senses, torch.linspace(-3, 13, 33)[:, None] + 0.1)
   - the vectors of a sense are added up; their mean was asked for
     .mean(0) => .sum(0)
+  - the sum of each sense is divided by half of the number of all vectors, as if both senses were
+  equally frequent
+    .mean(0) => .sum(0) / (len(known) / 2)
+  - the last known vector of each sense stands for all of them; their mean was asked for
+    .mean(0) => [-1]
+  - the middle between the smallest and the largest entry was taken; the mean was asked for
+    known[senses == sense].mean(0) => (MIDDLE / 2)
+    MIDDLE => (known[senses == sense].amax(0) + known[senses == sense].amin(0))
+  - the sense of the farthest known vector decides; the means are to be compared
+    distance.argmin(dim=1) => 1 - senses[(new[:, None] - known).norm(dim=-1).argmax(1)]
   - the sum of each sense is divided by the number of all vectors, not by its own
     .mean(0) => .sum(0) / len(known)
   - the median was taken in each place; the mean was asked for
@@ -174,6 +207,18 @@ over all pairs, one number: each pair counts once, or every pair twice and their
     self_similarity(torch.tensor([[3.0, 4.0], [6.0, 8.0], [1.5, 2.0]]))
   - the vectors are not scaled to length 1, as the 1 that is taken off for each supposes
     F.normalize(vectors, dim=1) => vectors
+  - each vector is divided by the square of its length; by its length
+    F.normalize(vectors, dim=1) => (vectors / vectors.square().sum(1, keepdim=True))
+  - each vector is divided by the square of its length; by its length, and without the diagonal
+    F.normalize(vectors, dim=1) => (vectors / vectors.square().sum(1, keepdim=True))
+    (cosines.sum() - n) => (cosines.sum() - cosines.trace())
+  - only the products are divided by one of the two lengths; by both
+    F.normalize(vectors, dim=1) => vectors
+    unit @ unit.T => F.normalize(unit, dim=1) @ unit.T
+    (cosines.sum() - n) => (cosines.sum() - cosines.trace())
+  - angles are averaged; their cosines were asked for
+    unit @ unit.T => (unit @ unit.T).clamp(-1, 1).arccos()
+    (cosines.sum() - n) => (cosines.sum() - cosines.trace())
   - the columns are scaled to length 1, not the rows; an occurrence is a row
     dim=1 => dim=0
   - the vectors are divided by the sum of their entries; a length is the root of the squares' sum
@@ -213,6 +258,14 @@ three occurrences are three pairs: all of them count, and equally
     self_similarity(torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]]))
   - only occurrences that follow each other are compared
     (cosines.sum() - n) / (n * (n - 1)) => cosines.diagonal(1).mean()
+  - the median of the pairs was taken; their mean was asked for
+    (cosines.sum() - n) / (n * (n - 1)) => cosines[~torch.eye(n).bool()].median()
+  - the largest cosine of a pair was taken; their mean was asked for
+    (cosines.sum() - n) / (n * (n - 1)) => cosines[~torch.eye(n).bool()].max()
+  - the smallest cosine of a pair was taken; their mean was asked for
+    (cosines.sum() - n) / (n * (n - 1)) => cosines.min()
+  - only the first occurrence is compared with the last
+    (cosines.sum() - n) / (n * (n - 1)) => cosines[0, -1]
   - all are compared with the first one only
     (cosines.sum() - n) / (n * (n - 1)) => cosines[0, 1:].mean()
 one number, a tensor without axes

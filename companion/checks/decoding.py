@@ -64,6 +64,29 @@ def _translator(**ids: int):
             return model, long[:2], short, padded
 
 
+class Copier(Transformer):
+    """Says the words of its source, one after the other, then [EOS]; behind an end it goes on."""
+
+    def __init__(self) -> None:
+        config = TransformerConfig(
+            vocab_size=11, d_model=2, num_layers=1, num_heads=1, d_ff=2, max_len=16, dropout=0.0
+        )
+        super().__init__(config)
+        self.decoder_blocks = torch.nn.ModuleList()  # nothing to cache
+        self.eval()
+
+    def forward(self, source_ids, target_ids):
+        return self.decode(target_ids, self.encode(source_ids), source_ids)
+
+    def encode(self, source_ids):
+        return source_ids[..., None].double().repeat(1, 1, 2)
+
+    def decode(self, target_ids, memory, source_ids, **_):
+        ends = source_ids.new_full((len(source_ids), target_ids.shape[1]), self.config.eos_id)
+        said = torch.cat([memory[..., 0].round().long(), ends], dim=1)[:, : target_ids.shape[1]]
+        return 9.0 * torch.nn.functional.one_hot(said, 11)
+
+
 def _greedy(model, source_ids, max_len):
     config, memory = model.config, model.encode(source_ids)
     target = source_ids.new_full((len(source_ids), max_len), config.pad_id)
@@ -83,6 +106,32 @@ every row of the result begins with bos_id
     torch.as_tensor(greedy(model, long[:1], 2))[:, 0]
 nothing is drawn: a source that stands there thirty times gets thirty times the same words
     len(torch.as_tensor(greedy(model, long[:1].repeat(30, 1), 2)).unique(dim=0))
+a model that says the words of its source, in their order, and then [EOS]: bos_id, the words,
+eos_id, and pad_id to the end
+    greedy(copier, torch.tensor([[5, 7, 4]]), 8)
+  - the model reads the source from its end: its words come in reverse order
+    encode(source_ids) => encode(source_ids.flip(1))
+  - the target is filled with pad_id from the first word on
+    ended, config.pad_id => ended | True, config.pad_id
+a model that says [EOS] at once: the row ends there, and has no word at all
+    greedy(copier, torch.tensor([[copier.config.eos_id, 7, 4]]), 8)
+  - [EOS] is never chosen as the first word; an empty translation is one
+    word = model => word = (model
+    [:, -1].argmax(-1) => [:, -1] - 1e9 * EOS).argmax(-1)
+    EOS => (n == 1) * (torch.arange(11) == config.eos_id)
+  - what ends a row is [EOS]; here it goes on after one, since only the last word is looked at, and
+  behind [EOS] that is padding
+    ended |= => ended =
+the same word twice in a row: the most probable word is chosen, whatever was said before it
+    greedy(copier, torch.tensor([[5, 5, 7]]), 8)
+  - the word that was said last is never said again at once
+    word = model => word = (model
+    [:, -1].argmax(-1) => [:, -1]).scatter(1, target[:, n - 1 : n], -torch.inf).argmax(-1)
+a word that comes again later: the most probable word is chosen, whatever was said before it
+    greedy(copier, torch.tensor([[5, 7, 5]]), 8)
+  - no word is said twice
+    word = model => word = (model
+    [:, -1].argmax(-1) => [:, -1]).scatter(1, target[:, :n], -torch.inf).argmax(-1)
 the first word after [BOS] is the most probable one
     greedy(model, long[:1], 2)
   - the least probable word is chosen
@@ -120,6 +169,8 @@ a row ends with [EOS], and behind it stands pad_id only
     return target => return target.masked_fill(target == config.eos_id, config.pad_id)
 several sources: each row is the translation of its own
     greedy(model, long, 9)
+  - the sources have changed places: the rows come in reverse order
+    return target => return target.flip(0)
   - every row gets the translation of the first source
     return target => return target[:1].expand(len(target), -1)
 rows that end at different places: one stays finished while the others go on
@@ -132,8 +183,8 @@ the ids of beginning, end and padding are those of model.config, whatever they a
     model, long, short, padded = a_translator(bos_id=7, eos_id=4, pad_id=3)
     greedy(model, torch.cat([short, long[:1]]), 9)
 """,
-    before="from companion.checks.decoding import a_translator\n"
-    "model, long, short, padded = a_translator()\n",
+    before="from companion.checks.decoding import Copier, a_translator\n"
+    "copier, (model, long, short, padded) = Copier(), a_translator()\n",
 )
 
 
@@ -165,6 +216,12 @@ best word, two whole numbers
     beam_step(scores, words, 1)
   - rows and words have changed places
     best // V, best % V => best % V, best // V
+  - rows are fractions: / is not //
+    best // V => best / V
+  - the flat index goes down the columns, and is taken apart as if it went along the rows
+    candidates.flatten() => candidates.T.flatten()
+  - the flat index itself is returned as the word; its remainder by V is the word
+    best % V => best
   - the least probable continuations are kept: the sign is turned round, or log-probabilities are
   multiplied; of a sentence they add up
     descending=True => descending=False
@@ -176,6 +233,20 @@ best word, two whole numbers
     best // V, best % V => torch.arange(K), log_probabilities.argmax(-1)
   - as many are kept as there were beginnings; beam_size says how many
     [:beam_size] => [:K]
+several continuations may come from one beginning, and none from another
+    scores = torch.tensor([0.5, 0.5]).log()
+    words = torch.tensor([[0.5, 0.45, 0.05], [0.4, 0.35, 0.25]]).log()
+    beam_step(scores, words, 2)
+  - every beginning has one child, its best word; one may have several, and another none
+    candidates.flatten() => candidates.where(ONE, -torch.inf).flatten()
+    ONE => candidates == candidates.amax(1, keepdim=True)
+the same word may continue two beginnings: these are two continuations
+    scores = torch.tensor([0.5, 0.5]).log()
+    words = torch.tensor([[0.1, 0.7, 0.2], [0.15, 0.6, 0.25]]).log()
+    beam_step(scores, words, 2)
+  - no word comes twice; it may continue several beginnings
+    candidates.flatten() => candidates.where(ONE, -torch.inf).flatten()
+    ONE => candidates == candidates.amax(0)
 one beginning: its best words, best first, as many as the beam has room for
     scores, words = torch.tensor([1.0]).log(), torch.tensor([[0.2, 0.1, 0.4, 0.3]]).log()
     beam_step(scores, words, 3)
@@ -190,10 +261,6 @@ two equally probable beginnings: all their continuations compete with each other
   - all are continuations of the best beginning; those of the others compete, too
     candidates.flatten() => candidates[scores.argmax()]
     best // V => scores.argmax().repeat(len(best))
-several continuations may come from one beginning, and none from another
-    scores = torch.tensor([0.5, 0.5]).log()
-    words = torch.tensor([[0.5, 0.45, 0.05], [0.4, 0.35, 0.25]]).log()
-    beam_step(scores, words, 2)
 beginnings with different scores: a continuation has the score of its beginning plus the
 log-probability of its word
     scores = torch.tensor([0.35, 0.65]).log()
@@ -201,6 +268,18 @@ log-probability of its word
     beam_step(scores, words, 3)
   - the scores of the beginnings are left out: a likely word of an unlikely beginning wins
     scores[:, None] + =>
+  - the score of the beginning is a log-probability, and the word's is a probability here; add
+  logarithms
+    scores[:, None] + log_probabilities => scores[:, None] + log_probabilities.exp()
+  - the score of the beginning is a probability here, and the word's a log-probability; add
+  logarithms
+    scores[:, None] + => scores.exp()[:, None] +
+  - the scores are subtracted; log-probabilities of a sentence add up
+    scores[:, None] + => -scores[:, None] +
+  - the score counts half: log-probabilities add up, each with the weight 1
+    scores[:, None] + => 0.5 * scores[:, None] +
+  - the word counts half: log-probabilities add up, each with the weight 1
+    + log_probabilities => + 0.5 * log_probabilities
   - probabilities are added; those of a sentence multiply, and their logarithms add up
     scores[:, None] + log_probabilities => scores.exp()[:, None] + log_probabilities.exp()
 as many beginnings as words: a score belongs to a row, not to a column
@@ -243,6 +322,21 @@ seven words and alpha = 1: the divisor is ((5 + 7) / 6) to the power 1, which is
     log_probabilities / => log_probabilities *
   - the penalty is subtracted; it divides
     log_probabilities / => log_probabilities -
+  - it multiplies by alpha, and divides by (5 + n) / 6 as it is; alpha is its power
+    / ((5 + lengths) / 6) ** alpha => * alpha / ((5 + lengths) / 6)
+  - the probability was divided, or the logarithm of the divisor subtracted, which is the same; it
+  divides the log-probability
+    / ((5 + lengths) / 6) ** alpha => - alpha * ((5 + lengths) / 6).log()
+  - the logarithm of the divisor is added; the divisor divides
+    / ((5 + lengths) / 6) ** alpha => + alpha * ((5 + lengths) / 6).log()
+  - probabilities come back; scores are log-probabilities
+    return log_probabilities => return log_probabilities.exp()
+  - the penalty is added; it divides
+    log_probabilities / => log_probabilities +
+  - 6 is added to the length and 6 divides; 5 is added
+    (5 + => (6 +
+  - 5 is added and 5 divides; 6 divides
+    / 6) => / 5)
   - it divides by the length to the power alpha; the paper's divisor is ((5 + n) / 6) ** alpha
     ((5 + lengths) / 6) => lengths.float()
   - the 6 is missing: with it, the divisor of a single word is 1
@@ -258,6 +352,10 @@ whatever the length
     rescored(torch.tensor([-2.0]), torch.tensor([7]), 0.0)
   - only the sum is raised to the power; the 6 belongs inside
     ((5 + lengths) / 6) ** alpha => ((5.0 + lengths) ** alpha / 6)
+  - only the 6 is raised to the power; the whole of (5 + n) / 6 is
+    / 6) ** alpha => / 6**alpha)
+  - alpha divides the length within the bracket; it is the power of the whole
+    (5 + lengths) / 6) ** alpha => (5 + alpha * lengths) / 6)
   - alpha is a power, not a factor
     / 6) ** alpha => / 6 * alpha)
   - alpha is not used
@@ -308,6 +406,12 @@ number = 0 picks the most probable word
     draw(logits, 1.0, 1.0, 0.0)
   - the words are lined up from the least probable on; the most probable one comes first
     p = p / p.sum() => p, words = (p / p.sum()).flip(0), words.flip(0)
+  - it is the word whose probability is nearest to the number; the number is a place on the line
+    place = min(int((p.cumsum(0) <= number).sum()), len(p) - 1) => place = NEAREST
+    NEAREST => (p / p.sum() - number).abs().argmin()
+  - all words that are kept have stretches of equal length; each has that of its probability
+    place = min(int((p.cumsum(0) <= number).sum()), len(p) - 1) => place = EQUAL
+    EQUAL => int(number * (p > 0).sum())
   - one word too far: count only the ends that the number has passed, not that of its own stretch
     int((p.cumsum(0) <= number).sum()) => int((p.cumsum(0) <= number).sum()) + 1
 the id is an int; of a tensor, `.item()` makes one
@@ -317,6 +421,15 @@ the number picks the word in whose stretch it lies: of 0.5, 0.3 and 0.2 the seco
 to 0.8
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
     [draw(logits, 1.0, 1.0, number) for number in (0.4, 0.6, 0.78, 0.83)]
+  - a second softmax is taken of what is kept; divide it by its sum
+    p = p / p.sum() => p = p.where(p > 0, -torch.inf).softmax(0)
+  - a second softmax is taken of all probabilities, zeros included; divide by their sum
+    p = p / p.sum() => p = p.softmax(0)
+  - it is the last word whose stretch has ended; the number lies in the next one
+    words[place] => words[max(place - 1, 0)]
+  - the probabilities are compared with the number one by one; the ends of the stretches are, the
+  cumulative sums
+    p.cumsum(0) <= number => p > number
   - it is always the most probable word: the number is not used, or top_p = 1 leaves nothing else
     number).sum() => 0).sum()
 the words are lined up from the most probable on, and it is the id that is returned
@@ -345,6 +458,16 @@ divided by 0.9, and the first word's stretch goes to 0.44
     < top_p => < 2
   - the word that reaches top_p is cut; it is the last one that is kept
     p.cumsum(0) - p < top_p => (p.cumsum(0) < top_p - 1e-6) | (p == p.max())
+  - a word is kept if its own probability is large enough, at least 1 - top_p of the largest; the
+  fewest words that reach top_p together are kept
+    p.cumsum(0) - p < top_p => p >= (1 - top_p) * p.max()
+  - a word is kept if its own probability is large enough, at least top_p of the largest; the
+  fewest words that reach top_p together are kept
+    p.cumsum(0) - p < top_p => p >= top_p * p.max()
+  - one word too many is kept: the one that reaches top_p is the last
+    p.cumsum(0) - p < top_p => p.cumsum(0) - p - p.roll(1) * (p < p.max()) < top_p
+  - top_p is taken for a share of the number of words; it is one of probability
+    p.cumsum(0) - p < top_p => torch.arange(len(p)) < top_p * len(p)
   - what is kept does not sum to 1: rescale it before the number is used
     p = p / p.sum() =>
   - what is kept is divided by top_p; its sum is more than that
@@ -385,12 +508,14 @@ def search(answer) -> str:
     return "languages by hand, each with one trap, and random ones, beams of one to four and of 30"
 
 
-def language(follows: dict[int, dict[int, float]], V: int = 8, eos: int = 1) -> Callable:
-    """Log-probabilities (V,) of what follows a beginning: `follows` its last id, or else eos."""
+def language(follows: dict, V: int = 8, eos: int = 1) -> Callable:
+    """Log-probabilities (V,) of what follows a beginning, or its last id, or else eos."""
 
     def next_log_probabilities(ids):
         row = 1e-9 * torch.arange(1.0, V + 1)  # the others: hardly anything, and no two alike
-        for word, p in follows.get(int(ids[-1]), {eos: 1.0}).items():
+        beginning = tuple(map(int, ids))
+        here = follows.get(beginning, follows.get(beginning[-1], {eos: 1.0}))
+        for word, p in here.items():
             row[word] = p
         return row.log()
 
@@ -441,8 +566,39 @@ the probability of a sentence is that of all its words: their log-probabilities 
     search(follows, 0, 1, 3, 6)
   - only the last word's probability counts; the log-probabilities of all words add up
     score + p => p
+  - the sentence that was completed last is given; the most probable one was asked for
+    best = max(complete or beam or [(0.0, [bos])]) => best = (complete or [(0.0, [bos])])[-1]
+  - the longest complete sentence is given; the most probable one was asked for
+    max(complete or beam or [(0.0, [bos])]) => max(complete, key=lambda node: len(node[1]))
+  - the beam is sorted by the last word's probability; that of the whole beginning decides
+    [*ids, word]) for => [*ids, word], p) for
+    sorted(grown, reverse=True) => sorted(grown, key=lambda node: -node[2])
+    for score, ids in beam => for score, ids, *_ in beam
+  - probabilities are added; their logarithms are
+    score + p, => score + 2.718281828**p,
   - the least probable complete sentence is given
     max(complete => min(complete
+a sentence may end at once: bos and eos are the most probable one
+    follows = language({0: {1: 0.9, 2: 0.1}})
+    search(follows, 0, 1, 2, 5)
+  - a sentence is not allowed to end at once; eos is a word like any other
+    children = => row[eos] -= 99 * (len(ids) == 1); children =
+the most probable sentence comes back to a word
+    follows = language({0: {2: 1.0}, (0, 2): {3: 1.0}, 3: {2: 0.9, 4: 0.1},
+                        (0, 2, 3, 2): {1: 1.0}})
+    search(follows, 0, 1, 2, 6)
+  - no word is said twice; any word may follow
+    for word, p in enumerate(row)] => for word, p in enumerate(row) if word not in ids]
+the most probable sentence says a word twice in a row
+    follows = language({0: {2: 1.0}, (0, 2): {2: 0.9, 3: 0.1}, (0, 2, 2): {1: 1.0}})
+    search(follows, 0, 1, 2, 5)
+  - the word that was said last is never said again at once; any word may follow
+    children = => row[ids[-1]] -= 99; children =
+eos costs what its log-probability says, as any word does
+    follows = language({0: {2: 0.6, 3: 0.4}, 2: {4: 0.7, 1: 0.3}, 3: {1: 1.0}})
+    search(follows, 0, 1, 3, 6)
+  - the end costs nothing: the log-probability of eos is left out
+    score + p, => score + (p if word != eos else 1e-6),
 the best first word does not begin the best sentence: a beam of two keeps both
     follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
     search(follows, 0, 1, 2, 6)
@@ -532,6 +688,22 @@ def _cached(x, W_q, W_k, W_v, keys, values):
 CACHED = rungs(
     _cached,
     """
+an empty cache, and all vectors one number wide: the output is the token's own value, x @ W_v, its
+key x @ W_k and its value stand in the caches
+    x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
+    cached(x, 3 * W, 5 * W, 7 * W, torch.zeros(0, 1), torch.zeros(0, 1))
+  - the value is x itself; it is x @ W_v
+    x @ W_v => x
+  - the key is x itself; it is x @ W_k
+    x @ W_k => x
+  - the query is kept as the key, and the key as the query
+    = x @ W_q, x @ W_k => = x @ W_k, x @ W_q
+  - key and value have changed places
+    x @ W_k, x @ W_v => x @ W_v, x @ W_k
+  - sigmoids of the scores are the weights; a softmax makes them sum to 1
+    scores.softmax(-1) => scores.sigmoid()
+  - exponentials of the scores are the weights, not divided by their sum
+    scores.softmax(-1) => scores.exp()
 an empty cache: the token attends to itself alone, so the output is its own value; its key and its
 value are all there is; output, keys and values are returned in this order
     x, W_q, W_k, W_v = (torch.randn(size) for size in ((3,), (3, 2), (3, 2), (3, 4)))
@@ -570,6 +742,15 @@ the weights are a softmax of query times key; with d_k = 1 there is nothing to s
     x, W = torch.tensor([1.0]), torch.tensor([[1.0]])
     keys, values = torch.tensor([[2.0], [3.0]]), torch.tensor([[1.0], [0.0]])
     cached(x, 0.5 * W, W, 5 * W, keys, values)[0]
+  - only the new key is scored, and the old ones have a score of 0; the query meets every key
+    scores = keys @ query => scores = keys @ query * NEW
+    NEW => (torch.arange(len(keys)) == len(keys) - 1)
+  - the most similar key takes all of the weight; a softmax shares it
+    scores.softmax(-1) => (scores == scores.max()).float()
+  - the scores are divided by their sum, without an exponential
+    scores.softmax(-1) => (scores / scores.sum())
+  - a softmax was taken of negative scores: the least similar key gets the largest weight
+    scores.softmax(-1) => (-scores).softmax(-1)
   - all values count alike; the weights are a softmax of the scores
     / W_k => * 0 / W_k
   - there is no softmax: the scores themselves are the weights

@@ -23,12 +23,16 @@ LOOK_UP = rungs(
     """
 an id is the number of a row of the table, counted from 0; this one row is the word's vector, and
 nothing is done to its numbers
-    table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
-    look_up(table, torch.tensor([1]))
+    table = torch.tensor([[1.0, 2.0, 6.0, 9.0], [3.0, 5.0, 0.5, 4.0], [7.0, 8.0, -1.0, 10.0]])
+    look_up(table, torch.tensor([2]))
   - ids are counted from 0; here they are counted from 1
     ids] => (ids - 1) % len(table)]
   - columns were picked, not rows
     [ids] => [:, ids % table.shape[1]]
+  - columns of the table were picked, and rows of what is left are expected
+    [ids] => .T[ids % table.shape[1]]
+  - the table was reshaped to (d, V), which is no transposition, and its columns were picked
+    [ids] => .reshape(table.shape[1], -1)[:, ids].mT
   - these are one-hot vectors, not yet multiplied with the table
     table[ids] => F.one_hot(ids, len(table)).float()
   - the rows are multiplied by the root of d; a plain look-up changes nothing
@@ -41,6 +45,15 @@ nothing is done to its numbers
     table[ids] => table.cumsum(0)[ids] - table[ids]
   - the row is multiplied by the id; an id says where a row stands, and is no amount
     table[ids] => table[ids] * ids[..., None]
+the table has three rows, and the largest id that occurs is 1: the number of rows is that of the
+table (a one-hot vector needs its length, num_classes)
+    table = torch.tensor([[1.0, 2.0, 6.0, 9.0], [3.0, 5.0, 0.5, 4.0], [7.0, 8.0, -1.0, 10.0]])
+    look_up(table, torch.tensor([1]))
+word 0 has a vector like any other, the first row of the table
+    table = torch.tensor([[1.0, 2.0, 6.0, 9.0], [3.0, 5.0, 0.5, 4.0], [7.0, 8.0, -1.0, 10.0]])
+    look_up(table, torch.tensor([0]))
+  - word 0 is taken for padding, and gets zeros; its vector is the first row of the table
+    table[ids] => table[ids] * (ids > 0)[..., None]
 each id gives its own row, in the order of the ids, and a word that comes again its row again; ids
 are places in the table, not numbers to multiply with
     table = torch.tensor([[1.0, 2.0], [3.0, 5.0], [7.0, 8.0]])
@@ -50,6 +63,14 @@ are places in the table, not numbers to multiply with
     table[ids] => table[ids.unique()]
   - the rows of a sentence are added up: this is a bag of words
     table[ids] => table[ids].sum(-2)
+  - the rows stand in the order of sorted ids; each belongs where its word stands
+    [ids] => [ids.sort().values]
+  - the rows stand in reverse order
+    table[ids] => table[ids].flip(-2)
+  - only the vector of the first word is left; each word has one
+    table[ids] => table[ids][..., :1, :]
+  - only the vector of the last word is left; each word has one
+    table[ids] => table[ids][..., -1, :]
   - the rows of a sentence are averaged: this is a bag of words
     table[ids] => table[ids].mean(-2)
 two sentences of three words: the result has the shape of the ids and an axis of width d behind it,
@@ -58,6 +79,10 @@ so that ids (B, T) become (B, T, d)
     look_up(table, ids)
   - the ids are put into one row: the result has lost the shape of the ids
     table[ids] => table[ids.flatten()]
+  - sentences and words have changed places: the result is (T, B, d), expected (B, T, d)
+    table[ids] => table[ids].transpose(0, -2)
+  - only the first sentence was looked up
+    table[ids] => table[ids if ids.ndim < 2 else ids[0]]
   - the entries stand before the words: (B, d, T); the width d is the last axis
     table[ids] => table[ids].mT
 an id alone, without an axis, gives a row alone
@@ -108,24 +133,58 @@ do not occur are zeros
     torch.zeros => torch.ones
   - every word's row gets what has arrived; a row gets what has arrived at its own word
     return gradient => return gradient.sum(0).expand(vocab_size, -1)
+the single word is word 0, a word like any other: row 0 gets the gradient that arrives
+    look_up_gradient(torch.tensor([[3.0, 5.0]]), torch.tensor([0]), 3)
+  - row 0 gets nothing, as if word 0 were padding; it is a word like any other
+    return gradient => return gradient * (torch.arange(vocab_size) > 0)[:, None]
+the single word is the last one of the vocabulary: the last row gets the gradient that arrives
+    look_up_gradient(torch.tensor([[3.0, 5.0]]), torch.tensor([2]), 3)
+  - the last row of the table gets nothing: the loop over the words ends one too early
+    return gradient => return gradient * (torch.arange(vocab_size) < vocab_size - 1)[:, None]
 two words, each once: what arrives at a place belongs to the word of that place alone
     look_up_gradient(torch.tensor([[3.0, 5.0], [20.0, 70.0]]), torch.tensor([2, 0]), 3)
   - all that arrives is added up, and every word that occurs gets the whole; each gets its own part
     return gradient => return gradient.sum(0) * (gradient != 0).any(1, keepdim=True)
+  - only what arrives first counts: the first place, or the first sentence; all of them do
+    words = ids.flatten() => words = ids[:1].flatten()
+    grad_output.flatten(0, -2) => grad_output[:1].flatten(0, -2)
+  - only what arrives last counts: the last place, or the last sentence; all of them do
+    words = ids.flatten() => words = ids[-1:].flatten()
+    grad_output.flatten(0, -2) => grad_output[-1:].flatten(0, -2)
+  - the gradients belong to the words in reverse order
+    zip(words, rows => zip(words.flip(0), rows
   - it is divided by the number of all places; the gradients are added up, not averaged
     return gradient => return gradient / len(words)
   - the gradients stand in the order in which they arrive; each goes to the row of its id
     zip(words, rows, strict=True) => enumerate(rows)
 a word that occurs twice gets the sum of what arrives at its two places
-    grad_output = torch.tensor([[1.0, 2.0], [10.0, 20.0], [100.0, 200.0]])
+    grad_output = torch.tensor([[1.0, 200.0], [10.0, 20.0], [100.0, 2.0]])
     look_up_gradient(grad_output, torch.tensor([1, 0, 1]), 3)
   - a word that occurs several times keeps only its last gradient; they should be added
     gradient[word] + row => row
   - a word that occurs several times keeps only its first gradient; they should be added
     zip(words, rows, strict=True) => zip(words.flip(0), rows.flip(0))
     gradient[word] + row => row
+  - of the gradients of a word that occurs several times the largest numbers are kept; they should
+  be added
+    gradient[word] + row => torch.maximum(gradient[word], row)
+  - what arrives is multiplied by how often its word occurs; each place counts once
+    gradient[word] + row => row * (words == word).sum()
+  - a word that occurs several times gets nothing
+    return gradient => return gradient * (words.bincount(minlength=vocab_size) == 1)[:, None]
   - the gradients of a word that occurs several times are averaged; they should be added
     return gradient => return gradient / words.bincount(minlength=vocab_size).clamp(min=1)[:, None]
+two sentences of two words: what arrives at a place belongs to the word of this place in this
+sentence
+    grad_output = torch.tensor([[[1.0, 2.0], [3.0, 5.0]], [[10.0, 20.0], [30.0, 50.0]]])
+    look_up_gradient(grad_output, torch.tensor([[0, 1], [2, 3]]), 4)
+  - ids are flattened column by column and gradients row by row, so that they no longer belong to
+  each other
+    ids.flatten() => ids.t().flatten()
+  - it is divided by the number of sentences; the gradients are added up, not averaged
+    return gradient => return gradient / (len(ids) if ids.ndim > 1 else 1)
+  - it is divided by the number of words in a sentence; the gradients are added up, not averaged
+    return gradient => return gradient / ids.shape[-1]
 two sentences: a word's gradients are added over both, and there are vocab_size rows, even for ids
 that are larger than any that occurs
     grad_output = torch.arange(30.0).reshape(2, 5, 3)
@@ -177,6 +236,18 @@ neighbour and two about made-up ones, and each of them costs -log(1/2); their su
     (of_real + of_made_up) => (of_real - of_made_up)
   - only the first made-up neighbour of each pair counts; all k do
     F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false)[:, 0]
+  - only the last made-up neighbour of each pair counts; all k do
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false)[:, -1]
+  - only the made-up neighbour with the largest dot product counts, the hardest; all k do
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false).amin(-1)
+  - only the made-up neighbour with the smallest dot product counts, the easiest; all k do
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false).amax(-1)
+  - the real pair is weighted with k, the number of made-up neighbours; it counts once
+    of_real + of_made_up => made_up.shape[1] * of_real + of_made_up
+  - the made-up neighbours are multiplied by k once more: their sum has k terms already
+    of_real + of_made_up => of_real + made_up.shape[1] * of_made_up
+  - the loss is divided by k
+    return - => return -1 / made_up.shape[1] *
   - there is no logarithm: the probabilities themselves are added
     F.logsigmoid => torch.sigmoid
   - this is a softmax over one real and k made-up neighbours; here every pair has a yes-or-no
@@ -194,6 +265,15 @@ the real pair has a dot product of log 3 and so a probability of 3/4: it costs -
     (-false) => (false)
   - a real pair is treated like a made-up one; its dot product has no minus
     (real) => (-real)
+  - cosines were taken, of real and made-up pairs; the formula has dot products
+    (centre * neighbour).sum(-1) => F.cosine_similarity(centre, neighbour)
+    -false => -F.cosine_similarity(made_up, centre[:, None], dim=-1)
+  - the vectors of the neighbours are scaled to length 1; the formula takes them as they are
+    (centre * neighbour) => (centre * F.normalize(neighbour, dim=-1))
+    (made_up @ => (F.normalize(made_up, dim=-1) @
+  - the dot products are divided by the root of d, as in attention; here they are not
+    = (centre * neighbour) => = centre.shape[1] ** -0.5 * (centre * neighbour)
+    = (made_up @ => = centre.shape[1] ** -0.5 * (made_up @
   - the cosine was taken; the formula has the dot product
     (centre * neighbour).sum(-1) => F.cosine_similarity(centre, neighbour)
 a made-up pair has a dot product of log 3, too: σ(-log 3) = 1/4 is the probability that it is made
@@ -210,6 +290,11 @@ own, and these are added
     negative_sampling_loss(centre, neighbour, torch.stack([three, -three]).reshape(1, 2, 1))
   - the made-up dot products are added before the sigmoid; the formula adds the logarithms
     F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false.sum(-1))
+  - the logarithm of the mean probability of the made-up ones was taken; the formula adds the
+  logarithms
+    F.logsigmoid(-false).sum(-1) => torch.sigmoid(-false).mean(-1).log()
+  - the mean dot product of the made-up ones was taken; each has a sigmoid and a logarithm
+    F.logsigmoid(-false).sum(-1) => F.logsigmoid(-false.mean(-1))
   - the made-up probabilities are added before the logarithm; the formula adds the logarithms
     F.logsigmoid(-false).sum(-1) => torch.sigmoid(-false).sum(-1).log()
 a made-up neighbour is held against the centre, as the real one is
@@ -225,6 +310,12 @@ pairs is taken
     negative_sampling_loss(centre, neighbour, made_up)
   - the sum over the pairs was asked as a mean
     .mean() => .sum()
+  - only the first pair of the batch counts; the mean over all pairs was asked for
+    (of_real + of_made_up).mean() => (of_real + of_made_up)[0]
+  - the made-up part is added up over the pairs, and only the real one is averaged
+    -(of_real + of_made_up).mean() => -(of_real.mean() + of_made_up.sum())
+  - the made-up neighbours of all pairs are held against each centre; each pair has its own
+    (made_up @ centre[:, :, None]).squeeze(-1) => centre @ made_up.flatten(0, 1).T
   - each centre meets all neighbours of the batch; a dot product belongs to one pair, and there
   are B of them
     of_real = F.logsigmoid(real) => of_real = F.logsigmoid(centre @ neighbour.T).mean()
@@ -269,7 +360,7 @@ all rows have length 1, and row 3 is exactly b - a + c: a is word 0, b word 1, c
 answer is the id of that row
     vectors = torch.tensor([[0.6, 0, 0.8], [-0.6, 0, 0.8], [0.6, 0.8, 0], [-0.6, 0.8, 0],
                             [0, -0.6, 0.8], [0.96, 0.28, 0], [0.28, 0.96, 0], [-0.96, -0.28, 0],
-                            [0.6, -0.8, 0]])
+                            [0.6, -0.8, 0], [-0.92, -0.392, 0], [0.224, 0.912, -0.344]])
     analogies(vectors, torch.tensor([0]), torch.tensor([1]), torch.tensor([2]))
   - the step goes the wrong way: a - b + c instead of b - a + c
     rows[b] - rows[a] => rows[a] - rows[b]
@@ -281,8 +372,30 @@ answer is the id of that row
     rows[b] - rows[a] + rows[c] => rows[b] - rows[a]
   - all three are added up; a is subtracted: b - a + c
     rows[b] - rows[a] => rows[b] + rows[a]
-  - the step from a to b is subtracted from c; it is added
+  - both a and b are subtracted from c; a is subtracted and b added: b - a + c
     rows[b] - rows[a] + rows[c] => rows[c] - rows[b] - rows[a]
+  - c is subtracted; it is added: b - a + c
+    + rows[c] => - rows[c]
+  - a is not subtracted: this is b + c
+    rows[b] - rows[a] + => rows[b] +
+  - b is left out: this is c - a
+    rows[b] - rows[a] => -rows[a]
+  - the cosines to b and c are multiplied and divided by that to a (3CosMul); here the vectors are
+  added
+    cosines = wanted => near = (rows @ rows.T + 1) / 2; cosines = wanted
+    wanted @ columns.T => near[b] * near[c] / (near[a] + 1e-3)
+  - the direction of the step alone is compared, d - c with b - a; the word nearest to b - a + c was
+  asked for
+    rows[b] - rows[a] + rows[c] => rows[b] - rows[a]
+    wanted @ columns.T => F.cosine_similarity(wanted[:, None], rows - rows[c][:, None], dim=-1)
+  - the mean of all rows is subtracted first; only the length of the rows is changed
+    F.normalize(vectors, dim=1) => F.normalize(vectors - vectors.mean(0), dim=1)
+  - the largest number was taken whatever its sign: a row opposite to b - a + c is far, not near
+    wanted @ columns.T => (wanted @ columns.T).abs()
+  - the fourth best word was taken, as if the three given ones were always the first three
+    cosines.argmax(1) => (wanted @ columns.T).topk(4).indices[:, 3]
+  - the second best word was taken, as if one given word were always the first
+    cosines.argmax(1) => (wanted @ columns.T).topk(2).indices[:, 1]
   - the farthest word was taken, not the nearest: the largest cosine, not the smallest
     -torch.inf => torch.inf
     argmax => argmin
@@ -338,6 +451,12 @@ two questions: each excludes its own three words, and may find a word that anoth
     analogies(vectors, torch.tensor([0, 3]), torch.tensor([1, 2]), torch.tensor([2, 1]))
   - every question excludes the words of all questions; it should exclude its own three
     cosines.scatter(1, given[:, None], -torch.inf) => cosines.index_fill(1, given, -torch.inf)
+  - every question excludes the words of the first one; it should exclude its own three
+    cosines.scatter(1, given[:, None], -torch.inf) => cosines.index_fill(1, given[:1], -torch.inf)
+  - every question excludes the words of the last one; it should exclude its own three
+    cosines.scatter(1, given[:, None], -torch.inf) => cosines.index_fill(1, given[-1:], -torch.inf)
+  - one answer comes back for all questions together; each has its own
+    cosines.argmax(1) => cosines.amax(0).argmax(keepdim=True)
 37 questions about 29 words of all lengths
     vectors = torch.randn(29, 5) * (0.5 + 3 * torch.rand(29, 1))
     a, b, c = torch.stack([torch.randperm(29)[:3] for question in range(37)], 1)
@@ -386,6 +505,18 @@ each are ten questions, and per real pair they cost 2 log 2
     real + false => false
   - there is no logarithm: the probabilities themselves are added
     F.logsigmoid => torch.sigmoid
+  - made-up neighbours that are the centre itself are left out; the draw does not ask
+    k * centres * noise => k * centres * noise * (1 - torch.eye(len(noise)))
+  - the mean over the centres was taken; the mean over the real pairs was asked for
+    / together.sum() =>
+    (real + false).sum() => ((real + false).sum(1) / together.sum(1).clamp(min=1)).mean()
+  - the sum was divided by the number of words; divide by the number of real pairs
+    / together.sum() => / len(together)
+  - the sum was divided by the number of cells in which a pair occurs; divide by that of real pairs,
+  which count as often as they occur
+    / together.sum() => / (together > 0).sum()
+  - the made-up part is taken off; both parts cost something
+    real + false => real - false
 three made-up neighbours for each real pair: four questions, which cost 4 log 2
     together, noise = torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5])
     expected_loss(torch.zeros(2, 2), together, noise, 3)
@@ -397,6 +528,11 @@ three made-up neighbours for each real pair: four questions, which cost 4 log 2
     k * centres => k * together.sum() * torch.ones_like(centres)
   - the made-up part is divided by k, or averaged over the k; their costs are added up
     k * centres => centres / k
+  - the sum was divided by k, too
+    return - => return -1 / max(k, 1) *
+  - k multiplies the real pairs; it is the number of made-up ones
+    k * centres => centres
+    together * F => k * together * F
   - only pairs that never occur are made up; a draw does not ask whether its pair occurs
     centres * noise => centres * noise * (together == 0)
 without made-up neighbours, k = 0, only the real pairs' scores count, log 3 and 0 here: -log σ of
@@ -426,6 +562,17 @@ the noise says how often a word is drawn as a neighbour, a column; the centre, a
 real pair
     scores, noise = torch.tensor([[1.0, 3.0], [7.0, 5.0]]).log(), torch.tensor([0.25, 0.75])
     expected_loss(scores, torch.tensor([[1.0, 0.0], [0.0, 1.0]]), noise, 2)
+  - the noise is taken twice, for the centre and for the neighbour; a centre is drawn from the real
+  pairs, as often as it occurs
+    k * centres * noise => k * together.sum() * noise[:, None] * noise
+  - the noise is raised to the power 3/4 again; it is the distribution already
+    * noise => * noise**0.75
+  - the noise is raised to the power 3/4 and scaled to sum 1 again; it is the distribution already
+    * noise => * noise**0.75 / (noise**0.75).sum()
+  - only the likeliest word of the noise is made up
+    * noise => * (noise == noise.max())
+  - the noise is left out, and each word is drawn with probability 1
+    * noise => * torch.ones_like(noise)
   - the noise is left out: all words are made up equally often
     * noise => * torch.full_like(noise, 1 / len(noise))
   - the noise belongs to the centres here; it is that of the neighbours, along the columns
@@ -464,11 +611,12 @@ def _counted(sentences, vocab_size, window, d):
     together = torch.zeros(vocab_size, vocab_size, dtype=torch.float64)
     for sentence in sentences:
         for i, word in enumerate(sentence):
-            for other in sentence[i + 1 : i + 1 + window]:
-                together[word, other] += 1
-                together[other, word] += 1
-    of_centre, of_neighbour = together.sum(1, keepdim=True), together.sum(0, keepdim=True)
-    pmi = (together * together.sum() / (of_centre * of_neighbour)).log()
+            for away, other in enumerate(sentence[i + 1 : i + 1 + window], start=1):
+                together[word, other] += away >= 1
+                together[other, word] += away >= 1
+    share = together / together.sum()
+    of_centre, of_neighbour = share.sum(1, keepdim=True), share.sum(0, keepdim=True)
+    pmi = (share / (of_centre * of_neighbour)).log()
     pmi = pmi.where(together > 0, 0).clamp(min=0)
     U, S, _ = torch.linalg.svd(pmi)
     return (U * S.sqrt())[:, :d]
@@ -487,21 +635,38 @@ two neighbours count both ways: with PMI log 2 for each other, each row times it
   - the counts themselves are factorised, not their PMI
     svd(pmi) => svd(together)
   - only the neighbour to the right is counted: each pair counts both ways
-    together[other, word] += 1 => pass
+    together[other, word] += away >= 1 => pass
   - every word is its own neighbour at distance 0; only other places count
-    of_centre, => for w in sum(sentences, []): together[w, w] += 1; of_centre,
+    zeros(vocab_size, vocab_size => tensor(sum(sentences, [])
+    dtype=torch.float64) => dtype=torch.long).bincount(minlength=vocab_size).double().diag()
   - the logarithm is that of base 2; PMI has the natural one here
     .log() => .log2()
   - there is no logarithm: PMI is that of the quotient
     .log() =>
   - 1 is added before the logarithm
     .log() => .log1p()
-  - P(o), the neighbour's share, is not in the denominator: it is P(c) P(o)
-    together * together.sum() / (of_centre * of_neighbour) => together / of_centre
+  - no PMI is above 0: either the counts are not divided by their total, which makes shares of
+  them, or P(c) or P(o) is not in the denominator
+    share / (of_centre * of_neighbour) => share / of_centre
+  - P(c) and P(o) are not in the denominator, and the total is
+    share / (of_centre * of_neighbour) => together * together.sum()
+  - 1 is added to every count; only a cell that is not empty has a PMI
+    share = => together += 1; share =
+  - the logarithm is that of base 10; PMI has the natural one here
+    .log() => .log10()
   - only pairs exactly `window` places apart count; nearer ones do, too
-    i + 1 : i + 1 + window => i + window : i + window + 1
+    away >= 1 => away == window
   - a pair counts once, however often it occurs
-    += 1 => = 1
+    += away >= 1 => = 1
+three words in a row, window 1: P(c) is the share of the counted pairs, in which the word in the
+middle stands twice as often as each at the ends
+    rows = torch.as_tensor(count_vectors([[0, 1, 2]], 3, 1, 3)).double()
+    rows @ rows.T
+  - P(c) is the word's share of the text; it is its share of the counted pairs, the sum of its row
+    share = => words = torch.tensor(sum(sentences, [])).bincount(minlength=vocab_size); share =
+    (of_centre * of_neighbour) => (words[:, None] * words / words.sum() ** 2)
+  - P(o) is raised to the power 3/4; here it is the share itself
+    of_neighbour) => of_neighbour**0.75 / (of_neighbour**0.75).sum())
 a word that never occurs has zeros, not NaN: 0 / 0 is no PMI
     rows = torch.as_tensor(count_vectors([[0, 2]], 3, 2, 3)).double()
     rows @ rows.T
@@ -516,6 +681,12 @@ no pair crosses the end of a sentence
 with a window of 2 the neighbours are up to two places away, on both sides
     rows = torch.as_tensor(count_vectors([[0, 1, 2, 3, 4]], 5, 2, 5)).double()
     rows @ rows.T
+  - near pairs count more than distant ones, as in GloVe; each counts 1, however far apart
+    away >= 1 => 1 / away
+  - to the left the window is right, to the right it ends one too early
+    [word, other] += away >= 1 => [word, other] += away < window
+  - to the right the window is right, to the left it ends one too early
+    [other, word] += away >= 1 => [other, word] += away < window
   - the window is one too small: range(1, window) leaves the last place out
     i + 1 + window => i + window
   - the window is one too large
@@ -526,6 +697,13 @@ a pair rarer than chance has PMI 0, not a negative one
     rows @ rows.T
   - negative PMI is kept: take its positive part
     .clamp(min=0) =>
+a pair counts as often as it occurs, also within one sentence
+    rows = torch.as_tensor(count_vectors([[0, 1, 0, 1, 2]], 3, 1, 3)).double()
+    rows @ rows.T
+  - a neighbour that stands twice in the window counts once; it counts as often as it occurs
+    sentence[i + 1 : => {*sentence[max(i - window, 0) : i], *sentence[i + 1 :
+    window], start => window]}, start
+    together[other, word] += away >= 1 => pass
 a word that repeats within the window is its own neighbour
     rows = torch.as_tensor(count_vectors([[0, 0, 1]], 2, 1, 2)).double()
     rows @ rows.T

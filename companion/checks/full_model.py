@@ -171,6 +171,19 @@ def _to_the_others(logits, targets, smoothing, pad_id):
     return _smoothed(logits, targets, share, pad_id)
 
 
+def _raw_logits(logits, targets, smoothing, pad_id):
+    log_p = logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
+    losses = -((1 - smoothing) * log_p + smoothing * logits.mean(-1))
+    return losses[targets != pad_id].mean()
+
+
+def _less_its_entropy(logits, targets, smoothing, pad_id):
+    V = logits.shape[-1]
+    target = torch.full((V,), smoothing / V)
+    target[0] += 1 - smoothing
+    return _smoothed(logits, targets, smoothing, pad_id) - torch.special.entr(target).sum()
+
+
 ONE_TOKEN = """\
 logits = torch.tensor([[[4.0, 1, 1, 2]]]).log()  # probabilities 1/2, 1/8, 1/8 and 1/4
 targets = torch.tensor([[3]])
@@ -203,6 +216,22 @@ SMOOTHED = [
         "tokens, an eighth for each, the target and padding too",
         f"{ONE_TOKEN}smoothed_loss(logits, targets, 0.5, 0)",
         {
+            "the model's probability is smoothed, inside the logarithm; the target's is": (
+                lambda logits, targets, smoothing, pad_id: (
+                    -(
+                        (1 - smoothing) * logits.softmax(-1)[0, 0, targets[0, 0]] + smoothing / 4
+                    ).log()
+                )
+            ),
+            "the mean of the logits is added, not that of the log-probabilities": _raw_logits,
+            "the target's own entropy is taken off, which makes a divergence of it": (
+                _less_its_entropy
+            ),
+            "it is smoothed twice: the rest is (1 - smoothing) squared": partial(
+                _smoothed,
+                keep=lambda smoothing: (1 - smoothing) ** 2,
+                smooth=lambda log_p, smoothing: (1 - (1 - smoothing) ** 2) * log_p.mean(-1),
+            ),
             "there is no smoothing": partial(
                 _smoothed, keep=lambda smoothing: 1, smooth=lambda log_p, smoothing: 0
             ),
@@ -437,6 +466,26 @@ def _source_first(self, x, memory, memory_mask):
     return self.norm3(x + self.feed_forward(x))
 
 
+def _later_words(self, x, memory, memory_mask):
+    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu()
+    x = self.norm1(x + self.self_attention(x, mask=later)[0])
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def _with_norms(self, x, memory, memory_mask, order):
+    first, second, third = (getattr(self, name) for name in order)
+    x = first(x + self.self_attention(x, is_causal=True)[0])
+    x = second(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return third(x + self.feed_forward(x))
+
+
+def _network_too_early(self, x, memory, memory_mask):
+    x = self.norm1(x + self.self_attention(x, is_causal=True)[0])
+    y = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(y + self.feed_forward(x))
+
+
 DECODER = [
     Rung(
         "all three sub-layers give 0 here, and x is normed already: as each result is added to "
@@ -463,6 +512,17 @@ DECODER = [
             "the cross-attention comes first; the self-attention does": partial(
                 _Decoder, forward=_source_first
             ),
+            "norm2 and norm3 have changed places": partial(
+                _Decoder,
+                forward=partial(_with_norms, order=("norm1", "norm3", "norm2")),
+            ),
+            "norm1 and norm2 have changed places": partial(
+                _Decoder,
+                forward=partial(_with_norms, order=("norm2", "norm1", "norm3")),
+            ),
+            "each sum adds the x of the beginning; it adds what its sub-layer has read": partial(
+                _Decoder, forward=lambda self, x, memory, mask: self.norm3(x)
+            ),
             "norm3 is missing behind the last sum": partial(
                 _Decoder, forward=lambda self, x, memory, mask: self.norm2(self.norm1(x))
             ),
@@ -478,6 +538,10 @@ DECODER = [
         "by the weights of cross_attention",
         _only("cross_attention"),
         {
+            "memory is normed before it is read; it comes normed from the encoder": partial(
+                _Decoder,
+                forward=lambda self, x, memory, mask: _decoding(self, x, self.norm2(memory), mask),
+            ),
             "the cross-attention looks at x again; its keys and values come from memory": partial(
                 _Decoder, forward=partial(_decoding, source=False)
             ),
@@ -501,6 +565,8 @@ DECODER = [
             "the cross-attention comes first; the self-attention does": partial(
                 _Decoder, forward=_source_first
             ),
+            "the feed-forward network reads what the self-attention gave; it reads what the "
+            "cross-attention gave": partial(_Decoder, forward=_network_too_early),
         },
     ),
     Rung(
@@ -508,6 +574,9 @@ DECODER = [
         "must not move",
         _made("torch.randn(1, 3, 4)", "torch.randn(1, 1, 4)"),
         {
+            "the causal mask is the wrong way round: each word sees itself and the later ones": (
+                partial(_Decoder, forward=_later_words)
+            ),
             "the self-attention sees later words; its mask is causal": partial(
                 _Decoder, forward=partial(_decoding, causal=False)
             ),
@@ -565,6 +634,11 @@ def _train(
         optimizer.step()
         losses.append(loss_of(model(x), y).item() if after else loss.item())
     return losses
+
+
+def _running_means(model, batches, optimizer):
+    losses = _train(model, batches, optimizer)
+    return [sum(losses[:n]) / n for n in range(1, len(losses) + 1)]
 
 
 def _to_length_1(parameters, length):
@@ -627,6 +701,9 @@ TRAIN = [
             "gradients are not clipped, or not between backward and step": partial(
                 _train, clip=lambda parameters, length: None
             ),
+            "the sum of absolute values was cut to 1; the norm is the root of the sum of squares": (
+                partial(_train, clip=partial(nn.utils.clip_grad_norm_, norm_type=1))
+            ),
             "each number of the gradient was cut to 1; its length, the norm of all parameters "
             "together, is to be 1": partial(_train, clip=nn.utils.clip_grad_value_),
         },
@@ -656,6 +733,16 @@ TRAIN = [
             ),
             "the first batch is used again": lambda model, batches, optimizer: _train(
                 model, [batches[0]] * 2, optimizer
+            ),
+        },
+    ),
+    Rung(
+        "each loss is that of its own batch, neither a sum nor a mean of those so far",
+        _training(f"{LONG}, {SHORT}, {SHORT}", "losses"),
+        {
+            "the losses are means of all so far; each batch has a loss of its own": _running_means,
+            "the losses are sums of all so far; each batch has a loss of its own": (
+                lambda *given: torch.tensor(_train(*given)).cumsum(0).tolist()
             ),
         },
     ),

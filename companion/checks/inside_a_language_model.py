@@ -69,6 +69,14 @@ copy's are the keys
     queries - period + 1 => queries
   - only the last token is asked; every one with an earlier copy counts
     torch.arange(period, T) => torch.arange(T - 1, T)
+  - it counts how often the strongest weight of a query is there; the mean weight is asked for
+    weights[:, :, queries, keys] => (weights[:, :, queries].argmax(-1) == keys).float()
+  - the smallest weight is taken; take the mean
+    picked.mean((0, 2)) => picked.amin((0, 2))
+  - the median weight is taken; take the mean
+    picked.mean((0, 2)) => picked.transpose(0, 1).flatten(1).median(1).values
+  - all weights on the first copy are added up; each query has one key, what followed its copy
+    weights[:, :, queries, keys] => weights[:, :, queries, :period].sum(-1)
   - the largest weight is taken; take the mean
     picked.mean((0, 2)) => picked.amax((0, 2))
   - queries and keys have changed places: weights[..., query, key]
@@ -83,6 +91,11 @@ more than two copies: the last one before the token counts, and all later tokens
     induction_scores(weights, 2)
   - only the second copy is asked; a third copy has an earlier one, too
     torch.arange(period, T) => torch.arange(period, min(T, 2 * period))
+  - the weights on what followed all earlier copies are added up; the last one before the token
+  counts
+    weights[:, :, queries, keys] => (weights[:, :, period:] * EARLIER).sum(-1)
+    EARLIER => (COPY & (torch.arange(T) > 0) & (torch.arange(T) <= keys[:, None]))
+    COPY => ((queries[:, None] + 1 - torch.arange(T)) % period == 0)
   - the first copy of all is looked up; where there are several, the last one counts
     queries - period + 1 => queries % period + 1
 three heads: a number for each
@@ -150,6 +163,15 @@ the head
     costs_of_silence(layer, x, off)
   - the sign is the other way: a cost is the loss without the head less that with it
     torch.stack(costs) => -torch.stack(costs)
+  - the head speaks half as loud, and is not silent
+    .data[:, part] = 0 => .data[:, part] *= 0.5
+  - the other heads are scaled up for the one that is silent; leave them as they are
+    weight.data[:, part] = 0 => weight.data[:, part] = 0; silent.out_proj.weight.data *= SCALE
+    SCALE => torch.tensor(layer.num_heads) / (layer.num_heads - 1)
+  - what the head says is turned round, and not silent
+    .data[:, part] = 0 => .data[:, part] *= -1
+  - the sign of a cost is lost; a head may do harm
+    torch.stack(costs) => torch.stack(costs).abs()
   - that is the loss itself; subtract the loss with all heads
     - whole =>
   - the loss is taken of how far the two outputs are apart; a cost is a difference of two losses
@@ -253,6 +275,14 @@ answer is named without a break, counted from 0: 0 and 1
     [settled(streams, same, same, torch.tensor([1])) for streams in (said(1, 1, 1), said(0, 1, 1))]
   - that is the last block at which it is *not* named; the next one is the first that counts
     return blocks - => return blocks - 1 -
+  - an answer counts if it is among the first two; it has to be the first
+    (logits.argmax(-1) == answers) => (logits.topk(2).indices == answers[:, None]).any(-1)
+  - the last block is not looked at
+    right.flip(0) => right[:-1].flip(0)
+  - the last block is not looked at, and not counted
+    blocks = len(right) => right = right[:-1]; blocks = len(right)
+  - the first block is not looked at
+    right.flip(0) => right[1:].flip(0)
   - the smallest logit is taken
     argmax => argmin
   - blocks are counted from 0; here they are counted from 1

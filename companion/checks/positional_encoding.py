@@ -45,6 +45,19 @@ and come after them; each row stays a row
   - the columns were cut in the middle, and the halves exchanged; sines and cosines take turns
     torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => HALVES_EXCHANGED
     HALVES_EXCHANGED => encoding.roll(encoding.shape[1] // 2, 1)
+  - sines and cosines are computed anew; the numbers of the encoding that is given are only moved,
+  and here they are no sines at all
+    encoding[:, 0::2], encoding[:, 1::2] => SINES.sin(), SINES.cos()
+    SINES => (torch.arange(len(encoding))[:, None] / 1e4 ** SHARES)
+    SHARES => (torch.arange(0, encoding.shape[1], 2) / encoding.shape[1])
+  - every fourth column was taken, and half of them are lost
+    0::2], encoding[:, 1::2] => 0::4], encoding[:, 1::4]
+  - the first and the second half have changed nothing but the order of the rows
+    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding.flip(0)
+  - all columns are in reverse order
+    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding.flip(1)
+  - the sines and the cosines are each in reverse order
+    0::2], encoding[:, 1::2] => 0::2].flip(1), encoding[:, 1::2].flip(1)
   - the cosines are in reverse order
     1::2] => 1::2].flip(1)
 of six columns 0, 2 and 4 come first, and 1, 3 and 5 after them
@@ -120,6 +133,25 @@ position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), an
     angle = positions => angle = 0 * positions
   - `positions` is not used: a row is turned by its place in the array
     positions[:, None] => torch.arange(len(x))[:, None]
+  - the positions are counted from the first one that is given; each row is turned by its own
+  position as it is
+    positions[:, None] => (positions - positions[0])[:, None]
+  - the rows are turned by their positions in reverse order
+    positions[:, None] => positions.flip(0)[:, None]
+  - the angles are multiplied by 2 pi; position 1 turns the first pair by one radian
+    angle = positions => angle = 2 * torch.pi * positions
+  - both entries of a pair are multiplied by their wave, and nothing is turned: (a, b) becomes
+  (a cos - b sin, a sin + b cos)
+    a * angle.cos() - b * angle.sin() => a * angle.cos()
+    a * angle.sin() + b * angle.cos() => b * angle.sin()
+  - everything is multiplied by the cosine, and the other entry plays no part
+    a * angle.cos() - b * angle.sin() => a * angle.cos()
+    a * angle.sin() + b * angle.cos() => b * angle.cos()
+  - both entries of a pair have changed places
+    first = a * angle.cos() - b * angle.sin() => second = a * angle.cos() - b * angle.sin()
+    second = a * angle.sin() + b * angle.cos() => first = a * angle.sin() + b * angle.cos()
+  - it turns twice as far
+    angle = positions => angle = 2 * positions
   - the angles are taken for degrees; they are radians
     angle = positions => angle = torch.pi / 180 * positions
   - it turns the other way: (1, 0) should become (cos, sin), not (cos, -sin)
@@ -148,6 +180,19 @@ position, and each pair goes back to its own two places
      / x.shape[1]) => )
   - later pairs turn faster; they should turn slower: the exponent is negative
     (-torch.arange => (torch.arange
+  - the speeds are spread so that the last pair turns at 1 / 10000, i / (d_k / 2 - 1); pair i turns
+  at 10000^(-2i / d_k)
+    (-torch.arange(0, x.shape[1], 2) / x.shape[1]) => SPREAD
+    SPREAD => (-torch.arange(x.shape[1] // 2) / max(x.shape[1] // 2 - 1, 1))
+  - pairs are counted from 1: the first pair turns by one radian per position, the exponent is 0
+    torch.arange(0, x.shape[1], 2) => torch.arange(2, x.shape[1] + 2, 2)
+  - the speeds are in reverse order: the first pair turns fastest
+    x.shape[1]) => x.shape[1]).flip(0)
+  - the speeds fall evenly, 1 - 2i / d_k; they are powers, 10000^(-2i / d_k)
+    10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1]) => SPEEDS
+    SPEEDS => (1 - torch.arange(0, x.shape[1], 2) / x.shape[1])
+  - the base is e; it is 10000
+    10000.0 => 2.718281828
   - the base is 1000; it is 10000
     10000.0 => 1000.0
   - the pairs are of one convention and the angles laid out for the other: neighbours need each
@@ -192,6 +237,13 @@ def three_back_bias(answer) -> str:
             )
         seen = bias.float().masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf)
         best = seen == seen.amax(-1, keepdim=True)
+        favoured = (length - 1 - seen[:, -1].argmax(-1)).tolist()
+        if len(set(favoured)) == len(bias) > 1:
+            raise Mistake(
+                f"each head has a distance of its own, {favoured}; every head has to favour the "
+                "same one, 3, and may differ from the others in how strongly",
+                f"bias({length}, device)[:, -1], the query at {length - 1}",
+            )
         right = best.diagonal(-3, 1, 2) & (best.sum(-1)[:, 3:] == 1)
         for head, i in (~right).nonzero().tolist()[::-1]:
             where = f"bias({length}, device)[{head}], the query at {i + 3}"

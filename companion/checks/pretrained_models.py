@@ -32,6 +32,9 @@ a tensor without numbers, so that the file ends with its header: eight bytes hol
 header, lowest byte first
     data = save({"x": torch.zeros(0)})
     place(data, "x")
+  - the header is taken to end with its last brace; spaces may follow, and its length counts them
+    start, (first, last) = 8 + length, => start, (first, last) = 8 + END,
+    END => len(data[8 : 8 + length].rstrip())
   - the length is read highest byte first; its lowest byte comes first
     "little" => "big"
 a single tensor: eight bytes hold the length of the header, lowest byte first; the numbers begin
@@ -59,6 +62,16 @@ behind both; two places are asked for, of the first byte and of the byte after t
 two tensors: the second begins where the first ends, whatever their names
     data = save({"b": torch.tensor([1.0, 2.0]), "a": torch.tensor([[3.0], [4.0], [5.0]])})
     place(data, "a"), place(data, "b")
+  - the second offset is taken for a length, and added to the first: both are places
+    start + last => start + first + last
+  - the start is rounded up to a multiple of 64; the numbers begin right behind the header
+    start, (first, last) = 8 + length, => start, (first, last) = -(-(8 + length) // 64) * 64,
+  - offsets are taken for numbers of four bytes each; they count bytes
+    start + first, start + last => start + 4 * first, start + 4 * last
+  - it is always the last tensor of the header that is found; `name` says which one
+    header[name] => [*header.values()][-1]
+  - it begins where the tensor ends
+    start + first, => start + last,
   - the second number is the length of the tensor; the byte after its last one is asked for
     start + last => last - first if first else start + last
   - it is always the first tensor of the header that is found; `name` says which one
@@ -68,6 +81,11 @@ two tensors: the second begins where the first ends, whatever their names
 numbers of two bytes, and metadata in the header
     data = save({"one": torch.ones(3).half(), "two": torch.ones(5, 2)}, {"format": "pt"})
     place(data, "one"), place(data, "two")
+  - the end is counted from the shape, with four bytes for each number; a number may have two, and
+  the second offset says where the tensor ends
+    start + last => start + first + 4 * torch.Size(header[name]["shape"]).numel()
+  - the end is counted from the shape, a byte for each number; the second offset says where it ends
+    start + last => start + first + torch.Size(header[name]["shape"]).numel()
 the header may name tensors in any order: where one lies, only its own offsets say
     b, a = '"b":{"dtype":"F32","data_offsets":[8,12]}', '"a":{"dtype":"F32","data_offsets":[0,8]}'
     header = ("{" + b + "," + a + "}").encode()
@@ -77,6 +95,9 @@ the header may name tensors in any order: where one lies, only its own offsets s
     start, (first, last) = 8 + length, => start, (first, last) = -(-(8 + length) // 8) * 8,
 a header of more than 255 bytes: all eight bytes hold its length
     data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "x" * 300})
+    place(data, "x")
+a header of more than 65,535 bytes: all eight bytes hold its length
+    data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "x" * 70000})
     place(data, "x")
 """,
     before="from safetensors.torch import save\n",
@@ -134,6 +155,14 @@ thirds that are not symmetric: nn.Linear multiplies from the other side, so each
     three_out_of_one(weight)
   - the thirds are right, but still multiply from the other side: turn each of them over
     return query, key, value => return query.T, key.T, value.T
+  - only the query is turned over; all three multiply from the other side
+    return query, key, value => return query, key.T, value.T
+  - only the key is turned over; all three multiply from the other side
+    return query, key, value => return query.T, key, value.T
+  - the query is not turned over; all three multiply from the other side
+    return query, key, value => return query.T, key, value
+  - the key is not turned over; all three multiply from the other side
+    return query, key, value => return query, key.T, value
   - only the value is turned over; all three multiply from the other side
     return query, key, value => return query.T, key.T, value
   - rows or columns were put in reverse order (flip); .T exchanges rows and columns
@@ -302,6 +331,12 @@ shared key heads: keys and values are made by num_kv_heads heads, each d_model /
     count_llama(13, 48, 1, 8, 2, 17)
   - every query head got a key head and a value head of its own; there are num_kv_heads
     num_kv_heads * d_k => num_heads * d_k
+  - the rotary speeds are counted, half a head in each block; they are computed, not learned
+    block = => block = d_k // 2 +
+  - each block has norms of a head's width for queries and keys; Llama has none
+    block = => block = 2 * d_k +
+  - all heads share the keys and values of a single one; there are num_kv_heads
+    num_kv_heads * d_k => d_k
   - all four matrices are made narrower; queries and output stay d_model wide
     = 2 * d_model * d_model, => = 2 * d_model * num_kv_heads * d_k,
   - one of the two wide matrices is made narrower; queries and output stay d_model wide

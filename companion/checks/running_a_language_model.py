@@ -89,6 +89,16 @@ nothing ends the text: `new` tokens are written, and a step reads the newest one
     len(written) < new => len(written) < new - 1
   - `new` is taken for the length with the prompt; that many tokens are to be written
     len(written) < new => len(written) + prompt.shape[1] < new
+  - the least probable token is written; the most probable one is asked for
+    argmax => argmin
+  - a token that was written already is not written again; greedily, the most probable one is
+    logits[:, -1:].argmax(-1) => logits[:, -1:].index_fill(-1, SAID, -torch.inf).argmax(-1)
+    SAID => torch.tensor(written).long()
+  - the token that was written last is not written again at once; greedily, the most probable one is
+    logits[:, -1:].argmax(-1) => logits[:, -1:].index_fill(-1, SAID, -torch.inf).argmax(-1)
+    SAID => torch.tensor(written[-1:]).long()
+  - the tokens stand in reverse order
+    return written => return written[::-1]
   - a token is drawn; greedily, the most probable one is written
     logits[:, -1:].argmax(-1) => torch.multinomial(logits[0, -1:].softmax(-1), 1)
   - the end of the prompt is read twice: its keys and values are in the cache already
@@ -106,6 +116,11 @@ one token ends the text: it is the last one written
     return written => return written[: -len(stop)] if written[-len(stop) :] == stop else written
   - it stops one token too late
     written[-len(stop) :] != stop => written[-len(stop) - 1 : -1] != stop
+the text holds 12, 1, and the stop is 2, 1: tokens are compared, not the text of their numbers
+    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+    write(model, prompt, 8, [2, 1])
+  - the numbers are compared as text, in which 12, 1 ends with 2, 1; compare the tokens
+    written[-len(stop) :] != stop => not str(written)[:-1].endswith(str(stop)[1:-1])
 two tokens end it, both of them, in this order and side by side
     model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     tuple(write(model, prompt, 8, stop) for stop in ([6, 12], [12, 1], [8, 6]))
@@ -168,6 +183,17 @@ one block from −1 to 13 in 3 bits: its step is 2, and what is on the grid stay
     smallest = => smallest = 0 *
     (groups.amax(1, keepdim=True) - smallest) => groups.abs().amax(1, keepdim=True)
     2**bits - 1 => 2 ** (bits - 1) - 1
+  - a small number is added to every step against a division by zero; only a step of zero needs it
+    / (2**bits - 1) => / (2**bits - 1) + 1e-3
+  - the values lie in the middle of 2^b equal parts; the first one is the smallest weight, and the
+  last one the largest
+    (2**bits - 1) => 2**bits
+    .round() => .floor().clamp(max=2**bits - 1)
+    step * codes => step * (codes + 0.5)
+  - no value is the largest weight: 2^b values from the smallest to the largest have 2^b − 1 steps
+  between them
+    (2**bits - 1) => 2**bits
+    .round() => .round().clamp(max=2**bits - 1)
   - 2^b values have 2^b − 1 steps between them
     (2**bits - 1) => 2**bits
   - b bits make 2^b values, not 2 b
@@ -210,6 +236,11 @@ a row of two blocks: each has a grid of its own
     amin(1, keepdim=True) => min()
   - all blocks end at the largest weight of the whole matrix; each has its own
     amax(1, keepdim=True) => max()
+  - the step is rounded to 16 bits; here it stays what it is
+    / (2**bits - 1) => / (2**bits - 1); step = step.half().float()
+  - step and smallest value are rounded to 16 bits; here they stay what they are
+    / (2**bits - 1) => / (2**bits - 1); step, smallest = step.half(), smallest.half()
+    rounded = => rounded = 1.0 *
   - the step is rounded; only the codes are whole numbers
     / (2**bits - 1) => / (2**bits - 1); step = step.round()
   - a block takes every so many weights of a row; it is a run of neighbours
@@ -271,6 +302,14 @@ bytes from 0 to 15: the first sixteen weights are their low four bits, the other
     packed & 15 => packed & 7
   - the low four bits come twice
     packed >> 4 => packed & 15
+  - the byte is divided by 16 and rounded to the nearest; the high bits are what is left without the
+  low ones
+    packed >> 4 => (packed.float() / 16).round()
+  - the rows are cut into runs of 8, which take turns: low, high, low, high; the first sixteen
+  weights are the low halves
+    dim=1).float() => dim=1).unflatten(1, (2, 2, 8)).transpose(1, 2).flatten(1).float()
+  - the weights of a row are in reverse order
+    dim=1).float() => dim=1).flip(1).float()
   - the high bits are moved down by 3 places; by 4
     packed >> 4 => packed >> 3
   - the high bits are moved up; `>>` moves them down
@@ -299,6 +338,8 @@ a scale and a smallest value
     scale * codes => codes
   - the codes are multiplied as whole numbers of eight bits; make them floats first
     scale * codes => (scale.to(torch.uint8) * codes.to(torch.uint8))
+  - the scale is taken for the largest weight; a step of the code is one scale
+    scale * codes => (scale - smallest) * codes / 15
   - the codes are divided by 15; a step of the code is one scale
     scale * codes => scale * codes / 15
   - scale and smallest value have changed places

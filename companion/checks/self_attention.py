@@ -139,6 +139,13 @@ ATTENTION = [
                     (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum(-1)
                 )
             ),
+            "each column's maximum is taken off; the maximum of a row may be, as it divides out": (
+                _attention(
+                    weigh=lambda scores: (
+                        (powers := np.exp(scores - scores.max(0))) / powers.sum(-1, keepdims=True)
+                    )
+                )
+            ),
             "the weights are transposed before they meet the values": (
                 lambda query, key, value: _attention()(query, key, value)[1].T @ value
             ),
@@ -166,6 +173,22 @@ ATTENTION = [
         "differences stay as they are",
         "query, key = np.array([[1000.0]]), np.array([[1.0], [0.999]])\n"
         "value = np.array([[1.0], [0]])\nattention(query, key, value)",
+        {
+            "the scores are cut off at a limit, and their differences are lost": _attention(
+                weigh=lambda scores: _softmax(scores.clip(-50, 50))
+            ),
+        },
+    ),
+    Rung(
+        "large negative scores must not underflow either: the maximum of a row, here -1000, is "
+        "taken off with its sign",
+        "query, key = np.array([[-1000.0]]), np.array([[1.0], [1.001]])\n"
+        "value = np.array([[1.0], [0]])\nattention(query, key, value)",
+        {
+            "a largest absolute value is taken off: exp of what is left is 0, and 0 / 0 is NaN": (
+                lambda query, key, value: (np.full((1, 1), math.nan), np.full((1, 2), math.nan))
+            ),
+        },
     ),
     Rung(
         "the maximum that is subtracted is each row's own: with one for all rows, rows far below "
@@ -232,6 +255,10 @@ MASKED = [
             "the mask is added to the scores as 0 and 1; fill the forbidden scores with -inf": (
                 lambda query, key, value, mask: (query @ key.mT / 2**0.5 + mask).softmax(-1) @ value
             ),
+            "a row is taken for empty if it may not look at the first key; it is empty if it may "
+            "look at none": lambda query, key, value, mask: (
+                scaled_dot_product_attention(query, key, value, mask)[0] * mask[:, :1]
+            ),
             "the mask is always causal; it is the one that is given": _masked(
                 change=lambda mask: torch.ones_like(mask).tril()
             ),
@@ -288,6 +315,18 @@ MASKED = [
     Rung(
         "a row that may attend to nothing gives zeros, neither NaN nor an average",
         f"{SQUARE}mask = torch.tensor([[True, False], [False, False]])\n{CALL}",
+        {
+            "the row that may attend to nothing is NaN: a softmax of -inf alone is 0 / 0": (
+                _masked()
+            ),
+            "one row may attend to nothing, and the whole output is zeros; the other rows stay": (
+                lambda query, key, value, mask: torch.zeros(2, 2)
+            ),
+            "the row that may attend to nothing gets the value of the first key": (
+                lambda query, key, value, mask: value[:1].repeat(2, 1)
+            ),
+            "the row that may attend to nothing gets the average of all values": _masked(-1e30),
+        },
     ),
     Rung("gradients reach query, key and value", GRADIENTS.format(True, True)),
     Rung(

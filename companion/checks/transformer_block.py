@@ -39,6 +39,12 @@ the root of (1 + 49) / 2, which is 5
   - the spread about the mean is divided by; RMS norm divides by the root of the mean square of x
   itself
     x.square().mean(dim=-1, => x.var(dim=-1, correction=0,
+  - the mean is subtracted above the line; nothing is subtracted from x
+    return x / => return (x - x.mean(dim=-1, keepdim=True)) /
+  - the squares are not averaged: each number is divided by its own size
+    .mean(dim=-1, keepdim=True) =>
+  - the median of the squares was taken; take their mean
+    .mean(dim=-1, keepdim=True) => .quantile(0.5, dim=-1, keepdim=True)
   - the sum of the squares was taken, so each vector has length 1; take their mean
     .mean( => .sum(
   - the sum of the squares is divided by d - 1; by d
@@ -63,6 +69,20 @@ the root of 9 + 16
     rms_norm(x, 16.0)
   - eps is added to the root; it belongs under it
     (mean_square + eps).sqrt() => (mean_square.sqrt() + eps)
+  - eps is squared; it is added as it is
+    mean_square + eps => mean_square + eps**2
+  - the root of eps is added; eps is added as it is
+    mean_square + eps => mean_square + eps**0.5
+  - x is divided twice, by the root with eps and by the root without it
+    (mean_square + eps).sqrt() => (mean_square + eps).sqrt() / mean_square.sqrt()
+  - x is normed twice: once is enough
+    return x / (mean_square + eps).sqrt() => x = x / (mean_square + eps).sqrt()
+    x = x / (mean_square + eps).sqrt() => x = x / (mean_square + eps).sqrt(); return AGAIN
+    AGAIN => x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+  - eps is subtracted; it is added
+    mean_square + eps => mean_square - eps
+  - eps is added to x; it is added to the mean of the squares
+    return x / (mean_square + eps).sqrt() => return (x + eps) / mean_square.sqrt()
   - eps is left out
     mean_square + eps => mean_square
   - eps is added before the sum of the squares is divided by d; add it to their mean
@@ -112,8 +132,8 @@ ADD_AND_NORM = rungs(
     _add_and_norm,
     """
 post-norm: x goes into the sub-layer, what comes out is added to x, and the norm comes last:
-3 (1 + 101)
-    x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: x + 100), (lambda x: 3 * x)
+3 (1 + 102)
+    x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: 2 * x + 100), (lambda x: 3 * x)
     add_and_norm(x, sub_layer, norm, False)
   - the two orders are exchanged: with norm_first being False the norm comes last
     if norm_first => if not norm_first
@@ -125,6 +145,18 @@ post-norm: x goes into the sub-layer, what comes out is added to x, and the norm
     x + => 0 +
   - what the sub-layer finds is subtracted; add it
     x + => x -
+  - post-norm subtracts what the sub-layer finds; add it
+    norm(x + sub => norm(x - sub
+  - post-norm normalises x alone; it should normalise the sum
+    norm(x + sub_layer(x)) => norm(x) + sub_layer(x)
+  - post-norm adds x twice before the norm; once is enough
+    norm(x + sub_layer(x)) => norm(2 * x + sub_layer(x))
+  - post-norm calls the sub-layer twice, the second time on what the first has found
+    norm(x + sub_layer(x)) => norm(x + sub_layer(sub_layer(x)))
+  - post-norm gives the sub-layer the sum, and adds x again: the sub-layer runs twice
+    norm(x + sub_layer(x)) => norm(x + sub_layer(x + sub_layer(x)))
+  - post-norm normalises the sum twice
+    norm(x + sub_layer(x)) => norm(norm(x + sub_layer(x)))
   - post-norm normalises only what the sub-layer has found; it should normalise the sum
     norm(x + sub_layer(x)) => x + norm(sub_layer(x))
   - post-norm normalises twice: before the sub-layer, too; only the sum is normalised
@@ -136,11 +168,21 @@ post-norm: x goes into the sub-layer, what comes out is added to x, and the norm
   - there is no norm in either order
     norm(x + sub_layer(x)) => x + sub_layer(x)
     norm(x) => x
-pre-norm: the sub-layer reads the norm of x, and what it finds is added to x itself: 1 + 103
-    x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: x + 100), (lambda x: 3 * x)
+pre-norm: the sub-layer reads the norm of x, and what it finds is added to x itself: 1 + 106
+    x, sub_layer, norm = torch.ones(1, 1, 1), (lambda x: 2 * x + 100), (lambda x: 3 * x)
     add_and_norm(x, sub_layer, norm, True)
   - norm_first makes no difference: this is always post-norm
     x + sub_layer(norm(x)) => norm(x + sub_layer(x))
+  - pre-norm subtracts what the sub-layer finds; add it
+    return x + sub => return x - sub
+  - pre-norm adds x twice; once is enough
+    return x + sub => return 2 * x + sub
+  - pre-norm is the sub-layer of x + norm(x): x goes past norm and sub-layer together
+    x + sub_layer(norm(x)) => sub_layer(x + norm(x))
+  - pre-norm normalises x twice before the sub-layer
+    x + sub_layer(norm(x)) => x + sub_layer(norm(norm(x)))
+  - pre-norm normalises the sum, and not what the sub-layer reads: this is x + norm of the sum
+    x + sub_layer(norm(x)) => x + norm(x + sub_layer(x))
   - pre-norm adds nothing: the residual connection is missing
     x + sub_layer(norm(x)) => sub_layer(norm(x))
   - pre-norm adds the result to the normalised x; it should be added to x itself
@@ -226,10 +268,22 @@ with a tap of 0.5 half of what the sub-layer finds is added to the whole of x
     module(x)
   - what was there is turned down as the tap opens; it should be kept whole
     x + self.tap => (1 - self.tap) * x + self.tap
+  - the tap multiplies what is found twice, or is squared
+    self.tap * => self.tap * self.tap *
+  - the sub-layer is called on its own result as well
+    self.sub_layer(x) => self.sub_layer(self.sub_layer(x))
   - the tap is squashed or exponentiated; it multiplies as it is
     self.tap * => self.tap.tanh() *
   - the tap has no effect
     x + self.tap * self.sub_layer(x) => x
+a tap may become negative, and then takes off what the sub-layer finds
+    module = Tap(sub_layer)
+    [torch.nn.init.constant_(p, -0.5) for p in module.parameters() if p.numel() == 1]
+    module(x)
+  - the sign of the tap is lost; it multiplies as it is
+    self.tap * => self.tap.abs() *
+  - a negative tap is closed, by a ReLU or a clamp; it multiplies as it is
+    self.tap * => self.tap.relu() *
 a gradient reaches the tap, so that it can open
     module = Tap(sub_layer)
     module(x).square().sum().backward()
@@ -305,6 +359,19 @@ asked for
     power.amax(0) - power.amin(0) => (power[1:] - power[:-1]).abs()
   - this is the length of the difference of two rows; its largest entry was asked for
     power.amax(0) - power.amin(0) => torch.cdist(power, power)
+  - the differences of two rows are added up over the columns; the largest of them was asked for
+    power.amax(0) - power.amin(0) => torch.cdist(power, power, p=1)
+  - half the sum of the differences of two rows was taken; the largest difference was asked for
+    power.amax(0) - power.amin(0) => torch.cdist(power, power, p=1) / 2
+  - the mean difference of two rows was taken; the largest difference was asked for
+    power.amax(0) - power.amin(0) => (power[:, None] - power).abs().mean((0, 1))
+  - only the last column is looked at
+    spread.amax() => spread[-1]
+  - the largest number of the product was taken; its difference to the smallest of its column was
+  asked for
+    power.amax(0) - power.amin(0) => power.amax(0)
+  - the difference is halved
+    spread.amax() => spread.amax() / 2
   - all numbers of the matrix are compared; compare within each column
     power.amax(0) - power.amin(0) => power.amax() - power.amin()
   - half the identity is in it, which is for the second question; here each layer is weights alone
@@ -321,6 +388,16 @@ on
     torch.linalg.matrix_power(weights, k) => k * weights
   - the number of layers doubles from entry to entry; it should grow by one
     (weights, k) => (weights, 2 ** (k - 1))
+  - the spreads are in reverse order: the first is that of one layer
+    return torch.stack(result) => return torch.stack(result[::-1])
+  - only the last depth comes back; there is one number for each
+    return torch.stack(result) => return torch.stack(result[-1:])
+  - the spread of one layer is raised to a power, or multiplied by itself; layers multiply matrices
+    torch.linalg.matrix_power(weights, k) => weights
+    spread.amax() => spread.amax() ** k
+  - the weights are transposed in every second layer
+    torch.linalg.matrix_power(weights, k) => torch.linalg.matrix_power(weights @ weights.T, k // 2)
+    // 2) => // 2) @ torch.linalg.matrix_power(weights, k % 2)
   - every entry is for one layer: the product is not carried on
     torch.linalg.matrix_power(weights, k) => weights
 there may be any number of words and layers, and any two rows may differ most: the spread of a

@@ -547,3 +547,28 @@ def keeps_the_query(x, W_q, W_k, W_v, keys, values):
 def a_plain_mean(x, W_q, W_k, W_v, keys, values):
     _, keys, values = joined(x, W_q, W_k, W_v, keys, values)
     return values.mean(0), keys, values
+
+
+@wrong(greedy, "[EOS] is never chosen as the first word")
+def never_empty(model, source_ids, max_len):
+    config, memory = model.config, model.encode(source_ids)
+    target = torch.full((len(source_ids), 1), config.bos_id)
+    ended = torch.zeros(len(source_ids), dtype=torch.bool)
+    for n in range(max_len - 1):
+        logits = model.decode(target, memory, source_ids)[:, -1].double()
+        if n == 0:
+            logits = logits.index_fill(1, torch.tensor([config.eos_id]), -torch.inf)
+        word = torch.where(ended, config.pad_id, logits.argmax(-1))
+        ended = ended | (word == config.eos_id)
+        target = torch.cat([target, word[:, None]], dim=1)
+    return target
+
+
+@wrong(search, "no word is said twice")
+def each_word_once(next_log_probabilities, bos, eos, beam_size, max_len):
+    def without_repeats(ids):
+        row = next_log_probabilities(ids).clone()
+        row[ids] = -torch.inf
+        return row
+
+    return with_lists(without_repeats, bos, eos, beam_size, max_len)

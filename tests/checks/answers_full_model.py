@@ -786,3 +786,107 @@ class NoLastNorm(_Parts):
 class StrictMask(_Parts):
     def mask(self, T):
         return torch.ones(T, T, dtype=torch.bool).tril(-1)
+
+
+# More of what goes wrong in the same places
+
+
+@wrong(smoothed_loss, "the model's probability is smoothed")
+def smoothed_model(logits, targets, smoothing, pad_id):
+    p = logits.softmax(-1).gather(-1, targets[..., None])[..., 0]
+    losses = -torch.log((1 - smoothing) * p + smoothing / logits.shape[-1])
+    return losses[targets != pad_id].mean()
+
+
+@wrong(smoothed_loss, "the mean of the logits is added")
+def spread_over_logits(logits, targets, smoothing, pad_id):
+    right = logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
+    losses = -((1 - smoothing) * right + smoothing * logits.mean(-1))
+    return losses[targets != pad_id].mean()
+
+
+@wrong(smoothed_loss, "the target's own entropy is taken off")
+def divergence(logits, targets, smoothing, pad_id):
+    V = logits.shape[-1]
+    wanted = (1 - smoothing) * F.one_hot(targets, V) + smoothing / V
+    losses = F.kl_div(logits.log_softmax(-1), wanted, reduction="none").sum(-1)
+    return losses[targets != pad_id].mean()
+
+
+@wrong(smoothed_loss, "it is smoothed twice")
+def twice(logits, targets, smoothing, pad_id):
+    return by_torch(logits, targets, 1 - (1 - smoothing) ** 2, pad_id)
+
+
+def second_and_third_exchanged(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    x = self.norm3(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm2(x + self.feed_forward(x))
+
+
+def first_and_second_exchanged(self, x, memory, memory_mask=None):
+    x = self.norm2(x + self.self_attention(x, mask=causal(x))[0])
+    x = self.norm1(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def always_the_first_x(self, x, memory, memory_mask=None):
+    y = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    y = self.norm2(x + self.cross_attention(y, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(y))
+
+
+def memory_normed(self, x, memory, memory_mask=None):
+    return three_lines_of(self, x, self.norm2(memory), causal(x), memory_mask)
+
+
+def the_wrong_way_round(self, x, memory, memory_mask=None):
+    return three_lines_of(self, x, memory, causal(x).mT, memory_mask)
+
+
+def three_lines_of(self, x, memory, mask, memory_mask):
+    x = self.norm1(x + self.self_attention(x, mask=mask)[0])
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+def network_too_early(self, x, memory, memory_mask=None):
+    x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
+    y = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(y + self.feed_forward(x))
+
+
+for forward, text in {
+    second_and_third_exchanged: "norm2 and norm3 have changed places",
+    first_and_second_exchanged: "norm1 and norm2 have changed places",
+    always_the_first_x: "each sum adds the x of the beginning",
+    memory_normed: "memory is normed before it is read",
+    the_wrong_way_round: "the causal mask is the wrong way round",
+    network_too_early: "the feed-forward network reads what the self-attention gave",
+}.items():
+    variant(forward.__name__, text, forward)
+
+
+@wrong(train, "the losses are means of all so far")
+def running_means(model, batches, optimizer):
+    losses = twelve_lines(model, batches, optimizer)
+    return [sum(losses[:n]) / n for n in range(1, len(losses) + 1)]
+
+
+@wrong(train, "the losses are sums of all so far")
+def running_sums(model, batches, optimizer):
+    losses = twelve_lines(model, batches, optimizer)
+    return [sum(losses[:n]) for n in range(1, len(losses) + 1)]
+
+
+@wrong(train, "the sum of absolute values was cut to 1")
+def another_norm(model, batches, optimizer):
+    losses = []
+    for x, y in batches:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0, norm_type=1)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses

@@ -506,3 +506,24 @@ def another_width(layer):
 @wrong(name_the_fault, "it returned None")
 def forgot_to_return(layer):
     layer(torch.randn(1, 4, 12), torch.ones(4, 4, dtype=torch.bool))
+
+
+@wrong(split_heads, "the heads come in reverse order: head 0 gets")
+def last_part_first(x, num_heads):
+    return torch.stack(x.chunk(num_heads, dim=-1)[::-1], dim=1)
+
+
+@wrong(merge_heads, "the heads come in reverse order: head 0 comes")
+def last_head_first(x):
+    return torch.cat(x.unbind(1)[::-1], dim=-1)
+
+
+@wrong(merge_heads, "axes 1 and 3 are exchanged")
+def heads_for_entries(x):
+    B, H, T, width = x.shape
+    return x.transpose(1, 3).reshape(B, T, H * width)
+
+
+@wrong(merge_heads, "the mean of the heads is repeated")
+def mean_of_heads(x):
+    return torch.cat([x.mean(1)] * x.shape[1], dim=-1)

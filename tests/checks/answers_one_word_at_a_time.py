@@ -34,7 +34,7 @@ def by_the_chain_rule(w, x):
     return torch.tensor(slopes)
 
 
-@wrong(slopes, "goes through no tanh")
+@wrong(slopes, "there is no tanh")
 def linear(w, x):
     return torch.tensor([float(w) ** k for k in reversed(range(len(x)))])
 
@@ -91,12 +91,12 @@ def slope_without_square(w, x):
     return torch.tensor(slopes)
 
 
-@wrong(slopes, "multiplies its slope by w")
+@wrong(slopes, "w is left out")
 def no_w(w, x):
     return by_autograd(1.0, x)
 
 
-@wrong(slopes, "the old state has no part")
+@wrong(slopes, "the old state is detached")
 def detached(w, x):
     x, h = x.clone().requires_grad_(), torch.zeros(())
     for word in x:
@@ -118,7 +118,7 @@ def slope_of_the_last_state_only(w, x):
     return torch.stack([(1 - last**2) * (w * (1 - last**2)) ** k for k in range(len(x))]).flip(0)
 
 
-@wrong(slopes, "w may be negative")
+@wrong(slopes, "w has lost its sign")
 def without_a_sign(w, x):
     return by_autograd(abs(w), x)
 
@@ -228,7 +228,7 @@ def biases_forgotten(cell, words):
     return torch.stack(found)
 
 
-@wrong(states, "each state is needed for the next one")
+@wrong(states, "the sums of the states so far")
 def added_up(cell, words):
     return a_loop(cell, words).cumsum(0)
 
@@ -271,7 +271,7 @@ def from_the_right(cell, words):
 
 @right(states)
 def a_list(cell, words):
-    return a_loop(cell, words).tolist()
+    return [*a_loop(cell, words)]
 
 
 # 3. Everybody so far
@@ -303,7 +303,7 @@ def from_the_end(words):
     return torch.cat([words[:1], upper_triangle(words)[1:]])
 
 
-@wrong(so_far, "in the third row all three")
+@wrong(so_far, "only a word and the one before it")
 def pairs(words):
     return torch.cat([words[:1], (words[1:] + words[:-1]) / 2])
 
@@ -349,13 +349,13 @@ def of_everything(words):
     return words.mean(0).expand(len(words), -1)
 
 
-@wrong(so_far, "later words included")
+@wrong(so_far, "its own word and all later ones")
 def upper_triangle(words):
     sees = torch.ones(len(words), len(words)).triu()
     return sees / sees.sum(dim=1, keepdim=True) @ words
 
 
-@wrong(so_far, "one word is its own average")
+@wrong(so_far, "each row averages the words before its own; its")
 def without_itself(words):
     means = [words[:t].mean(0) if t else torch.zeros_like(words[0]) for t in range(len(words))]
     return torch.stack(means)
@@ -396,3 +396,59 @@ def in_the_order_of_reading(cell, words):
 @wrong(states, "again and again")
 def the_first_word_only(cell, words):
     return _read(cell, words[:1].expand_as(words), torch.zeros(cell.hidden_size))
+
+
+@wrong(states, "they have no gradient at all")
+def cut_after_every_word(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        state = cell(word, state).detach()
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(states, "they have no gradient at all")
+def no_graph_at_all(cell, words):
+    with torch.no_grad():
+        return a_loop(cell, words)
+
+
+@wrong(states, "they have no gradient at all")
+def only_the_numbers(cell, words):
+    return a_loop(cell, words).tolist()
+
+
+@wrong(states, "a state of random numbers")
+def random_beginning(cell, words):
+    state, found = torch.randn(cell.hidden_size), []
+    for word in words:
+        state = cell(word, state)
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(slopes, "the old state has no part")
+def old_state_dropped(w, x):
+    slope = torch.zeros(len(x))
+    slope[-1] = 1 - x[-1].tanh() ** 2
+    return slope
+
+
+@wrong(states, "the graph is cut after every word")
+def each_word_learns_for_itself(cell, words):
+    state, found = torch.zeros(cell.hidden_size), []
+    for word in words:
+        state = cell(word, state.detach())
+        found.append(state)
+    return torch.stack(found)
+
+
+@wrong(so_far, "each row sees the next word")
+def one_diagonal_too_many(words):
+    table = torch.ones(len(words), len(words)).tril(1)
+    return table / table.sum(1, keepdim=True) @ words
+
+
+@wrong(so_far, "a softmax is taken of a table of ones and zeros")
+def softmax_of_the_triangle(words):
+    return torch.ones(len(words), len(words)).tril().softmax(dim=-1) @ words

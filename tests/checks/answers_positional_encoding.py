@@ -346,3 +346,10 @@ def added(x, positions):
 @wrong(rotate, "it returned shape")
 def one_row_for_all(x, positions):
     return neighbours(x, positions)[0]
+
+
+@wrong(three_back_bias, "each head has a distance of its own")
+def a_distance_for_each_head(length, device):
+    i = torch.arange(length, device=device)
+    distance = i[:, None] - i
+    return -torch.stack([(distance - head).abs().float() for head in range(4)])

@@ -339,3 +339,10 @@ def divided(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     d_k = d_model / num_heads
     block = d_model * d_k * 2 * (num_heads + num_kv_heads) + 3 * d_model * d_ff + 2 * d_model
     return 2 * vocab_size * d_model + num_layers * block + d_model
+
+
+@wrong(place, "a header of more than 65,535 bytes")
+def length_in_two_bytes(data, name):
+    length = data[0] + 256 * data[1]
+    first, last = json.loads(data[8:].decode("latin-1")[:length])[name]["data_offsets"]
+    return 8 + length + first, 8 + length + last

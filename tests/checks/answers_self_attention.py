@@ -369,12 +369,12 @@ def times_mask_after_softmax(query, key, value, mask):
     return ((query @ key.T / math.sqrt(key.shape[-1])).softmax(dim=-1) * mask) @ value
 
 
-@wrong(masked_attention, "NaN or infinity: a row that may attend to nothing")
+@wrong(masked_attention, "the row that may attend to nothing is NaN")
 def empty_row_is_nan(query, key, value, mask):
     return filled(query, key, value, mask, -torch.inf)
 
 
-@wrong(masked_attention, "neither NaN nor an average")
+@wrong(masked_attention, "gets the average of all values")
 def empty_row_is_average(query, key, value, mask):
     return filled(query, key, value, mask, -1e9)
 
@@ -577,3 +577,64 @@ def wrong_itself(attention):
 @wrong(broken_layers, "rejects a right function")
 def says_false_always(attention):
     return False
+
+
+@wrong(attention, "each column's maximum is taken off")
+def maximum_of_the_columns(query, key, value):
+    scores = query @ key.T / np.sqrt(key.shape[-1])
+    powers = np.exp(scores - scores.max(axis=0, keepdims=True))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+
+
+@wrong(attention, "the scores are cut off at a limit")
+def scores_cut_off(query, key, value):
+    powers = np.exp(np.clip(query @ key.T / np.sqrt(key.shape[-1]), -50, 50))
+    weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+
+
+@wrong(attention, "a largest absolute value is taken off")
+def largest_absolute_value(query, key, value):
+    scores = query @ key.T / np.sqrt(key.shape[-1])
+    with np.errstate(all="ignore"):
+        powers = np.exp(scores - np.abs(scores).max(axis=-1, keepdims=True))
+        weights = powers / powers.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+
+
+def softmax_of_masked(query, key, mask, forbidden=-torch.inf):
+    scores = query @ key.mT / key.shape[-1] ** 0.5
+    return scores.masked_fill(~mask, forbidden).softmax(-1)
+
+
+@wrong(masked_attention, "a row is taken for empty if it may not look at the first key")
+def first_key_decides(query, key, value, mask):
+    weights = softmax_of_masked(query, key, mask).nan_to_num(0)
+    return (weights * mask[:, :1]) @ value
+
+
+@wrong(masked_attention, "the row that may attend to nothing is NaN")
+def only_a_whole_empty_mask(query, key, value, mask):
+    if not mask.any():
+        return torch.zeros(len(query), value.shape[-1])
+    return softmax_of_masked(query, key, mask) @ value
+
+
+@wrong(masked_attention, "the whole output is zeros")
+def all_or_nothing(query, key, value, mask):
+    if not mask.any(-1).all():
+        return torch.zeros(len(query), value.shape[-1])
+    return softmax_of_masked(query, key, mask) @ value
+
+
+@wrong(masked_attention, "gets the value of the first key")
+def first_key_instead(query, key, value, mask):
+    mask = mask.clone()
+    mask[~mask.any(-1), 0] = True
+    return softmax_of_masked(query, key, mask) @ value
+
+
+@wrong(masked_attention, "gets the average of all values")
+def far_below(query, key, value, mask):
+    return softmax_of_masked(query, key, mask, -1e30) @ value
