@@ -409,9 +409,6 @@ number = 0 picks the most probable word
   - it is the word whose probability is nearest to the number; the number is a place on the line
     place = min(int((p.cumsum(0) <= number).sum()), len(p) - 1) => place = NEAREST
     NEAREST => (p / p.sum() - number).abs().argmin()
-  - all words that are kept have stretches of equal length; each has that of its probability
-    place = min(int((p.cumsum(0) <= number).sum()), len(p) - 1) => place = EQUAL
-    EQUAL => int(number * (p > 0).sum())
   - one word too far: count only the ends that the number has passed, not that of its own stretch
     int((p.cumsum(0) <= number).sum()) => int((p.cumsum(0) <= number).sum()) + 1
 the id is an int; of a tensor, `.item()` makes one
@@ -453,7 +450,7 @@ top_p keeps the fewest words that reach it together, here the first three of fiv
 what top_p keeps is rescaled to sum to 1 before the number is used: here 0.4, 0.3 and 0.2 are
 divided by 0.9, and the first word's stretch goes to 0.44
     logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
-    [draw(logits, 1.0, 0.8, number) for number in (0.1, 0.42, 0.5, 0.73, 0.76, 0.95)]
+    [draw(logits, 1.0, 0.8, number) for number in (0.1, 0.39, 0.42, 0.5, 0.73, 0.76, 0.95)]
   - top_p is not used
     < top_p => < 2
   - the word that reaches top_p is cut; it is the last one that is kept
