@@ -698,7 +698,7 @@ a pair rarer than chance has PMI 0, not a negative one
   - negative PMI is kept: take its positive part
     .clamp(min=0) =>
 a pair counts as often as it occurs, also within one sentence
-    rows = torch.as_tensor(count_vectors([[0, 1, 0, 1, 2]], 3, 1, 3)).double()
+    rows = torch.as_tensor(count_vectors([[0, 1, 0, 2, 1]], 3, 1, 3)).double()
     rows @ rows.T
   - a neighbour that stands twice in the window counts once; it counts as often as it occurs
     sentence[i + 1 : => {*sentence[max(i - window, 0) : i], *sentence[i + 1 :
