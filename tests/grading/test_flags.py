@@ -76,8 +76,8 @@ PATCHES = {
     "companion.checks.self_attention.attention": (self_attention, "attention"),
     "companion.checks.verdict.Verdict.require": (verdict.Verdict, "require"),
     "companion.checks.exercise.np": (checks.exercise, "np"),
-    "companion.checks.exercise.close.__code__": (checks.exercise.close, "__code__"),
-    "companion.checks.exercise.show.__defaults__": (checks.exercise.show, "__defaults__"),
+    "companion.checks.results.close.__code__": (checks.results.close, "__code__"),
+    "companion.checks.results.show.__defaults__": (checks.results.show, "__defaults__"),
 }
 
 
