@@ -9,6 +9,7 @@ import ast
 import dis
 import functools
 import inspect
+import re
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -282,11 +283,15 @@ def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
                 example,
             )
     said = f"it raised {type(error).__name__}: {error}"
-    if isinstance(error, TypeError) and not own:
+    call = re.search(r"\(\) (takes|missing|got|received) ", said)
+    if isinstance(error, TypeError) and not own and call:
         return Mistake(f"{said}: it cannot be called in this way", f"{where(error)}\n{example}")
     if isinstance(error, AttributeError) and not own:
         methods = [name for name in dir(type(error.obj)) if not name.startswith("_")][:12]
         return Mistake(f"{said}; it has {', '.join(methods)}", example)
+    if not own and any(step.tb_frame.f_code.co_filename == HERE for step in _steps(error)):
+        kind = type(error).__name__
+        return Mistake(f"what it returned cannot be used ({kind}: {error}){trying}", example)
     return Mistake(said + trying, f"{where(error)}\n{example}")
 
 

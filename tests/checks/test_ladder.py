@@ -262,6 +262,33 @@ def test_what_an_answer_did_is_said(answer, mistake):
     assert halve(answer).mistake.startswith(mistake)
 
 
+def test_a_result_with_which_nothing_can_be_done_is_told_from_a_wrong_call():
+    rungs = [
+        Rung("its gradient is 1", "x = torch.ones(1, requires_grad=True)\nf(x).backward()\nx.grad")
+    ]
+    with pytest.raises(Mistake) as found:
+        ladder(rungs, lambda x: x, f=lambda x: 1.0)
+    assert found.value.mistake.startswith(
+        "it raised AttributeError: 'float' object has no attribute"
+    )
+    rungs = [
+        Rung(
+            "its gradient is 1",
+            "x = torch.ones(1, requires_grad=True)\ntorch.autograd.grad(f(x), x)[0]",
+        )
+    ]
+    with pytest.raises(Mistake) as found:
+        ladder(rungs, lambda x: x, f=lambda x: 1.0)
+    assert found.value.mistake == (
+        "what it returned cannot be used (TypeError: 'float' object is not iterable), "
+        "when this was tried: its gradient is 1"
+    )
+    with pytest.raises(
+        Mistake, match="takes 0 positional arguments but 1 was given: it cannot be called"
+    ):
+        ladder(rungs, lambda x: x, f=lambda: 1.0)
+
+
 def test_inputs_of_any_kind_must_stay():
     def judged(code, answer):
         with pytest.raises(Mistake) as found:
