@@ -179,4 +179,6 @@ def test_a_sandbox_that_is_closed_at_once_leaves_no_process():
             started.append(process.process.pid)
     left = [p for p in psutil.process_iter() if started[0] <= p.pid <= started[-1] + 20]
     _, alive = psutil.wait_procs([p for p in left if p.name() == "bwrap"], timeout=5)
-    assert not alive
+    # Another process of the tests may have begun one of its own meanwhile.
+    ours = {psutil.Process(), *psutil.Process().parents()}
+    assert not [p for p in alive if {*p.parents()} <= ours]
