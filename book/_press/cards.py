@@ -78,9 +78,11 @@ def _strip(claim: Claim, values: list[float]) -> str:
     ends = [*points, *(limit for limit in (low, high) if math.isfinite(limit))]
     scale = math.log10 if min(ends) > 0 and max(ends) > 1000 * min(ends) else float
     first, last = scale(min(ends)), scale(max(ends))
-    width = (last - first) or 1.0
+    width = last - first
 
     def place(value: float) -> str:
+        if first == last:
+            return "50.0%"
         return f"{6 + 88 * (scale(value) - first) / width:.1f}%"
 
     parts = []

@@ -917,9 +917,14 @@ const STYLE = `
   .cl-legend .cl-measured::before {
     border-top: 3px solid var(--second);
   }
+  .cl-goals p {
+    margin: 0.9rem 0 0.15rem;
+    font-weight: 600;
+    font-size: 0.85rem;
+  }
   .cl-goals ul {
     list-style: none;
-    margin: 0.9rem 0 0;
+    margin: 0;
     padding: 0;
   }
   .cl-goals li {
@@ -935,7 +940,7 @@ const STYLE = `
     width: 1.25rem;
     height: 1.25rem;
     margin-top: 0.1rem;
-    border: 1.5px solid var(--quiet);
+    border: 1.5px dashed var(--quiet); /* not the circle of a radio button, which a click sets */
     border-radius: 50%;
     text-align: center;
     font: 700 0.8rem/1.1rem sans-serif;
@@ -947,7 +952,7 @@ const STYLE = `
     content: "✓";
     color: var(--ground);
     background: var(--v-word);
-    border-color: var(--v-word);
+    border: 1.5px solid var(--v-word);
   }
   .cl-hidden {
     position: absolute;
