@@ -917,6 +917,14 @@ const STYLE = `
   .cl-legend .cl-measured::before {
     border-top: 3px solid var(--second);
   }
+  .cl-marks {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.1rem 1.4rem;
+    margin: 0 0 0.6rem;
+    color: var(--quiet);
+    font-size: 0.88rem;
+  }
   .cl-goals p {
     margin: 0.9rem 0 0.15rem;
     font-weight: 600;
