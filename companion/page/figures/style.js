@@ -27,6 +27,7 @@ const STYLE = `
   --first: #1a5fb4;
   --second: #a34a00;
   --heat: #3584e4;
+  --hottest: 55%;
   ${COLOURS.light}
   color: var(--ink);
   font-size: 0.94rem;
@@ -304,7 +305,7 @@ const STYLE = `
     text-decoration: line-through;
   }
   td.cl-heat {
-    background: color-mix(in oklab, var(--heat) calc(var(--w) * 55%), transparent);
+    background: color-mix(in oklab, var(--attention) calc(var(--w) * var(--hottest)), transparent);
     border: 1px solid var(--ground);
     padding: 0.3rem 0.5rem;
   }
@@ -358,7 +359,7 @@ const STYLE = `
     display: block;
     width: 100%;
     height: calc(var(--w) * 100%);
-    background: var(--first);
+    background: var(--attention);
     border-radius: 2px 2px 0 0;
     transition: height 0.25s ease-out;
   }
@@ -979,6 +980,7 @@ const STYLE = `
   --first: #8ab4f8;
   --second: #f2a65a;
   --heat: #5b8fd9;
+  --hottest: 32%; /* light words on it */
   ${COLOURS.dark}
   color-scheme: dark;
 }
