@@ -106,8 +106,9 @@ def _strip(claim: Claim, values: list[float]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Numbers as people write them: 2.3·10⁻⁸ for 2.3e-08."""
-    return re.sub(r"e([+-]\d+)\b", lambda found: "·10" + f"{int(found[1])}".translate(RAISED), text)
+    """Numbers as people write them: −2.3·10⁻⁸ for -2.3e-08."""
+    text = re.sub(r"e([+-]\d+)\b", lambda found: "·10" + f"{int(found[1])}".translate(RAISED), text)
+    return re.sub(r"(?<!\S)-(?=\d)", "−", text)
 
 
 def _text(text: str, y: int) -> str:
