@@ -78,9 +78,11 @@ def _strip(claim: Claim, values: list[float]) -> str:
     ends = [*points, *(limit for limit in (low, high) if math.isfinite(limit))]
     scale = math.log10 if min(ends) > 0 and max(ends) > 1000 * min(ends) else float
     first, last = scale(min(ends)), scale(max(ends))
-    width = (last - first) or 1.0
+    width = last - first
 
     def place(value: float) -> str:
+        if first == last:
+            return "50.0%"
         return f"{6 + 88 * (scale(value) - first) / width:.1f}%"
 
     parts = []
@@ -104,8 +106,9 @@ def _strip(claim: Claim, values: list[float]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Numbers as people write them: 2.3·10⁻⁸ for 2.3e-08."""
-    return re.sub(r"e([+-]\d+)\b", lambda found: "·10" + f"{int(found[1])}".translate(RAISED), text)
+    """Numbers as people write them: −2.3·10⁻⁸ for -2.3e-08."""
+    text = re.sub(r"e([+-]\d+)\b", lambda found: "·10" + f"{int(found[1])}".translate(RAISED), text)
+    return re.sub(r"(?<!\S)-(?=\d)", "−", text)
 
 
 def _text(text: str, y: int) -> str:

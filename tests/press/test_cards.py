@@ -52,6 +52,17 @@ def test_numbers_far_apart_are_drawn_by_their_size():
     assert 45 < places(html, "other")[0] < 55 and places(html, "limit") == [94.0]
 
 
+def test_numbers_that_are_all_the_same_stand_in_the_middle():
+    html = card(Claim("They agree.", 0, {"near": 0, "within": 0}), seeds(0, 0))
+    assert set(places(html, "limit") + places(html, "other")) == {50.0}
+
+
+def test_a_number_below_zero_has_a_minus_and_no_hyphen():
+    html = card(Claim("It loses.", -0.2, {"below": -0.1}), seeds(-0.3, -2e-9))
+    assert '<span class="number">−0.2</span>' in html and "must be below −0.1" in html
+    assert "−0.3 to −2·10⁻⁹." in html
+
+
 def test_a_cell_that_claims_is_folded_with_a_card_in_its_place():
     claims = {"output_type": "display_data", "data": MOST._repr_mimebundle_(), "metadata": {}}
     printed = {"output_type": "stream", "name": "stdout", "text": "a table"}

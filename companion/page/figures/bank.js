@@ -99,12 +99,16 @@ function render({ model, el }) {
     return { height: 26 + radius * 1.42, pose };
   });
 
-  const legend = element("p", { class: "cl-quiet" });
+  const legend = element("p", { class: "cl-marks" });
   state.draw(({ word }) => {
     const some = (side) => cues[word][side].slice(0, 3).join(", ");
-    legend.textContent =
-      `● ${some(0)} …   ▲ ${some(1)} …   × mates of the other five words   ` +
-      `○ the mixture of ${mates[word].join(" and ")}`;
+    const marks = [
+      `● ${some(0)} …`,
+      `▲ ${some(1)} …`,
+      "× mates of the other five words",
+      `○ the mixture of ${mates[word].join(" and ")}`,
+    ];
+    legend.replaceChildren(...marks.map((text) => element("span", {}, text)));
   });
   const cosines = answerList(state, "cosines", (value) => result(value).cosines, 2);
   cosines.style.gridTemplateColumns = "fit-content(60%) minmax(3rem, 14rem) max-content";

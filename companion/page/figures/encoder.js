@@ -445,7 +445,7 @@ function render({ model, el }) {
 
   frame(
     el,
-    "A real encoder, read on",
+    "A real encoder at work",
     offer,
     problem,
     tabs(state, "view", "what is shown", VIEWS),

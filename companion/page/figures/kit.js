@@ -492,6 +492,7 @@ function goals(state, list) {
   return element(
     "div",
     { class: "cl-goals" },
+    element("p", {}, "Goals, ticked when you reach them"),
     element("ul", { "aria-label": "goals" }, items),
     spoken,
   );

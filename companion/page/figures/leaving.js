@@ -120,9 +120,9 @@ function render({ model, el }) {
     element(
       "p",
       { class: "cl-score" },
-      "nearer to their own mean: ",
+      "vectors nearer to their own mean: ",
       share,
-      "   distance of the means: ",
+      ", distance of the two means: ",
       gap,
     ),
     steps,

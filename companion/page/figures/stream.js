@@ -57,7 +57,7 @@ function draw(svg, width, stages, token) {
     return [
       drawing("path", {
         d: `M${at} ${y + 6}V${y - step + 6}`,
-        stroke: "var(--first)",
+        stroke: "var(--stream)",
         "stroke-width": thick(stream),
         "stroke-opacity": 0.55,
         fill: "none",

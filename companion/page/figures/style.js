@@ -27,6 +27,7 @@ const STYLE = `
   --first: #1a5fb4;
   --second: #a34a00;
   --heat: #3584e4;
+  --hottest: 55%;
   ${COLOURS.light}
   color: var(--ink);
   font-size: 0.94rem;
@@ -304,7 +305,7 @@ const STYLE = `
     text-decoration: line-through;
   }
   td.cl-heat {
-    background: color-mix(in oklab, var(--heat) calc(var(--w) * 55%), transparent);
+    background: color-mix(in oklab, var(--attention) calc(var(--w) * var(--hottest)), transparent);
     border: 1px solid var(--ground);
     padding: 0.3rem 0.5rem;
   }
@@ -358,7 +359,7 @@ const STYLE = `
     display: block;
     width: 100%;
     height: calc(var(--w) * 100%);
-    background: var(--first);
+    background: var(--attention);
     border-radius: 2px 2px 0 0;
     transition: height 0.25s ease-out;
   }
@@ -917,9 +918,22 @@ const STYLE = `
   .cl-legend .cl-measured::before {
     border-top: 3px solid var(--second);
   }
+  .cl-marks {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.1rem 1.4rem;
+    margin: 0 0 0.6rem;
+    color: var(--quiet);
+    font-size: 0.88rem;
+  }
+  .cl-goals p {
+    margin: 0.9rem 0 0.15rem;
+    font-weight: 600;
+    font-size: 0.85rem;
+  }
   .cl-goals ul {
     list-style: none;
-    margin: 0.9rem 0 0;
+    margin: 0;
     padding: 0;
   }
   .cl-goals li {
@@ -935,7 +949,7 @@ const STYLE = `
     width: 1.25rem;
     height: 1.25rem;
     margin-top: 0.1rem;
-    border: 1.5px solid var(--quiet);
+    border: 1.5px dashed var(--quiet); /* not the circle of a radio button, which a click sets */
     border-radius: 50%;
     text-align: center;
     font: 700 0.8rem/1.1rem sans-serif;
@@ -947,7 +961,7 @@ const STYLE = `
     content: "✓";
     color: var(--ground);
     background: var(--v-word);
-    border-color: var(--v-word);
+    border: 1.5px solid var(--v-word);
   }
   .cl-hidden {
     position: absolute;
@@ -966,6 +980,7 @@ const STYLE = `
   --first: #8ab4f8;
   --second: #f2a65a;
   --heat: #5b8fd9;
+  --hottest: 32%; /* light words on it */
   ${COLOURS.dark}
   color-scheme: dark;
 }

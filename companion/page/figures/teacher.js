@@ -12,7 +12,7 @@ function render({ model, el }) {
   const steps = [
     {
       name: "answers",
-      caption: `This is what the decoder has to say, one word at each of its ${T} places, and at the last that it has finished.`,
+      caption: `This is what the decoder has to say, one word at each of its ${T} places, and at the last that it has finished. What may it read to say each of them?`,
     },
     {
       name: "shift",
@@ -75,13 +75,15 @@ function render({ model, el }) {
     const answers = says.map((text) => word(text));
     const above = level(1), // where input and answers stand before the rows open
       below = above + (tilt ? 104 : 76);
+    const asked = reads.map((_, i) => group(root, {}, label("?", middle(i), above + 4, "cl-quiet")));
     const names = [above, below].map((y, i) =>
       group(root, {}, label(i ? "says" : "reads", 0, y - (tilt ? 54 : 22), "cl-quiet cl-start")),
     );
     return {
       height: level(T - 1) + row / 2 + 8,
       pose({ step, place }, { jump }) {
-        names[0].to({ o: step === 1 ? 1 : 0 }, { jump });
+        asked.forEach((mark) => mark.to({ o: step === 0 ? 1 : 0 }, { jump }));
+        names[0].to({ o: step < 2 ? 1 : 0 }, { jump });
         names[1].to({ o: step < 2 ? 1 : 0 }, { jump });
         inputs.forEach((part, t) => {
           const o = step === 0 ? 0 : step < 3 || t < place ? 1 : 0.3;

@@ -261,7 +261,9 @@ function build(root, width, data, state, result) {
     const seen = (first, last = SUM) => (step >= first && step <= last ? 1 : 0);
     const before = (i) => now.weights.slice(0, i).reduce((sum, share) => sum + share, 0);
 
-    lanes.forEach((lane) => go(lane, { o: seen(lane.from) }));
+    // where there is room, the names of what is to come wait for it
+    const waits = wide && step !== QUERY ? 0.5 : 0;
+    lanes.forEach((lane) => go(lane, { o: seen(lane.from) || waits }));
     tokens.press(word);
     tokens.forEach((token, i) => go(token, { o: step === QUERY && i !== word ? 0.5 : 1 }));
     vectors.forEach((vector, i) => go(vector, { o: step === QUERY && i !== word ? 0.5 : 1 }));
