@@ -74,7 +74,8 @@ def run_of_job(job, clone):
                 break
             if command.startswith("sudo"):
                 continue
-            environment = os.environ | {"GITHUB_REPOSITORY": "ada/lectures"}
+            path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+            environment = os.environ | {"GITHUB_REPOSITORY": "ada/lectures", "PATH": path}
             subprocess.run(["bash", "-ec", command], cwd=clone, env=environment, check=True)
 
 
