@@ -1,11 +1,12 @@
 """Real text that every Python brings along: the source of its own standard library."""
 
 import ast
+import sys
 import sysconfig
 import tokenize
 from pathlib import Path
 
-from companion.data.sampling import part, seeded
+from companion.data.sampling import SPLITS, seeded
 from companion.validation import require_choice
 
 KINDS = ("source", "docstrings")
@@ -17,8 +18,9 @@ def standard_library_text(
     """The modules of the standard library that are one file each, one after another by name.
 
     The text depends on the version of Python, which a reader should be told
-    (`platform.python_version()`), and on nothing else. Of the modules, an eighth is kept for
-    `split="validation"` and an eighth for `split="test"`.
+    (`platform.python_version()`). Of the modules, about an eighth is kept for `split="validation"`
+    and an eighth for `split="test"`. A module's name decides: it is in the same split with every
+    version. What a distributor adds to the folder is left out.
 
     Args:
         max_characters: the text is cut after so many; None for all, some millions of them.
@@ -33,22 +35,28 @@ def standard_library_text(
     if max_characters is not None and max_characters < 0:
         raise ValueError(f"max_characters is {max_characters}; ask for 0 or more, or None for all")
     require_choice("kind", kind, KINDS)
+    require_choice("split", split, SPLITS)
     folder = Path(sysconfig.get_path("stdlib"))
-    names = sorted(path.name for path in folder.glob("*.py"))
-    if not names:
+    modules = {path.stem for path in folder.glob("*.py")} & sys.stdlib_module_names
+    if not modules:
         raise FileNotFoundError(
             f"there are no .py files in {folder}: this Python keeps its library elsewhere, in a "
             "zip file perhaps; use a Python from python.org, conda or your system"
         )
     pieces, length = [], 0
-    for name in sorted(part(names, split, seeded("standard library: what is held out", 0))):
-        with tokenize.open(folder / name) as file:  # in the encoding that the file names
+    for module in sorted(module for module in modules if _split_of(module) == split):
+        with tokenize.open(folder / f"{module}.py") as file:  # in the encoding that the file names
             source = file.read()
         pieces.append(source if kind == "source" else _docstrings(source))
         length += len(pieces[-1]) + 1
         if max_characters is not None and length > max_characters:
             break
     return "\n".join(filter(None, pieces))[:max_characters]
+
+
+def _split_of(module: str) -> str:
+    drawn = seeded(f"standard library: {module}", 0).random()
+    return "validation" if drawn < 1 / 8 else "test" if drawn < 2 / 8 else "train"
 
 
 def _docstrings(source: str) -> str:

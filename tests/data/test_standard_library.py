@@ -2,7 +2,7 @@ import sysconfig
 
 import pytest
 
-from companion.data import standard_library_text
+from companion.data import SPLITS, standard_library_text
 
 
 def test_modules_follow_each_other_and_are_cut_where_asked():
@@ -14,14 +14,14 @@ def test_modules_follow_each_other_and_are_cut_where_asked():
 
 
 def test_the_splits_are_different_modules_and_together_all():
-    splits = {s: standard_library_text(split=s) for s in ("train", "validation", "test")}
+    splits = {s: standard_library_text(split=s) for s in SPLITS}
     folder = sysconfig.get_path("stdlib")
     for module in ("ast", "base64", "csv", "heapq", "random", "string", "textwrap", "typing"):
         with open(f"{folder}/{module}.py", encoding="utf8") as file:
             source = file.read()
         assert sum(source in text for text in splits.values()) == 1, module
     sizes = [len(text) for text in splits.values()]
-    assert sizes[0] > 2 * (sizes[1] + sizes[2]) and min(sizes) > 100_000
+    assert sizes[0] > sizes[1] + sizes[2] and min(sizes) > 100_000
 
 
 def test_docstrings_are_prose_of_the_same_modules():
@@ -47,3 +47,18 @@ def test_wrong_choices_are_named():
         standard_library_text(10, kind="prose")
     with pytest.raises(ValueError, match="split must be one of 'train', 'validation', 'test'"):
         standard_library_text(10, split="dev")
+
+
+def test_what_a_distributor_adds_changes_nothing(monkeypatch, tmp_path):
+    """Debian's Python has a sitecustomize.py there, and every build a record of itself."""
+    for module in ("ast", "csv", "heapq", "shutil", "string", "typing"):
+        (tmp_path / f"{module}.py").write_text(f'"""{module}"""\n')
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    splits = {split: standard_library_text(split=split) for split in SPLITS}
+    for added in ("sitecustomize", "_sysconfigdata__linux_x86_64-linux-gnu"):
+        (tmp_path / f"{added}.py").write_text("a = 1\n")
+    assert {split: standard_library_text(split=split) for split in SPLITS} == splits
+    (tmp_path / "csv.py").unlink()  # as of another version
+    for split, text in splits.items():
+        left = standard_library_text(split=split)
+        assert left == text or '"""csv"""' in text and '"""csv"""' not in left
