@@ -61,4 +61,4 @@ def test_what_a_distributor_adds_changes_nothing(monkeypatch, tmp_path):
     (tmp_path / "csv.py").unlink()  # as of another version
     for split, text in splits.items():
         left = standard_library_text(split=split)
-        assert left == text or '"""csv"""' in text and '"""csv"""' not in left
+        assert left == text or ('"""csv"""' in text and '"""csv"""' not in left)
