@@ -163,7 +163,7 @@ function render({ model, el }) {
       );
     if (step === 1)
       return (
-        "At once, every word has looked at every word, and that is all. " +
+        "At once, every word has looked at every word, and the reading is done. " +
         `In order, “${word}” has been read. ${news(value)}`
       );
     return `In order, “${word}” is read, with the state after “${before}”. ${news(value)}`;
