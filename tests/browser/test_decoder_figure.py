@@ -141,7 +141,7 @@ def test_the_unsure_place_is_found_in_the_last_block_and_at_its_step_only(show):
     ask(page, last)
     expect(reached).to_have_count(0)
     press(page.get_by_role("slider"), "ArrowRight", times=CROSS)
-    expect(reached).to_contain_text("In block 3, find the place whose cross-attention is the least")
+    expect(reached).to_contain_text("In block 3, find the position whose cross-attention is the")
 
 
 def test_more_than_half_for_an_earlier_word_counts_unless_it_is_the_start(show):
@@ -163,7 +163,7 @@ def test_more_than_half_for_an_earlier_word_counts_unless_it_is_the_start(show):
     ask(page, i + 1)
     expect(reached).to_have_count(0)
     press(page.get_by_role("slider"), "ArrowRight", times=SELF)
-    expect(reached).to_contain_text("Find a place whose self-attention")
+    expect(reached).to_contain_text("Find a position whose self-attention")
 
 
 EXAMPLE = Example(figure, "[data-name=cross]")

@@ -17,14 +17,14 @@ def test_every_place_reads_what_the_mask_allows_and_says_the_next_word(show):
     page = show(teacher_figure(TARGET), reduced_motion="reduce")
     close(numbers(page.locator("[data-name=cell]")), causal_mask(8))
     reads, says = ["[BOS]", *TARGET], [*TARGET, "[EOS]"]
-    place = page.get_by_role("slider", name="place")
+    place = page.get_by_role("slider", name="position")
     expect(place).not_to_be_visible()
     press(page.get_by_role("slider", name="step"), "ArrowRight", times=3)
     press(place, "Home")
     for t in range(1, 9):
         read = f"\u201c{' '.join(reads[:t])}\u201d"
         expect(page.get_by_role("status")).to_have_text(
-            f"Place {t} may look at {t} of the 8 words of the input: {read}. "
+            f"Position {t} may look at {t} of the 8 words of the input: {read}. "
             f"It has to say {says[t - 1]}."
         )
         press(place, "ArrowRight")

@@ -43,7 +43,8 @@ def test_every_bar_equals_the_slope(show):
 def test_the_sentence_says_what_arrives(show):
     page = show(whisper_figure(w=0.5, children=4))
     expect(page.get_by_role("status")).to_have_text(
-        "Of the first of 4 words 0.125 arrives at the last child. In the average it counts 0.250."
+        "Of the first word, 0.125 reaches the last of 4 children. "
+        "Its weight in the average is 0.250."
     )
 
 

@@ -106,7 +106,7 @@ function render({ model, el }) {
       reached: (value) => weightsOf(value)[1][2] > 0.9,
     },
     {
-      text: "Make every row a hard choice: a largest weight above .99.",
+      text: "Make every row a hard choice, with a largest weight above .99.",
       reached: (value) => weightsOf(value).every((row) => Math.max(...row) > 0.99),
     },
   ]);

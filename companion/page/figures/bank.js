@@ -146,20 +146,20 @@ function render({ model, el }) {
     goals(state, [
       {
         text:
-          "With the common part: a cosine above .85 with the word, " +
-          "for a mixture that leaves out one meaning altogether.",
+          "With the common part: leave one meaning out of the mixture altogether, " +
+          "and still reach a cosine above .85 with the word.",
         reached: (value) =>
           value.common && value.mix % 100 === 0 && result(value).cosines[4][1] > 0.85,
       },
       {
-        text: "Without the common part: the mixture that comes nearest to bank.",
+        text: "Without the common part: find the mixture nearest to bank.",
         reached: (value) => {
           const { cosines, best } = result(value);
           return value.word === "bank" && !value.common && cosines[4][1] > best - 0.003;
         },
       },
       {
-        text: "Without the common part: of the six words, the one whose two mates are least alike.",
+        text: "Without the common part: find the word whose two mates are least alike.",
         reached: ({ common, word }) => !common && word === furthest,
       },
     ]),

@@ -85,7 +85,7 @@ function render({ model, el }) {
   const shares = ({ other }) => others[other].shares;
   const puzzles = goals(state, [
     {
-      text: "Find the first block after which less than one hundredth of the words without residual connections is difference.",
+      text: "Without residual connections: find the first block after which the difference is less than a hundredth of the words’ length.",
       reached: (value) =>
         value.step > 0 && shares(value)[value.step] < 0.01 && shares(value)[value.step - 1] >= 0.01,
     },

@@ -109,11 +109,11 @@ function render({ model, el }) {
   const clean = ({ wrong, lost }) => wrong < 0.005 && lost === 0;
   const puzzles = goals(state, [
     {
-      text: "One sentence, with top-k alone: less than 0.5 % on impossible words, nothing true cut off.",
+      text: "In one sentence, with top-k alone: leave less than 0.5 % on impossible words, and cut off nothing true.",
       reached: (value) => value.top_k < noCut && value.top_p === 1 && clean(now(value)),
     },
     {
-      text: "One setting that does so for all sentences, at a KL below 0.2. Which control can?",
+      text: "Find one setting that does so for all sentences, at a KL below 0.2. Which control can?",
       reached: (value) => results(value).every((one) => clean(one) && one.distance < 0.2),
     },
     {

@@ -90,7 +90,7 @@ function build(root, width, value, data, pass, state) {
       height: 24,
       wide: () => column,
       pick,
-      name: "place of",
+      name: "position of",
     });
     const inner = side < 0 ? column : width - column,
       end = middle + side * half;
@@ -186,8 +186,8 @@ function captions(data, pass) {
   return [
     ({ now, place, block, word, count }) =>
       block === "0"
-        ? `Place ${place} has read “${word}”: d = ${count} numbers, the model’s width. It is asked for the word that comes next.`
-        : `Place ${place}, which has read “${word}”, comes out of block ${Number(block)} with ${count} numbers. T = ${now.words.length} places do so at once.`,
+        ? `Position ${place} has read “${word}”: d = ${count} numbers, the model’s width. It is asked for the word that comes next.`
+        : `Position ${place}, which has read “${word}”, comes out of block ${Number(block)} with ${count} numbers. T = ${now.words.length} positions do so at once.`,
     ({ now, place, word }) =>
       place === 1
         ? `Masked self-attention: nothing is written yet, so “${word}” can look only at itself.`
@@ -202,8 +202,9 @@ function captions(data, pass) {
       weight(),
       `${most(now.cross[place - 1], now.source)}; ${heads}.`,
     ],
-    () => `${added} The place now holds something of both sentences.`,
-    ({ place }) => `The feed-forward network reads nobody: it works on place ${place} alone.`,
+    () => `${added} The position now holds something of both sentences.`,
+    ({ place }) =>
+      `The feed-forward network reads no other position: it works on position ${place} alone.`,
     () => `${added} This is what leaves the block.`,
     ({ now, place, block }) => {
       const row = now.said[place - 1],
@@ -211,7 +212,7 @@ function captions(data, pass) {
         guess = `“${data.words[best]}” with ${format(row[best])}`;
       if (Number(block) === data.num_layers - 1)
         return `Compared with all V = ${row.length} rows of the word table, the vector gives ${guess}. That is what the model writes.`;
-      return `This vector goes to the next block. Were the word table to read it already, its best guess would be ${guess}; the model will write “${now.target[place - 1]}”.`;
+      return `This vector goes to the next block. If the word table read it already, its best guess would be ${guess}; the model will write “${now.target[place - 1]}”.`;
     },
   ].map((caption) => (value) => {
     const now = pass(value);
@@ -242,7 +243,7 @@ function render({ model, el }) {
   const surest = ({ cross }, place) => Math.max(...cross[place - 1]);
   const puzzles = goals(state, [
     {
-      text: `In block ${data.num_layers}, find the place whose cross-attention is the least sure: its largest weight is the smallest of all.`,
+      text: `In block ${data.num_layers}, find the position whose cross-attention is the least sure: its largest weight is the smallest of all.`,
       reached: (value) => {
         const now = pass(value);
         const least = Math.min(...now.words.map((_, i) => surest(now, i + 1)));
@@ -250,7 +251,7 @@ function render({ model, el }) {
       },
     },
     {
-      text: "Find a place whose self-attention gives more than half of its weight to an earlier word that is not [BOS].",
+      text: "Find a position whose self-attention gives more than half of its weight to an earlier word that is not [BOS].",
       reached: (value) =>
         value.step === SELF &&
         pass(value)

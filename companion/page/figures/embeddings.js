@@ -255,13 +255,13 @@ function render({ model, el }) {
     goals(state, [
       {
         text:
-          "Three different words whose answer is the nearest to the third alone, too: " +
+          "Find three different words whose answer is also the word nearest to the third alone: " +
           "no arithmetic needed.",
         reached: (value) =>
           different(value) && result(value).answers[0][0] === result(value).alone[0][0],
       },
       {
-        text: "The three words allowed: an analogy that answers with one of them.",
+        text: "Allow the three words as answers, and find an analogy that gives one of them.",
         reached: (value) =>
           different(value) && !value.exclude && given(value).includes(result(value).answers[0][0]),
       },

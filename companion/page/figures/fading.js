@@ -3,7 +3,7 @@
 
 const DECADES = 6; // of the logarithmic axis
 const LANES = [
-  ["own", "state, as it was"],
+  ["own", "state, original sentence"],
   ["other", "state, one word replaced"],
   ["between", "difference of the states"],
   ["averages", "difference of the averages"],

@@ -133,7 +133,7 @@ function render({ model, el }) {
   const right = (value, name) => result(value)[name].word === value[name];
   const puzzles = goals(state, [
     {
-      text: "Switch heads off until “who does it?” is wrong and “to whom?” still right.",
+      text: "Switch heads off until “who does it?” is wrong and “to whom?” is still right.",
       reached: (value) => !right(value, "subject") && right(value, "object"),
     },
     {

@@ -112,7 +112,7 @@ function render({ model, el }) {
       reached: (value) => now(value).cosines[0] < 0.4,
     },
     {
-      text: "Find a word that gets another nearest neighbour when the common part is taken off.",
+      text: "Find a word whose nearest neighbour changes when the common part is subtracted.",
       reached: ({ word, without }) => without && words[word][0].near[0] !== words[word][1].near[0],
     },
   ]);

@@ -92,9 +92,9 @@ function captions(words, now) {
       const { questions, place } = now(value);
       const one = questions.find(({ row }) => row === place);
       const sum = `${counted(questions.length, "question")}, ${format(total(now(value)))} nats in all.`;
-      if (!one) return `${sum} At the position that is marked nothing is asked.`;
+      if (!one) return `${sum} At the marked position nothing is asked.`;
       const right = [...words, "[EOS]"][one.word];
-      return `${sum} At the position that is marked the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
+      return `${sum} At the marked position the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
     },
   ];
 }

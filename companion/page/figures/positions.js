@@ -345,7 +345,7 @@ function render({ model, el }) {
     dot(turned(query, angle(i, pair, width)), turned(key, angle(j, pair, width)));
   const say = announce(state, ({ view, d_model: columns, position, i, j, pair }) => {
     if (view === "rotation") {
-      return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(score({ i, j, pair }), 4)}. Move both by the same number of places, and it stays.`;
+      return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(score({ i, j, pair }), 4)}. Move both by the same number of places, and it stays the same.`;
     }
     if (view === "similarity")
       return `Position ${position}: most like itself (${format(columns / 2, 0)}), and the curve is the same at every position.`;

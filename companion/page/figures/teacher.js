@@ -12,21 +12,21 @@ function render({ model, el }) {
   const steps = [
     {
       name: "answers",
-      caption: `This is what the decoder has to say, one word at each of its ${T} places, and at the last that it has finished. What may it read to say each of them?`,
+      caption: `This is what the decoder has to say: one word at each of its ${T} positions, and at the last one that it has finished. What may it read at each of them?`,
     },
     {
       name: "shift",
       caption:
-        "A copy of the target slides one place to the right, and [BOS] fills the gap. The copy is what the decoder reads: at each place the word before the one that it has to say.",
+        "A copy of the target slides one position to the right, and [BOS] fills the gap. The copy is what the decoder reads: at each position the word before the one that it has to say.",
     },
     {
       name: "mask",
-      caption: `Each place gets a row: a filled square is a word that it may look at. Its answer stands at the end of its row, and in the input one place beyond the last filled square.`,
+      caption: `Each position gets a row: a filled square is a word that it may look at. Its answer stands at the end of its row, and in the input one position beyond the last filled square.`,
     },
     {
-      name: "one place",
+      name: "one position",
       caption: ({ place }) => [
-        `Place ${place} may look at ${place} of the ${T} words of the input: ${quoted(reads.slice(0, place))}. It has to say `,
+        `Position ${place} may look at ${place} of the ${T} words of the input: ${quoted(reads.slice(0, place))}. It has to say `,
         element("b", {}, says[place - 1]),
         ".",
       ],
@@ -75,7 +75,9 @@ function render({ model, el }) {
     const answers = says.map((text) => word(text));
     const above = level(1), // where input and answers stand before the rows open
       below = above + (tilt ? 104 : 76);
-    const asked = reads.map((_, i) => group(root, {}, label("?", middle(i), above + 4, "cl-quiet")));
+    const asked = reads.map((_, i) =>
+      group(root, {}, label("?", middle(i), above + 4, "cl-quiet")),
+    );
     const names = [above, below].map((y, i) =>
       group(root, {}, label(i ? "says" : "reads", 0, y - (tilt ? 54 : 22), "cl-quiet cl-start")),
     );
@@ -107,19 +109,19 @@ function render({ model, el }) {
     last = target.at(-1);
   const puzzles = goals(state, [
     {
-      text: `Find the place that has to say \u201c${asked}\u201d.`,
+      text: `Find the position that has to say \u201c${asked}\u201d.`,
       reached: ({ step, place }) => step === 3 && says[place - 1] === asked,
     },
     {
-      text: `Find the place at which the decoder has just read \u201c${last}\u201d: what does it have to say there?`,
+      text: `Find the position at which the decoder has just read \u201c${last}\u201d: what does it have to say there?`,
       reached: ({ step, place }) => step === 3 && reads[place - 1] === last,
     },
     {
-      text: "Find the place that sees no word of the translation.",
+      text: "Find the position that sees no word of the translation.",
       reached: ({ step, place }) => step === 3 && place === 1,
     },
   ]);
-  const places = slider(state, "place", "place", { min: 1, max: T, step: 1, describe: String });
+  const places = slider(state, "place", "position", { min: 1, max: T, step: 1, describe: String });
   state.draw(({ step }) => {
     places.hidden = step < 3;
   });

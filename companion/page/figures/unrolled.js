@@ -147,7 +147,7 @@ function render({ model, el }) {
   };
   const news = (value) => {
     const { step, from, to } = value;
-    if (step <= from) return `“${words[from]}” has still to wait for its turn.`;
+    if (step <= from) return `“${words[from]}” is still waiting for its turn.`;
     const far = step <= to ? "come as far as" : "reached";
     return `The news of “${words[from]}” has ${far} “${words[carrier(value)]}”.`;
   };
@@ -163,7 +163,7 @@ function render({ model, el }) {
       );
     if (step === 1)
       return (
-        "At once, every word has looked at every word, and all is done. " +
+        "At once, every word has looked at every word, and the reading is done. " +
         `In order, “${word}” has been read. ${news(value)}`
       );
     return `In order, “${word}” is read, with the state after “${before}”. ${news(value)}`;

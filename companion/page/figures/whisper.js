@@ -102,8 +102,8 @@ function render({ model, el }) {
   const say = announce(state, (value) => {
     const [first] = influence(value);
     return (
-      `Of the first of ${value.children} words ${short(first)} arrives at the last child. ` +
-      `In the average it counts ${short(1 / value.children)}.`
+      `Of the first word, ${short(first)} reaches the last of ${value.children} children. ` +
+      `Its weight in the average is ${short(1 / value.children)}.`
     );
   });
   const first = (value) => influence(value)[0];
