@@ -96,15 +96,34 @@ def output_key(root: Path, path: Path) -> str:
     environment and Python, and how it is executed.
     """
     notebook = nbformat.read(path, as_version=4)
+    return key(root, [HOW, *code_of(notebook)], dependencies(read_notebook(notebook), root))
+
+
+def key(root: Path, texts: list[str], files: Iterable[Path]) -> str:
+    """Some texts, some files, the pinned environment and Python, in 16 hexadecimal digits."""
     digest = hashlib.sha256(platform.python_version().encode())
     lines = (root / "requirements.txt").read_text("utf8").splitlines()
     # What is indented says where a pin comes from and what its files hash to.
     pins = sorted(line.rstrip(" \\") for line in lines if line and line[0] not in " #")
-    digest.update(json.dumps([HOW, code_of(notebook), pins]).encode())
-    for file in sorted(dependencies(read_notebook(notebook), root)):
+    digest.update(json.dumps([texts, pins]).encode())
+    for file in sorted(files):
         digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def keep(file: Path, content: dict) -> None:
+    """Write a file of results, whole or not at all, and leave the last few of its folder."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    whole = file.with_suffix(".part")  # a run that is interrupted leaves no half a file
+    whole.write_text(json.dumps(content, ensure_ascii=False), "utf8")
+    whole.replace(file)
+    for old in _last(file.parent)[KEPT:]:
+        old.unlink()
+
+
+def _last(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
 
 
 @dataclass(frozen=True)
@@ -142,20 +161,11 @@ class Record:
             "seconds": run.seconds,
             "peak_mb": run.peak_mb,
         }
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        whole = self.file.with_suffix(".part")  # a run that is interrupted leaves no half a file
-        whole.write_text(json.dumps(content, ensure_ascii=False), "utf8")
-        whole.replace(self.file)
-        for old in self._last()[KEPT:]:
-            old.unlink()
-
-    def _last(self) -> list[Path]:
-        files = self.file.parent.glob("*.json")
-        return sorted(files, key=lambda file: file.stat().st_mtime, reverse=True)
+        keep(self.file, content)
 
     def expected_seconds(self) -> float | None:
         """What the last run of the notebook took, of whatever code; None if there was none."""
-        files = self._last()
+        files = _last(self.file.parent)
         return json.loads(files[0].read_text("utf8"))["seconds"] if files else None
 
 

@@ -32,7 +32,7 @@ from book._press.encoder import write_encoder
 from book._press.icons import keep_icons
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
-from book._press.strength import with_answers
+from book._press.strength import told, with_answers
 from companion.page import colours, live
 from companion.page.gallery.encoder import SENTENCES
 from companion.pretrained import load, load_tokenizer
@@ -143,7 +143,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         root = Path(app.srcdir)
         text = with_chapters(source[0], root, app.config.notebook_outputs)
         text = with_numbers(with_claims(text, root), root)
-        source[0] = with_answers(with_reference(text))
+        source[0] = with_answers(with_reference(text), told)
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:

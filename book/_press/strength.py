@@ -1,14 +1,18 @@
 """The page that shows what the checks have been tried on: every answer of the tests.
 
 The page says in Markdown what that is about, with the numbers {checks}, {rights} and {wrongs}, and
-`<!-- checks -->` where the answers are to stand.
+`<!-- checks -->` where the answers are to stand. What the checks say is kept in
+`_build/executed/checks`, as the outputs of notebooks are.
 """
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from book._press.execute import keep, key
+from book._press.imports import Code, dependencies, read_code
 from companion.checks import Verdict
 from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
@@ -16,27 +20,38 @@ ROOT = Path(__file__).parents[2]
 PLACE = "<!-- checks -->"
 
 
-def with_answers(
-    page: str, verdict_on: Callable[[Answer], Verdict] = lambda answer: answer.check(answer.answer)
-) -> str:
+def with_answers(page: str, told: Callable[[], list[str]]) -> str:
     """The Markdown of a page with all answers where it asks for them.
 
     Args:
         page: Markdown.
-        verdict_on: what the check of a wrong answer says of it.
+        told: gives what the check of each wrong answer says of it, in their order.
     """
     if PLACE not in page:
         return page
     names = _in_the_order_of_the_book()
     checks = {answer.check for answer in RIGHT}
+    of_each = list(zip(WRONG, told(), strict=True))
     lines = []
     for chapter in names:
         lines += [f"## {chapter.replace('_', ' ').capitalize()}", ""]
         of_chapter = [answer for answer in RIGHT if _home(answer) == chapter]
         for check in dict.fromkeys(answer.check for answer in of_chapter):
-            lines += _table(check, verdict_on)
+            lines += _table(check, [(a, text) for a, text in of_each if a.check is check])
     page = page.format(checks=len(checks), rights=len(RIGHT), wrongs=len(WRONG))
     return page.replace(PLACE, "\n".join(lines))
+
+
+def told(root: Path = ROOT) -> list[str]:
+    """What the check of each wrong answer says of it, or said when nothing was different yet."""
+    chapters()  # importing them fills the lists
+    answers = [*(root / "tests" / "checks").glob("answers*.py")]
+    imports = set().union(*(read_code(file.read_text("utf8")).imports for file in answers))
+    files = dependencies(Code(frozenset(imports), frozenset()), root)
+    file = root / "_build" / "executed" / "checks" / f"{key(root, [], [*answers, *files])}.json"
+    if not file.exists():
+        keep(file, {"told": [_told(answer.check(answer.answer)) for answer in WRONG]})
+    return json.loads(file.read_text("utf8"))["told"]
 
 
 def _in_the_order_of_the_book() -> list[str]:
@@ -49,10 +64,10 @@ def _home(answer: Answer) -> str:
     return answer.check.__module__.rpartition(".")[2]
 
 
-def _table(check: Callable, verdict_on: Callable[[Answer], Verdict]) -> Iterator[str]:
+def _table(check: Callable, wrongs: list[tuple[Answer, str]]) -> Iterator[str]:
     """One check: what it asks, the right answers in a line, the wrong ones in a folded table."""
     name = check.__name__
-    rights, wrongs = ([a for a in group if a.check is check] for group in (RIGHT, WRONG))
+    rights = [answer for answer in RIGHT if answer.check is check]
     core = " (core)" if check in core_checks() else ""
     asks = inspect.getdoc(check).partition("\n\n")[0].removeprefix("Check ").replace("\n", " ")
     yield f"### {name}{core}\n"
@@ -60,8 +75,8 @@ def _table(check: Callable, verdict_on: Callable[[Answer], Verdict]) -> Iterator
     yield f"Accepted: {', '.join(f'`{a.answer.__name__}`' for a in rights)}.\n"
     yield f"<details><summary>{len(wrongs)} wrong answers, and what they are told</summary>\n"
     yield "| wrong answer | is told |\n|---|---|"
-    for answer in wrongs:
-        yield f"| `{answer.answer.__name__}` | {_escaped(_told(verdict_on(answer)))} |"
+    for answer, text in wrongs:
+        yield f"| `{answer.answer.__name__}` | {_escaped(text)} |"
     yield "\n</details>\n"
 
 

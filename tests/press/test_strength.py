@@ -1,25 +1,27 @@
 """The page of the book on how strong the checks are."""
 
+import shutil
 from pathlib import Path
 
+import pytest
+
 from book._press import strength
-from book._press.strength import with_answers
+from book._press.strength import told, with_answers
 from companion.checks import Verdict
-from tests.checks.answers import RIGHT, WRONG, chapters
+from tests.checks.answers import RIGHT, WRONG, Answer, chapters
 
 chapters()  # importing them fills the two lists
-PAGE = (Path(__file__).parents[2] / "book" / "exercises" / "strength.md").read_text("utf8")
-
-
-def verdict_on(answer) -> Verdict:
-    """Instead of the real check, which takes seconds and has its own tests."""
-    return Verdict("mistake", mistake="half * of a | b, `x | y`")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "book" / "exercises" / "strength.md").read_text("utf8")
 
 
 def test_every_answer_is_on_the_page_with_what_it_was_told():
-    page = with_answers(PAGE, verdict_on)
+    texts = [f"half * of a | b, `x | y`: {number}" for number in range(len(WRONG))]
+    page = with_answers(PAGE, lambda: texts)
     assert f"{len(RIGHT)} right answers and {len(WRONG)} wrong ones" in page
-    assert page.count(r"| half \* of a \| b, `x \| y` |") == len(WRONG)
+    for number, answer in enumerate(WRONG):
+        told = rf"half \* of a \| b, `x \| y`: {number}"
+        assert page.count(f"| `{answer.answer.__name__}` | {told} |") == 1
     for answer in RIGHT + WRONG:
         assert f"`{answer.answer.__name__}`" in page
         assert f"### {answer.check.__name__}" in page
@@ -27,23 +29,42 @@ def test_every_answer_is_on_the_page_with_what_it_was_told():
     assert "### slopes\n" not in page and "### slopes (core)" in page
 
 
-def test_an_exception_is_told_without_its_message_which_python_words_by_version():
-    raised = Verdict("mistake", mistake="it raised TypeError: no 3 (line 2)")
-    page = with_answers(PAGE, lambda answer: raised)
-    assert "it raised TypeError, with its message and its line" in page
-    assert "no 3" not in page
+@pytest.fixture
+def book(tmp_path):
+    """The files that what the checks say depends on."""
+    shutil.copytree(ROOT / "tests" / "checks", tmp_path / "tests" / "checks")
+    shutil.copytree(ROOT / "companion", tmp_path / "companion")
+    shutil.copy(ROOT / "requirements.txt", tmp_path)
+    return tmp_path
 
 
-def test_the_real_checks_are_asked(monkeypatch):
-    """On one exercise, for the time that all of them take; each answer has its own tests."""
-    wrong = next(answer for answer in WRONG if answer.answer.__name__ == "states_instead")
-    for name, answers in {"RIGHT": RIGHT, "WRONG": WRONG}.items():
-        of_one = [answer for answer in answers if answer.check is wrong.check]
-        monkeypatch.setattr(strength, name, of_one)
-    page = with_answers(PAGE)
-    assert wrong.mistake in wrong.check(wrong.answer).mistake and wrong.mistake in page
-    assert page == with_answers(PAGE, lambda answer: answer.check(answer.answer))
+def test_the_checks_are_asked_once_until_something_changes(book, monkeypatch):
+    asked = []
+
+    def check(answer):
+        asked.append(answer)
+        return Verdict("mistake", mistake=answer())
+
+    answers = [
+        Answer(check, lambda: "one", "one"),
+        Answer(check, lambda: "it raised TypeError: no 3 (line 2)", "it raised TypeError"),
+    ]
+    monkeypatch.setattr(strength, "WRONG", answers)
+    # Of an exception its type: Python words the message by version.
+    expected = ["one", "it raised TypeError, with its message and its line"]
+    for changed, times in {
+        "": 2,
+        "companion/page/figures/heads.js": 2,
+        "companion/grading/grade.py": 2,
+        "companion/checks/decoding.py": 4,
+        "companion/nn/attention.py": 6,
+        "tests/checks/answers_decoding.py": 8,
+    }.items():
+        if changed:
+            (book / changed).write_text((book / changed).read_text("utf8") + "\n", "utf8")
+        assert told(book) == expected
+        assert len(asked) == times, changed
 
 
 def test_another_page_is_left_alone():
-    assert with_answers("{checks} of {rights}") == "{checks} of {rights}"
+    assert with_answers("{checks} of {rights}", told) == "{checks} of {rights}"
