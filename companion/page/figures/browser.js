@@ -47,7 +47,7 @@ function render({ model, el }) {
     const right = NAMES[copier],
       [block, head] = candidates[copier];
     const verdict = guess === right ? "Yes: " : `It is not ${guess}. `;
-    answer.hidden = !shown;
+    answer.style.visibility = shown ? "" : "hidden"; // its room stays
     answer.textContent = `${verdict}${right} does, head ${head} of block ${block}. It is set below.`;
   });
 
@@ -80,6 +80,9 @@ function render({ model, el }) {
       .slice(0, 5)
       .map((key) => [describe(key), weights[key]]);
   });
+  row.classList.add("cl-attention");
+  row.style.minHeight = "8rem"; // the first word sees only itself
+  row.style.alignContent = "start";
   const table = matrixTable(
     state,
     "mean weight, second copy",

@@ -440,9 +440,10 @@ function predict(state, key, { question, choices, input, act = () => ({}), ...ra
   state.draw((value) => {
     show.textContent = value[key].shown ? "Guess again" : "Show the answer";
   });
+  const few = choices && choices.join("").length < 30; // they stand in a row
   const field = element(
     "fieldset",
-    { class: "cl-question cl-predict", "data-name": key },
+    { class: `cl-question cl-predict${few ? " cl-few" : ""}`, "data-name": key },
     element("legend", {}, question),
     input ?? asked(),
     element("div", { class: "cl-controls" }, show),

@@ -7,12 +7,19 @@ function render({ model, el }) {
   const describe = (number) => format(number, data.digits) + unit;
   const ask = data.choices ? amongChoices : data.x ? onLine : onSlider;
   const { field, verdict } = ask(state, { ...data, describe });
+  const answer = (guess) => `${verdict(guess)} ${data.because}`.trim();
   const say = announce(state, ({ prediction: { guess, shown } }) =>
-    shown
-      ? `${verdict(guess)} ${data.because}`.trim()
-      : "Make your guess, then see what was measured.",
+    shown ? answer(guess) : "Make your guess, then see what was measured.",
   );
-  frame(el, "Predict, then look", field, say);
+  // Room for the answer, so that nothing below moves when it comes.
+  const ghosts = (data.choices ?? [null]).map(() => element("p", { "aria-hidden": "true" }));
+  state.draw(({ prediction: { guess } }) =>
+    ghosts.forEach((ghost, i) => {
+      ghost.textContent = answer(data.choices?.[i] ?? guess);
+    }),
+  );
+  const box = element("div", { class: "cl-captions" }, say, ghosts);
+  frame(el, "Predict, then look", field, box);
   return state.close;
 }
 
@@ -46,7 +53,7 @@ function onSlider(state, { question, low, high, step, truth, describe }) {
     const ring = part(root, drawing("circle", { class: "cl-ring", r: 7 }), { y });
     const text = write(label("", 0, 0, "cl-strong"), truth);
     text.textContent = `measured ${describe(truth)}`;
-    const half = text.textContent.length * 4;
+    const half = text.textContent.length * 4.5;
     fill(text, { x: clamp(place(truth), half, width - half), y: y + 46 }, []);
     const words = part(root, text, { o: 0 });
     const dot = drawing("circle", { class: "cl-found", r: 6 });

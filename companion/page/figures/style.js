@@ -57,6 +57,9 @@ const STYLE = `
     align-items: end;
     margin-bottom: 0.9rem;
   }
+  :is(.cl-stepper, p:not(.cl-title)) + .cl-controls {
+    margin-top: 0.9rem;
+  }
   .cl-control {
     display: grid;
     grid-template-columns: minmax(0, auto);
@@ -574,12 +577,18 @@ const STYLE = `
     align-items: center;
     margin: 0;
   }
+  :is(p, .cl-control) + .cl-answers {
+    margin-top: 0.4rem;
+  }
+  .cl-answers + table {
+    margin-top: 0.8rem;
+  }
   .cl-answers i {
     display: block;
     height: 0.7rem;
     width: calc(var(--w) * 100%);
     min-width: 1px;
-    background: var(--first);
+    background: var(--tone, var(--first));
     border-radius: 2px;
     transition: width 0.25s ease-out;
   }
@@ -763,7 +772,14 @@ const STYLE = `
     margin: 0.9rem 0 0;
     padding: 0.1rem 0 0.1rem 0.8rem;
   }
+  .cl-captions > .cl-say {
+    align-self: start; /* its bar is as long as it is */
+  }
+  .cl-predict + .cl-captions > * {
+    margin-top: 0;
+  }
   .cl-captions > p {
+    border-left: 3px solid; /* breaks its lines where the caption does */
     visibility: hidden;
   }
   .cl-predict {
@@ -784,6 +800,23 @@ const STYLE = `
     display: block;
     width: 100%;
     margin: 0.2rem 0 0;
+  }
+  .cl-few {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.35rem 0.8rem;
+  }
+  .cl-few label {
+    position: relative;
+    padding-right: 1.5rem;
+  }
+  .cl-few .cl-true::after {
+    position: absolute;
+    right: 0.4rem;
+    top: 0.25rem;
+  }
+  .cl-few .cl-controls {
+    flex-basis: 100%;
   }
   .cl-predict .cl-true {
     outline: 2px solid var(--first);
