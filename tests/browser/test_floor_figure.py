@@ -82,7 +82,7 @@ def test_the_floor_is_dragged(show):
 def test_the_next_size_is_hidden_until_it_is_asked_for(show):
     page = show(figure(), reduced_motion="reduce")
     say = page.get_by_role("status")
-    truth = page.locator("svg g.cl-attention")
+    truth = page.locator("svg g.cl-measure")
     expect(truth).to_be_hidden()
     expect(say).not_to_contain_text("1.630")
     page.get_by_role("button", name="Show the next size").click()

@@ -42,7 +42,7 @@ def test_the_number_the_loss_and_the_text_follow_the_slider(show):
 
 def test_the_bars_are_as_long_as_the_numbers(show):
     page = show(make())
-    bar = page.locator(".cl-attention rect.cl-tip")
+    bar = page.locator(".cl-measure rect.cl-tip")
     height = "node => +node.getAttribute('height')"
     whole = bar.evaluate(height)
     press(page.get_by_role("slider"), "ArrowRight")

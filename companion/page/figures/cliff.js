@@ -16,14 +16,14 @@ function build(root, width, { steps, losses, maps, layers, period, letters }) {
       { class: "cl-stream" },
       drawing("path", { class: "cl-shaft", "stroke-width": 2, d: `M${line}` }),
     ),
-    label(format(most, 1), LEFT - 5, down(most) + 5, "cl-end"),
-    label("0", LEFT - 5, down(0) + 4, "cl-end"),
+    label(format(most, 1), LEFT - 9, down(most) + 5, "cl-end"),
+    label("0", LEFT - 9, down(0) + 4, "cl-end"),
     label("loss, nats", LEFT + 8, down(0) - 9, "cl-start cl-quiet"),
     label(`step ${steps.at(-1)}`, width - 12, CURVE + 10, "cl-end cl-quiet"),
   );
   const dot = drawing("circle", { class: "cl-paper", r: 6, style: "stroke-width: 2.5" });
   dot.style.stroke = "var(--tone)";
-  const now = part(root, drawing("g", { class: "cl-attention" }, dot));
+  const now = part(root, drawing("g", { class: "cl-model" }, dot));
 
   const heads = maps[0].length,
     columns = width >= 560 ? heads : Math.min(2, heads);

@@ -46,10 +46,10 @@ function build(root, width, { words }) {
     half = (width - name - 2 * number - 16) / 2;
   const scale = half - 10;
   const heads = [
-    ["says", name + scale / 2, ""],
+    ["model, | truth", name, "cl-start"],
     ["gradient", name + number + half + 14 + scale / 2, ""],
   ];
-  heads.forEach(([text, x]) => root.append(label(text, x, 12, "cl-strong")));
+  heads.forEach(([text, x, side]) => root.append(label(text, x, 12, `cl-strong ${side}`)));
   const lines = words.map((word, i) => {
     const y = first + i * row;
     const truth = drawing("path", { class: "cl-line", "data-name": "mark" });
@@ -61,8 +61,8 @@ function build(root, width, { words }) {
     fill(slope, { "data-name": "gradient" }, []);
     root.append(
       label(word, 0, y + 14, "cl-start"),
-      drawing("g", { class: "cl-q" }, bar),
-      drawing("g", { class: "cl-v" }, push),
+      drawing("g", { class: "cl-model" }, bar),
+      drawing("g", { class: "cl-measure" }, push),
       truth,
       text,
       slope,
@@ -74,15 +74,17 @@ function build(root, width, { words }) {
   root.append(drawing("path", { class: "cl-axis", d: `M${zero} ${first}V${bottom}` }));
   const top = bottom + 26,
     floor = top + 84;
-  const x = (step) => 34 + (step / MOST) * (width - 44);
+  const x = (step) => 42 + (step / MOST) * (width - 52);
   root.append(
-    label("nats above the best possible", 34, top - 8, "cl-start cl-strong"),
-    drawing("path", { class: "cl-axis", d: `M34 ${floor}H${width - 10}M34 ${top}V${floor}` }),
-    label("0", 28, floor + 4, "cl-end cl-quiet"),
+    label("nats above the best possible", 42, top - 8, "cl-start cl-strong"),
+    drawing("path", { class: "cl-axis", d: `M42 ${floor}H${width - 10}M42 ${top}V${floor}` }),
+    label("0", 34, floor + 4, "cl-end cl-quiet"),
     label(`steps, up to ${MOST}`, width - 10, floor + 18, "cl-end cl-quiet"),
   );
   const curve = drawing("path", { class: "cl-edge", style: "stroke-width: 2.5" });
-  root.append(drawing("g", { class: "cl-q" }, curve));
+  const end = drawing("circle", { class: "cl-tip", r: 4 });
+  const start = label("", 34, top + 5, "cl-end cl-quiet");
+  root.append(drawing("g", { class: "cl-model" }, curve, end), start);
   return {
     height: floor + 26,
     draw(trace, truth) {
@@ -101,6 +103,9 @@ function build(root, width, { words }) {
       const y = (nats) => floor - (nats / highest) * (floor - top);
       const points = trace.map(({ distance }, step) => `${x(step)} ${y(distance)}`);
       curve.setAttribute("d", `M${points.join("L")}`);
+      const steps = trace.length - 1;
+      fill(end, { cx: x(steps), cy: y(trace[steps].distance) }, []);
+      start.textContent = format(highest, highest < 10 ? 2 : 0);
     },
   };
 }
@@ -136,6 +141,10 @@ function render({ model, el }) {
         ["all", "all there are (the truth)"],
       ],
     })),
+  );
+  const moves = element(
+    "div",
+    { class: "cl-controls" },
     button(state, "One step", go(1), { class: "cl-main", draw: full }),
     button(state, "Ten steps", go(10), { draw: full }),
     button(state, "Start again", () => ({ rates: [], sizes: [] })),
@@ -179,6 +188,7 @@ function render({ model, el }) {
     el,
     `Learning what comes after “${text}”`,
     controls,
+    moves,
     picture,
     element("p", { style: "margin: 0.3rem 0" }, "nats above the best possible: ", far),
     say,

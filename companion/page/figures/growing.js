@@ -22,14 +22,14 @@ function build(root, width, { records, rivals, floor }) {
     root.append(drawing("g", { class: `cl-${kind}` }, line, text));
   };
   rivals.forEach(([name, loss]) => level(name, loss, "stream", "5 4"));
-  level("the best possible", floor, "attention", "none", 16);
+  level("the best possible", floor, "measure", "none", 16);
   const points = records.map(({ loss }, i) => `${x(i)} ${y(loss)}`);
   const passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
   const number = label("", 8, -10, "cl-own cl-strong cl-start");
   fill(number, { "data-name": "loss" }, []);
   const dot = drawing("circle", { class: "cl-tip", r: 5.5 });
-  root.append(drawing("g", { class: "cl-q" }, passed));
-  const moving = group(root, {}, drawing("g", { class: "cl-q" }, dot, number));
+  root.append(drawing("g", { class: "cl-model" }, passed));
+  const moving = group(root, {}, drawing("g", { class: "cl-model" }, dot, number));
   const steps = records.map(({ step }, i) => {
     const text = label(String(step), x(i), bottom + 20, i ? "" : "cl-start");
     root.append(text);
@@ -55,7 +55,7 @@ function render({ model, el }) {
   const state = connect(model);
   const picture = stage(state, "The loss, step by step", (root, width) => build(root, width, data));
   const rows = element("ul", { style: "list-style: none; margin: 0.4rem 0; padding: 0" });
-  state.draw(({ step }) => {
+  const written = ({ step }) =>
     rows.replaceChildren(
       ...records[step].written.map(({ text, truth, model }) =>
         element(
@@ -71,7 +71,8 @@ function render({ model, el }) {
         ),
       ),
     );
-  });
+  const every = records.map((_, step) => ({ step }));
+  steady(state, rows, every, written);
   const right = (i) => records[i].written.filter(({ truth }) => truth !== null).length;
   const caption = (i) => () => {
     const { step, loss, written } = records[i];
@@ -89,7 +90,7 @@ function render({ model, el }) {
       reached: ({ step }) => step > 0 && beats(step) && !beats(step - 1),
     },
     {
-      text: "Find a sentence that is not in the language although the model gives it more than e⁻¹⁶.",
+      text: "Find a sentence that is not in the language although its log-probability in the model is above −16.",
       reached: ({ step }) =>
         records[step].written.some(({ truth, model }) => truth === null && model > -16),
     },

@@ -49,19 +49,27 @@ function render({ model, el }) {
   const picture = stage(state, "Points, passes and distance", (root, width) =>
     build(root, width, film),
   );
-  const answers = element("ul", { class: "cl-plain", "data-name": "answers" });
-  state.draw(({ step }) =>
+  const answers = element("ul", {
+    "data-name": "answers",
+    style: "list-style: none; margin: 0.2rem 0 0; padding: 0",
+  });
+  const given = ({ step }) =>
     answers.replaceChildren(
       ...film[step].answers.map(({ demand, words, points, passes }) =>
         element(
           "li",
-          {},
+          { style: "margin: 0.3rem 0" },
           element("b", {}, passes ? "✓ passes" : "✗ fails"),
           `, ${points} ${points === 1 ? "point" : "points"} (${demand}): `,
           element("i", {}, words),
         ),
       ),
-    ),
+    );
+  steady(
+    state,
+    answers,
+    film.map((_, step) => ({ step })),
+    given,
   );
   const caption = ({ step }) => {
     const { step: at, proxy, truth, kl } = film[step];
@@ -85,9 +93,9 @@ function render({ model, el }) {
     el,
     "Paid by the word",
     picture,
+    stepper(state, { steps, pace: 1800 }),
     element("p", { class: "cl-score" }, "Four of its answers at this step:"),
     answers,
-    stepper(state, { steps, pace: 1800 }),
     puzzles.length ? goals(state, puzzles) : null,
   );
   return state.close;

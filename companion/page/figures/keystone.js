@@ -32,7 +32,7 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
   );
   const lone = part(
     root,
-    drawing("g", { class: "cl-attention" }, bar, number),
+    drawing("g", { class: "cl-measure" }, bar, number),
     { x: (dimension + 0.5) * step, y: ground, h: 0 },
     ({ h }) => {
       fill(bar, { y: -h, height: h }, []);
@@ -90,12 +90,15 @@ function render({ model, el }) {
   const loss = element("b", { "data-name": "loss" });
   const story = element("span", { "data-name": "story" });
   const prompt = element("b");
-  state.draw((value) => {
+  const said = element("p", {}, "loss ", loss, " nats. It writes: ", prompt, story);
+  const every = Object.keys(stories).flatMap((prompt) =>
+    factors.map((_, level) => ({ prompt, level })),
+  );
+  steady(state, said, every, (value) => {
     write(loss, losses[value.level]);
     prompt.textContent = value.prompt;
     story.textContent = stories[value.prompt][value.level];
   });
-  const said = element("p", {}, "loss ", loss, " nats. It writes: ", prompt, story);
   const say = announce(state, ({ level }) => {
     const than = losses[level] > even ? "worse than" : "better than";
     return `With ${format(factors[level], 1)} times the number in dimension ${dimension} after block ${block}, the loss is ${format(losses[level])} nats, ${than} an even guess.`;

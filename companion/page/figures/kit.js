@@ -339,7 +339,8 @@ function stepper(state, { steps, pace = 3600 }) {
     node.addEventListener("click", () => state.set(go(i)));
     return node;
   });
-  const at = element("span", { class: "cl-score" });
+  const longest = Math.max(...steps.map(({ name }) => name.length));
+  const at = element("span", { class: `cl-score${longest > 7 ? " cl-long" : ""}` });
   state.draw(({ step }) => {
     line.value = step;
     line.setAttribute("aria-valuetext", `${step + 1} of ${last + 1}, ${steps[step].name}`);
@@ -418,6 +419,25 @@ function stepper(state, { steps, pace = 3600 }) {
     if (!(event.key in keys) || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     state.set(go(keys[event.key]));
+  });
+  return node;
+}
+
+/** Keep a node as high as the highest thing that `draw(value)` puts into it for any of `values`, so that
+    what stands below stays where it is. */
+function steady(state, node, values, draw) {
+  let measured = 0;
+  state.drawWide(node, (value, width) => {
+    if (width !== measured) {
+      measured = width;
+      node.style.minHeight = "";
+      const heights = values.map((other) => {
+        draw(other);
+        return node.offsetHeight;
+      });
+      node.style.minHeight = `${Math.max(...heights)}px`;
+    }
+    draw(value);
   });
   return node;
 }

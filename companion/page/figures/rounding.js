@@ -45,7 +45,7 @@ function build(root, width, data, result) {
   const pairs = weights.map((weight, i) => {
     const stem = drawing("path", { class: "cl-shaft", "stroke-width": 1 });
     const truth = drawing("circle", { class: "cl-ring", cx: x(i), cy: y(weight), r: 2.6 });
-    root.append(drawing("g", { class: "cl-k" }, stem), truth);
+    root.append(drawing("g", { class: "cl-measure" }, stem), truth);
     if (Math.abs(weight) > most) {
       const side = i < weights.length / 2 ? 1 : -1;
       const name = side > 0 ? "cl-quiet cl-start" : "cl-quiet cl-end";
@@ -53,7 +53,7 @@ function build(root, width, data, result) {
     }
     const size = Math.max(2, Math.min(5, column - 1));
     const box = { x: -size / 2, y: -size / 2, width: size, height: size };
-    const node = drawing("g", { class: "cl-q", "data-name": "rounded" });
+    const node = drawing("g", { class: "cl-measure", "data-name": "rounded" });
     node.append(drawing("rect", { ...box, style: "fill: var(--tone)" }));
     return { stem, node, dot: part(root, node, { x: x(i), y: y(weight) }) };
   });

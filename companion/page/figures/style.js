@@ -57,6 +57,9 @@ const STYLE = `
     align-items: end;
     margin-bottom: 0.9rem;
   }
+  .cl-controls:not(:has(.cl-control)) {
+    gap: 0.6rem; /* buttons alone */
+  }
   :is(.cl-stepper, p:not(.cl-title)) + .cl-controls {
     margin-top: 0.9rem;
   }
@@ -622,6 +625,15 @@ const STYLE = `
     --word: var(--stream-word);
     --under: none;
   }
+  /* What has no concept's colour: what a model says, and what was measured or is true. */
+  .cl-model {
+    --tone: var(--first);
+    --word: var(--first);
+  }
+  .cl-measure {
+    --tone: var(--second);
+    --word: var(--second);
+  }
   b[class] {
     color: var(--word);
     font-weight: 650;
@@ -893,6 +905,7 @@ const STYLE = `
     margin: 0.4rem 0 0.6rem;
     dt {
       color: var(--quiet);
+      font-weight: 400;
     }
     dd {
       margin: 0;
@@ -1055,6 +1068,9 @@ const STYLE = `
     }
     .cl-steps div {
       display: none;
+    }
+    .cl-stepper .cl-long {
+      flex-basis: 100%; /* whether it would fit or not, so that no step is higher */
     }
     .cl-steps input[type="range"] {
       width: 100%;
