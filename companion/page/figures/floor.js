@@ -47,7 +47,12 @@ function build(root, width, data, result, setFloor) {
   );
   const curve = drawing("path", { class: "cl-guessed" });
   const bottomLine = drawing("path", { class: "cl-line", style: "stroke-dasharray: 2 4" });
-  const named = label("the language's entropy", left + 6, y(entropy) - 6, "cl-start cl-own cl-over");
+  const named = label(
+    "the language's entropy",
+    left + 6,
+    y(entropy) - 6,
+    "cl-start cl-own cl-over",
+  );
   const level = drawing("path", { class: "cl-edge", d: `M${left} ${y(entropy)}H${right}` });
   root.append(bottomLine, curve);
   const truth = part(root, drawing("g", { class: "cl-measure" }, level, named), { o: 0 });

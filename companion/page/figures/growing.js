@@ -90,7 +90,7 @@ function render({ model, el }) {
       reached: ({ step }) => step > 0 && beats(step) && !beats(step - 1),
     },
     {
-      text: "Find a sentence that is not in the language although its log-probability in the model is above −16.",
+      text: "Find a sentence that is not in the language although the model’s log-probability of it is above −16.",
       reached: ({ step }) =>
         records[step].written.some(({ truth, model }) => truth === null && model > -16),
     },
