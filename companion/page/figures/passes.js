@@ -46,13 +46,39 @@ function build(root, width, { names, most, at, shownIn }) {
       style: `stroke: var(${TONES[i % 8]}); stroke-width: 2.2; stroke-dasharray: ${DASHES[i % 8]}`,
     });
     const dot = drawing("circle", { r: 4.5, style: `fill: var(${TONES[i % 8]})` });
-    const badge = drawing("circle", { class: "cl-paper", r: 9 });
+    const badge = drawing("circle", { class: "cl-paper", r: 7.5 });
     const letter = drawing("g", {}, badge, label(String.fromCharCode(65 + i), 0, 4.5, "cl-strong"));
     const node = drawing("g", { "data-curve": name }, line);
     root.append(node);
     return { name, line, node, dot: part(root, dot), letter: part(root, letter) };
   });
+  // A letter stands on its line where the other lines and letters are farthest away.
+  const homes = (value) => {
+    const seen = names.filter((name) => shownIn(value, name)),
+      taken = [];
+    const height = (name, k) => {
+      const low = Math.floor(k),
+        part = (x(k) - x(low)) / (x(low + 1) - x(low));
+      const [a, b] = [low, low + 1].map((whole) => y(at(name, value.which, whole)));
+      return a + part * (b - a);
+    };
+    return names.map((name) => {
+      const spots = Array.from({ length: 14 }, (_, j) => {
+        const k = most ** ((j + 1) / 15);
+        const here = { x: x(k), y: height(name, k) };
+        const lines = seen
+          .filter((other) => other !== name)
+          .map((other) => Math.abs(height(other, k) - here.y));
+        const letters = taken.map((spot) => Math.hypot(spot.x - here.x, spot.y - here.y) / 2);
+        return { ...here, free: Math.min(14, ...lines, ...letters) };
+      });
+      const { x: across, y: up } = spots.reduce((a, b) => (b.free > a.free ? b : a));
+      if (seen.includes(name)) taken.push({ x: across, y: up });
+      return { x: across, y: up };
+    });
+  };
   const pose = (value, { jump }) => {
+    const places = homes(value);
     ruler.to({ x: x(value.k) }, { jump: true });
     curves.forEach(({ name, line, node, dot, letter }, i) => {
       const seen = shownIn(value, name);
@@ -62,9 +88,7 @@ function build(root, width, { names, most, at, shownIn }) {
         y(at(name, value.which, j + 1)),
       ]);
       line.setAttribute("d", `M${points.map((point) => point.join(" ")).join("L")}`);
-      const place = 2 ** (((i + 0.7) / names.length) * Math.log2(most));
-      const home = { x: x(place), y: y(at(name, value.which, Math.round(place))) };
-      letter.to({ ...home, o: seen ? 1 : 0 }, { jump });
+      letter.to({ ...places[i], o: seen ? 1 : 0 }, { jump });
       const here = { x: x(value.k), y: y(at(name, value.which, value.k)), o: seen ? 1 : 0 };
       dot.to(here, { jump, ms: 90 });
     });
