@@ -50,12 +50,24 @@ function build(root, width, data, texts) {
       name,
     );
   });
+  // The steps to come, so that the first picture shows what will be filled.
+  const places = written.flatMap((_, r) =>
+    Array.from({ length: prompt.length + r }, (_, i) =>
+      drawing("circle", {
+        class: "cl-place",
+        cx: left + (i + 0.5) * cell,
+        cy: top + (r + 0.5) * row,
+        r: 2,
+      }),
+    ),
+  );
+  root.append(...places);
   const steps = written.map((_, r) => {
     const y = top + r * row;
     const cells = Array.from({ length: prompt.length + r }, (_, i) => {
       const at = {
         x: left + i * cell + (cell - side) / 2,
-        y: y + 2,
+        y: y + 2.5,
         width: side,
         height: side,
         rx: 3,
@@ -65,7 +77,9 @@ function build(root, width, data, texts) {
         { class: "cl-stream" },
         drawing("rect", { class: "cl-tint", ...at }),
       );
-      const open = drawing("g", { class: "cl-k" }, drawing("rect", { class: "cl-edge", ...at }));
+      const paper = drawing("rect", { class: "cl-paper", ...at }); // over the place's dot
+      const edge = drawing("rect", { class: "cl-edge", ...at });
+      const open = drawing("g", { class: "cl-k" }, paper, edge);
       const node = drawing("g", { "data-name": "cell" }, full, open);
       return { node, full, open };
     });
@@ -129,7 +143,7 @@ function render({ model, el }) {
   };
   const steps = stepper(state, {
     steps: ["start", ...written].map((_, i) => ({
-      name: i === 0 ? "prompt" : i === 1 ? "prefill" : String(i - 1),
+      name: i === 0 ? "prompt" : i === 1 ? "prefill" : `decode ${i - 1}`,
       caption,
     })),
     pace: 1800,

@@ -923,6 +923,9 @@ const STYLE = `
     fill: none;
     stroke: var(--line);
   }
+  .cl-place {
+    fill: var(--line);
+  }
   .cl-ring {
     fill: var(--ground);
     stroke: var(--first);
