@@ -29,6 +29,7 @@ from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.encoder import write_encoder
+from book._press.folds import with_names
 from book._press.icons import keep_icons
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
@@ -138,6 +139,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         for cell, outputs in zip(cells, kept["outputs"], strict=True):
             cell["outputs"] = outputs
         with_cards(cells, read_rows(Path(app.srcdir), path))
+        with_names(cells)
         source[0] = json.dumps(notebook)
     elif path.suffix == ".md":
         root = Path(app.srcdir)

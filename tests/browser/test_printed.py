@@ -133,7 +133,7 @@ def test_folded_code_stands_open_with_nothing_to_press(epub, site):
     built = (site / "book" / "self_attention.html").read_text("utf8")
     page = epub["book/book-self_attention.xhtml"].decode()
     assert page.count("cell_input") == built.count("cell_input") > 10
-    assert "Show the code" in built and "the code</" not in page
+    assert "The code of this figure" in built and "The code of" not in page
 
 
 def test_a_live_figure_says_that_it_is_live_elsewhere(epub, browser, site):

@@ -93,6 +93,7 @@ def test_a_claim_is_a_card_above_its_folded_code(site):
     assert "Not measured under other seeds yet." in page
     assert "How this was measured" in page
     assert "one line" not in page
+    assert "Where hidden comes from" in page
 
 
 def test_a_page_loads_the_script_of_the_figures_that_it_has(site):
