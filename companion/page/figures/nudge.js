@@ -123,6 +123,8 @@ function render({ model, el }) {
   frame(
     el,
     "A step towards the reward",
+    picture,
+    stepper(state, { steps }),
     element("div", { class: "cl-controls" }, boxes),
     element(
       "div",
@@ -136,8 +138,6 @@ function render({ model, el }) {
       }),
       moves,
     ),
-    picture,
-    stepper(state, { steps }),
     goals(state, [
       {
         text: "Change the verdicts so that, with the mean subtracted, this group teaches nothing.",
