@@ -85,7 +85,7 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe }
     state.set({ prediction: { guess: guess.map((old, j) => (j === i ? rounded : old)), shown } });
   };
   const picture = stage(state, "a line over its points", (root, width) => {
-    const left = 24 + 7.5 * Math.max(describe(low).length, describe(high).length),
+    const left = 28 + 7.5 * Math.max(describe(low).length, describe(high).length),
       right = width - 20,
       top = 14,
       bottom = 194;
@@ -97,7 +97,7 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe }
       const y = bottom - share * (bottom - top);
       root.append(
         drawing("path", { class: "cl-axis", d: `M${left} ${y}H${right}` }),
-        label(describe(low + share * (high - low)), left - 10, y + 4.5, "cl-quiet cl-end"),
+        label(describe(low + share * (high - low)), left - 14, y + 4.5, "cl-quiet cl-end"),
       );
     }
     const every = Math.ceil((8 + 8 * Math.max(...x.map((name) => name.length))) / (px(1) - px(0)));
