@@ -29,6 +29,7 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
       dimension * step > width / 2 ? "cl-end" : "cl-start",
     ),
     label("0", 0, ground + 18, "cl-start cl-quiet"),
+    label(`how large its ${first.length} numbers are`, 0, 14, "cl-start cl-quiet"),
   );
   const lone = part(
     root,
@@ -57,7 +58,8 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
       const own = token === "first" ? first : other;
       const value = own[dimension] * (token === "first" ? factors[level] : 1);
       rest.setAttribute("d", bars(own));
-      write(number, value, 0);
+      const text = write(number, value, 0).textContent;
+      number.textContent = text.replace(/(?=(\d{3})+$)(?<=\d)/g, ",");
       lone.to({ h: tall(value) }, move);
       wide.to({ w: across(losses[level]) }, move);
     },
