@@ -1023,6 +1023,11 @@ const STYLE = `
     .cl-steps div {
       display: none;
     }
+    .cl-stepper .cl-score { /* beside the buttons whatever its length */
+      flex: 1 1 0;
+      line-height: 1.15;
+      min-width: 0;
+    }
     .cl-steps input[type="range"] {
       width: 100%;
     }
