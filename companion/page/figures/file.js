@@ -244,7 +244,8 @@ function render({ model, el }) {
         places[tensor].some(({ words }) => words === "as it is"),
     },
   ]);
-  frame(el, "A file of weights, byte by byte", controls, strip, said, ...tables, say, puzzles);
+  const side = element("div", { class: "cl-side" }, tables);
+  frame(el, "A file of weights, byte by byte", controls, strip, said, side, say, puzzles);
   return state.close;
 }
 

@@ -283,9 +283,9 @@ function render({ model, el }) {
     picture,
     element(
       "p",
-      {},
+      { style: "margin-bottom: 0.9rem" },
       "Drag the circle “start”, or drag elsewhere to turn the view. Solid line and disc: truth. ",
-      "Dashed line and square: forecast. Below: x over time, in Lyapunov times; dotted upright: the ",
+      "Dashed line and square: forecast. Lower picture: x over time, in Lyapunov times; dotted upright: the ",
       "forecast stops being good; grey upright: the time chosen.",
     ),
     element("div", { class: "cl-controls" }, axis("x"), axis("y"), axis("z")),

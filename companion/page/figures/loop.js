@@ -27,8 +27,10 @@ function captions(data) {
   };
   const time = (steps) => format(steps * dt * rate);
   return [
-    () => `The model reads the last ${width} points, in the box. All of them were measured.`,
-    (value) => `It says where the next point will be: ${newest(value, 1)}.`,
+    () =>
+      `The model reads the last ${width} points, in the box. All of them were measured. How long ` +
+      "will it be right once it reads its own answers?",
+    (value) => `The open circle is where it says the next point will be: ${newest(value, 1)}.`,
     () =>
       "Its answer is put at the end of the series, and the window slides on by one point. What the " +
       "model reads now is not all true.",
@@ -41,7 +43,8 @@ function captions(data) {
       const steps = good[value.name][value.start];
       return steps >= runs[value.start].length - width
         ? `The error has not passed ${threshold} yet.`
-        : `Now the error is above ${threshold} for the first time. The forecast was good for ${steps} ` +
+        : `Now the circles leave the line, the truth: the error is above ${threshold} for the first time. ` +
+            `The forecast was good for ${steps} ` +
             `points, which is ${time(steps)} Lyapunov times.`;
     },
     (value) => {

@@ -136,11 +136,12 @@ function render({ model, el }) {
     if (place === 0) return `k${key + 1} is the first, so it is the maximum. ${sums}`;
     if (now.rescale === 1)
       return `k${key + 1} does not raise the maximum: the factor is 1. ${sums}`;
-    return (
-      `k${key + 1} raises the maximum from ${format(before.largest)} to ${format(now.largest)}. ` +
-      `Everything summed so far shrinks by e^(${format(before.largest - now.largest)}) = ` +
-      `${format(now.rescale)}. ${sums}`
-    );
+    return [
+      `k${key + 1} raises the maximum from ${format(before.largest)} to ${format(now.largest)}. `,
+      "Everything summed so far shrinks by e",
+      element("sup", {}, format(before.largest - now.largest)),
+      ` = ${format(now.rescale)}. ${sums}`,
+    ];
   };
   const end = (value) => {
     const { blend, total } = all(value.order).at(-1);

@@ -32,7 +32,8 @@ function steps(data) {
     {
       name: "image",
       caption: (value) =>
-        `A handwritten ${of(value).label}: ${size} × ${size} numbers, from 0 for paper to 1 for ink.`,
+        `A handwritten ${of(value).label}: ${size} × ${size} numbers, from 0 for paper to 1 for ink. ` +
+        "How does it become a sequence that a Transformer can read?",
     },
     {
       name: "cut",
@@ -184,7 +185,7 @@ function build(root, width, data) {
     const go = (thing, goal, delay = 0) => thing.to(goal, { jump, delay });
     const seen = (first, last = head) => (step >= first && step <= last ? 1 : 0);
     const cut = cutIntoPatches(data, now.pixels);
-    const apart = step === CUT ? 14 : 0;
+    const apart = step === CUT ? 18 : 0;
     const whole = side * large * across + apart * (across - 1);
     patches.forEach((piece, i) => {
       piece.pixels.forEach((rect, at) => {

@@ -769,7 +769,7 @@ const STYLE = `
     margin: 0.6rem 0 0;
     align-items: center;
   }
-  .cl-captions sub {
+  .cl-captions :is(sub, sup) {
     line-height: 0;
   }
   button[aria-disabled="true"] {

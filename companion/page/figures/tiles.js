@@ -329,7 +329,7 @@ function render({ model, el }) {
     });
   });
 
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const { steps, exact } = result(value);
     const now = at(value);
     if (now === 0) return "Nothing has been read yet. Press “Next tile”.";
@@ -352,6 +352,12 @@ function render({ model, el }) {
             ),
           ).toExponential(0)}.`;
     return `Tile ${now}: ${span(rows, "query").replace("querys", "queries")}, ${span(keys, "key")}; ${changes.join("; ")}.${end}`;
+  };
+  const say = announce(state, tell);
+  const longest = element("p", { "aria-hidden": "true" }); // so that nothing below moves
+  state.draw((value) => {
+    const told = result(value).steps.map((_, step) => tell({ ...value, step }));
+    longest.textContent = told.reduce((a, b) => (b.length > a.length ? b : a));
   });
   const legend = element(
     "p",
@@ -389,7 +395,7 @@ function render({ model, el }) {
       element("div", { class: "cl-scroll" }, table),
     ),
     legend,
-    say,
+    element("div", { class: "cl-captions" }, say, longest),
     puzzles,
   );
   return state.close;

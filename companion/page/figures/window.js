@@ -26,7 +26,8 @@ function captions(data) {
   const vector = (row) => `(${row.slice(0, 3).map(shown).join(", ")}, …)`;
   return [
     (value) =>
-      `The last ${points} points of the series. The last of them is ${shown(of(value).points.at(-1))}.`,
+      `The last ${points} points of the series. The last of them is ${shown(of(value).points.at(-1))}. ` +
+      "Where will the next one be, at the question mark?",
     (value) =>
       `Below each point, how far it moved since the one before, in typical steps of ${shown(scale)}. ` +
       `The last moved ${shown(of(value).differences.at(-1) / scale)}.`,
