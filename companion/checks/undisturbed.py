@@ -83,9 +83,10 @@ def _put(all_names: Iterable[dict]) -> None:
             continue
         now = dict(now)
         for name, x in own.items():
+            if now.get(name) is names.get(name):
+                continue
             # What else a module holds is settings and what is imported later.
-            replaceable = isinstance(place, type) or callable(x)
-            if replaceable and name in names and now.get(name) is not names[name]:
+            if name in names and (isinstance(place, type) or callable(x)):
                 setattr(place, name, names[name])
         if isinstance(place, type):
             for name in now.keys() - names.keys():
