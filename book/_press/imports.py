@@ -80,20 +80,23 @@ def dependencies(code: Code, root: Path) -> set[Path]:
     the way; and each data file of the package whose name, with or without its suffix, is a string
     in one of them. No output holds the figures' JavaScript, so that is no data.
     """
+    files = {file for file in (root / PACKAGE).rglob("*") if file.is_file()}
     modules, strings = set(), set(code.strings)
-    waiting = set(code.imports)
+    waiting = [*code.imports]
+    names = {*waiting}
     while waiting:
-        for module in _modules(waiting.pop(), root) - modules:
+        for module in (_modules(waiting.pop(), root) & files) - modules:
             modules.add(module)
             found = read_code(module.read_text("utf8"), _package_of(module, root))
-            waiting |= found.imports
             strings |= found.strings
-    data = {file for file in _data(root) if strings & {file.name, file.stem}}
+            waiting += found.imports - names
+            names |= found.imports
+    data = {file for file in files if _is_data(file, root) and strings & {file.name, file.stem}}
     return modules | data
 
 
 def _modules(name: str, root: Path) -> set[Path]:
-    """The files that Python runs to import a dotted name of the package; none for another's.
+    """The files that Python runs, if there, to import a dotted name of the package, and no other's.
 
     For `companion.page.heads_figure` that is gallery/heads.py (`companion.page.gallery`).
     """
@@ -103,20 +106,13 @@ def _modules(name: str, root: Path) -> set[Path]:
     paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
     if parts[:2] == [PACKAGE, "page"] and len(parts) == 3:
         paths.append(paths[1] / "gallery" / parts[2].removesuffix("_figure"))
-    files = {path / "__init__.py" for path in paths} | {path.with_suffix(".py") for path in paths}
-    return {file for file in files if file.is_file()}
+    return {path / "__init__.py" for path in paths} | {path.with_suffix(".py") for path in paths}
 
 
 def _package_of(module: Path, root: Path) -> str:
     return ".".join(module.parent.relative_to(root).parts)
 
 
-def _data(root: Path) -> set[Path]:
-    files = (root / PACKAGE).rglob("*")
-    return {
-        file
-        for file in files
-        if file.is_file()
-        and file.suffix not in (".py", ".pyc", ".js")
-        and not any(part.startswith(".") for part in file.relative_to(root).parts)
-    }
+def _is_data(file: Path, root: Path) -> bool:
+    hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
+    return file.suffix not in (".py", ".pyc", ".js") and not hidden

@@ -64,16 +64,17 @@ def desktop(request, browser, site, http_address):
 
 
 @pytest.fixture(scope="module", params=ARTICLES)
-def phone(request, browser, site, http_address):
-    """The same: dark, 390 px."""
+def phone(request, browser, site):
+    """The same from the disk: dark, 390 px."""
     size = {"width": 390, "height": 900}
     with opening(browser, site) as open_page:
-        yield open_page(f"{http_address}/{request.param}", color_scheme="dark", viewport=size)
+        yield open_page(f"{site.as_uri()}/{request.param}", color_scheme="dark", viewport=size)
 
 
 def place(page: Page) -> str:
     """The page's file, from the site's folder."""
-    return unquote(urlparse(page.url).path).lstrip("/")
+    path = unquote(urlparse(page.url).path)
+    return path.removeprefix(SITE.as_posix()).lstrip("/")
 
 
 def in_scheme(page: Page, scheme: str) -> Page:
@@ -132,20 +133,18 @@ def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
 # for any error.
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_complete_on_the_disk(open_page, site, name):
-    page = open_page(f"{site.as_uri()}/{name}")
-    page.wait_for_load_state("networkidle")
-    assert page.locator("main").count() == 1
-    for said in page.locator(".companion-live output[aria-live=polite]").all_inner_texts():
-        assert said, "a live figure says nothing"
-
-
 @pytest.mark.parametrize("name", sorted({*PAGES} - {*ARTICLES}))
-def test_a_page_that_nobody_wrote_is_complete(open_page, http_address, name):
-    page = open_page(f"{http_address}/{name}")
+def test_a_page_that_nobody_wrote_is_complete(open_page, address, name):
+    page = open_page(f"{address}/{name}")
     page.wait_for_load_state("networkidle")
     assert page.locator("main").count() == 1
+
+
+def test_a_page_is_complete_on_the_disk(phone):
+    phone.wait_for_load_state("networkidle")
+    assert phone.locator("main").count() == 1
+    for said in phone.locator(".companion-live output[aria-live=polite]").all_inner_texts():
+        assert said, "a live figure says nothing"
 
 
 def test_a_page_is_complete_and_light(desktop):
@@ -174,13 +173,27 @@ def test_no_output_is_a_long_list(desktop):
     assert [text[:80] for text in outputs if len(text.splitlines()) > 40] == []
 
 
-# Code has thousands of coloured words, of few colours: one of each stays, the others become text.
-PLAIN = """() => {
+# A page has thousands of words, in few colours on few grounds. One of each stays: in code the
+# others become plain, and in what wraps they go.
+ONE_OF_EACH_COLOUR = """() => {
   const seen = new Set();
+  const again = (look) => seen.has(look) || !seen.add(look);
   for (const word of document.querySelectorAll('.highlight pre span')) {
-    const colour = word.closest('[class*=highlight-]').className + ' ' + word.className;
-    if (seen.has(colour) && !word.firstElementChild) word.replaceWith(word.textContent);
-    seen.add(colour);
+    const look = word.closest('[class*=highlight-]').className + ' ' + word.className;
+    if (again(look) && !word.firstElementChild) word.replaceWith(word.textContent);
+  }
+  const lines = 'p, li, dd, dt';
+  const words = `${lines}, :is(${lines}) :is(em, strong, code, span)`;
+  for (const node of document.querySelectorAll(`article :is(${words})`)) {
+    const own = [...node.childNodes].filter((x) => x.nodeType === Node.TEXT_NODE && x.data.trim());
+    if (!own.length || node.closest('a, button, label, summary, pre, td, th')) continue;
+    const { color, fontSize, fontWeight } = getComputedStyle(node);
+    const look = [color, fontSize, fontWeight];
+    for (let box = node; box; box = box.parentElement) {
+      const { backgroundColor, backgroundImage, opacity } = getComputedStyle(box);
+      look.push(backgroundColor, backgroundImage, opacity);
+    }
+    if (again(look.join(' '))) own.forEach((text) => text.remove());
   }
 }"""
 
@@ -189,7 +202,7 @@ def broken(page: Page, **options: object) -> list[tuple[str, str]]:
     """The grave findings of axe: rule and element."""
     # preload: axe would fetch the style sheets again, from where they never were.
     options = {"resultTypes": ["violations"], "preload": False, **options}
-    page.evaluate(PLAIN)
+    page.evaluate(ONE_OF_EACH_COLOUR)
     found = Axe().run(page, options=options).response["violations"]
     grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
     return [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]]

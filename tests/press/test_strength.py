@@ -1,6 +1,7 @@
 """The page of the book on how strong the checks are."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,8 @@ def test_the_checks_are_asked_once_until_something_changes(book, monkeypatch):
         Answer(check, lambda: "it raised TypeError: no 3 (line 2)", "it raised TypeError"),
     ]
     monkeypatch.setattr(strength, "WRONG", answers)
+    # Another process would not know of these two.
+    monkeypatch.setattr(strength, "ProcessPoolExecutor", lambda mp_context: ThreadPoolExecutor(1))
     # Of an exception its type: Python words the message by version.
     expected = ["one", "it raised TypeError, with its message and its line"]
     for changed, times in {
