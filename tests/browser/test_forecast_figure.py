@@ -1,5 +1,6 @@
 """The live figure of the Lorenz system, held to PyTorch on random weights."""
 
+import math
 import re
 
 import pytest
@@ -145,6 +146,30 @@ def test_the_start_is_dragged_in_the_plane_of_the_picture(show, forecaster, spli
     assert moved[0] == pytest.approx(x) and moved[1] > -8 and moved[2] == pytest.approx(z)
     drag(page, middle(page.locator("svg circle").last), 3000, 0)
     assert start_of(page)[1] == 25  # and no further
+
+
+def test_a_finger_drags_the_start_upwards_and_keys_move_it(show, forecaster, split):
+    figure = forecast_figure(forecaster, split, dt=DT, steps=STEPS)
+    page = show(figure, viewport=TALL, has_touch=True)
+    handle = page.get_by_role("slider", name="where it starts")
+    x, y = middle(handle)
+    touch = page.context.new_cdp_session(page)
+
+    def send(kind, up):
+        points = [{"x": x, "y": y - up}] if kind != "touchEnd" else []
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    send("touchStart", 0)
+    for up in range(10, 90, 10):
+        send("touchMove", up)
+        page.evaluate("() => new Promise(requestAnimationFrame)")  # moves come once in a frame
+    send("touchEnd", 80)
+    dragged = start_of(page)
+    assert dragged[2] > 24  # the page would scroll, were the finger not held
+    after = middle(handle)
+    assert (after[0] - x, y - after[1]) == pytest.approx((0, 80), abs=2)
+    press(handle, "ArrowUp", times=2)
+    assert start_of(page)[2] == pytest.approx(dragged[2] + math.cos(math.radians(15)), abs=0.11)
 
 
 def test_elsewhere_dragging_turns_the_view(show, forecaster, split):

@@ -93,6 +93,28 @@ def test_goals(show):
     expect(reached).to_have_count(2)
 
 
+def test_the_box_stays_in_the_picture_while_it_glides(show):
+    runs = torch.sin(0.5 * torch.arange(WINDOW + 60, dtype=torch.float64))[None, :, None]
+    page = show(loop_figure(FORECASTERS, runs, WINDOW), reduced_motion="no-preference")
+    line = page.get_by_role("slider", name="step")
+    press(line, "ArrowRight", times=5)
+    page.evaluate(
+        """() => {
+        window.beyond = -Infinity;
+        const edge = (name) => document.querySelector(name).getBoundingClientRect().right;
+        const look = () => {
+          window.beyond = Math.max(window.beyond, edge('.cl-unit') - edge('.cl-stage svg'));
+          requestAnimationFrame(look);
+        };
+        look();
+        }"""
+    )
+    press(line, "End")
+    expect(page.locator("dd[data-name=rounds]")).to_have_text("60")
+    page.wait_for_timeout(1800)
+    assert page.evaluate("beyond") <= 0
+
+
 @pytest.mark.parametrize("shape", [(2, 40), (2, 10, 1), (2, 40, 3)])
 def test_other_runs_are_refused(shape):
     with pytest.raises(ValueError, match="more than 10"):

@@ -53,6 +53,17 @@ def test_every_rounding_equals_torch(show, block):
         press(bits, "ArrowRight")
 
 
+def test_the_steps_are_drawn_where_they_are_few(show):
+    page = show(figure(), reduced_motion="reduce")
+    select(page, "one scale for").select_option("4")
+    press(page.get_by_role("slider", name="bits"), "Home")
+    seen = "nodes => nodes.map((n) => [getComputedStyle(n).stroke, n.getAttribute('d')])"
+    grid, middle = page.locator(".cl-stage .cl-axis").evaluate_all(seen)
+    assert "none" not in (grid[0], middle[0])
+    values = expected(2, "4")["rounded"]  # each block: -scale, 0 or scale
+    assert grid[1].count("M") >= 2 * (values.view(16, 4).abs().amax(1) < 3).sum()
+
+
 def test_what_is_said_follows_the_controls(show):
     page = show(figure(), reduced_motion="reduce")
     status = page.get_by_role("status")

@@ -18,7 +18,7 @@ function bill({ counted }, { n, d, fed }) {
   };
 }
 
-// Their colours, and how strong: words stand on them in the light and in the dark.
+// Their colours, and how strong.
 const KINDS = {
   matrices: ["stream", 0.5],
   pairs: ["attention", 0.45],
@@ -36,24 +36,32 @@ function build(root, width, costsOf) {
     total.dataset.name = `${name}-total`;
     root.append(title, total);
     const bars = Object.entries(KINDS).map(([what, [kind, strength]]) => {
-      const bar = drawing("rect", { class: "cl-tip", height: BAR, "fill-opacity": strength }),
-        text = label(what, 0, BAR / 2 + 5);
-      const node = drawing("g", { class: `cl-${kind}` }, bar, text);
-      const moving = part(root, node, { y: row * STEP + 26, w: 0 }, ({ w }) => {
-        fill(bar, { width: Math.max(w - 2, 0) }, []);
-        text.setAttribute("x", w / 2);
-        text.style.visibility = w > what.length * 8 + 8 ? "" : "hidden";
-      });
+      const bar = drawing("rect", { class: "cl-tip", height: BAR, "fill-opacity": strength });
+      const node = drawing("g", { class: `cl-${kind}` }, bar);
+      const moving = part(root, node, { y: row * STEP + 26, w: 0 }, ({ w }) =>
+        bar.setAttribute("width", Math.max(w - 2, 0)),
+      );
       return { what, moving };
     });
     return { name, total, bars };
   });
+  const names = 2 * STEP - 4; // under both, so that no bar is too short for its name
+  let x = 0;
+  for (const [what, [kind, strength]] of Object.entries(KINDS)) {
+    const sample = { x, y: names, width: 14, height: 14, "fill-opacity": strength };
+    root.append(
+      drawing("g", { class: `cl-${kind}` }, drawing("rect", { class: "cl-tip", ...sample })),
+      label(what, x + 20, names + 12, "cl-start"),
+    );
+    x += 20 + what.length * 8 + 16;
+  }
   function pose(value, options) {
     const costs = costsOf(value),
       most = Math.max(...Object.values(costs).map(whole));
     for (const { name, total, bars } of lanes) {
       write(total, whole(costs[name]));
-      total.textContent = `${format(whole(costs[name]) / 1e6, 0)} million`;
+      const millions = Math.round(whole(costs[name]) / 1e6);
+      total.textContent = `${millions.toLocaleString("en")} million operations`;
       let x = 0;
       for (const { what, moving } of bars) {
         const w = (costs[name][what] / most) * width;
@@ -62,7 +70,7 @@ function build(root, width, costsOf) {
       }
     }
   }
-  return { height: 2 * STEP - 16, pose };
+  return { height: names + 20, pose };
 }
 
 function render({ model, el }) {
@@ -105,7 +113,7 @@ function render({ model, el }) {
   });
   const puzzles = goals(state, [
     {
-      text: "Find the length at which the two cost the same. Does the feed-forward network move it?",
+      text: "Find the length at which the two cost the same; then put the feed-forward network behind both. Do they still?",
       reached: (value) => value.fed && Math.abs(ratio(costsOf(value)) - 1) < 0.01,
     },
     {

@@ -90,23 +90,10 @@ function projection(width, value) {
 
 const track = (points) => `M${points.map((p) => p.map((s) => s.toFixed(1)).join(" ")).join("L")}`;
 
-function drawSpace(svg, width, value, { backdrop, result }) {
+function drawSpace(layer, width, value, { backdrop, result }) {
   const { place } = projection(width, value);
   const line = (points, attributes) =>
     drawing("path", { d: track(points.map(place)), fill: "none", ...attributes });
-  const label = ([x, y], text, dx, dy) =>
-    drawing(
-      "text",
-      {
-        x: x + dx,
-        y: y + dy,
-        "text-anchor": dx < 0 ? "end" : "start",
-        "paint-order": "stroke",
-        stroke: "var(--ground)",
-        "stroke-width": 4,
-      },
-      text,
-    );
   const axes = [
     ["x", [20, 0, 0]],
     ["y", [0, 24, 0]],
@@ -117,8 +104,7 @@ function drawSpace(svg, width, value, { backdrop, result }) {
   ]);
   const until = value.after + 1;
   const [truth, said] = [result.truth[value.after], result.said[value.after]];
-  const start = place(result.shown[0]);
-  const parts = [
+  layer.replaceChildren(
     ...axes,
     line(backdrop, { stroke: "var(--line)", "stroke-width": 0.7 }),
     line(result.shown, { stroke: "var(--ink)", "stroke-width": 1.2 }),
@@ -136,20 +122,7 @@ function drawSpace(svg, width, value, { backdrop, result }) {
       height: 9,
       fill: "var(--second)",
     }),
-    drawing("circle", {
-      cx: start[0],
-      cy: start[1],
-      r: 8,
-      fill: "var(--ground)",
-      stroke: "var(--ink)",
-      "stroke-width": 2,
-      style: "cursor: move",
-    }),
-    label(start, "start", -11, 4),
-    label(place(truth), "truth", 9, 14),
-    label(place(said), "forecast", 9, -6),
-  ];
-  paint(svg, width, HEIGHT, "Truth and forecast in space, from the start", parts);
+  );
 }
 
 /** x over time: truth, forecast, and where the forecast stops being good. */
@@ -184,35 +157,57 @@ function drawTime(svg, width, value, { data, result }) {
 const LIMITS = { x: [-20, 20], y: [-25, 25], z: [2, 48] };
 const within = (key, number) => Math.round(10 * clamp(number, ...LIMITS[key])) / 10;
 
-/** Dragging: the start follows the pointer in the plane of the picture; elsewhere the view turns. */
-function dragStart(svg, state, start) {
+/** The start as a handle that moves in the plane of the picture. */
+function startHandle(svg, state) {
+  const ring = drawing("circle", { class: "cl-ring cl-knob", r: 8, style: "stroke: var(--ink)" });
+  const handle = drawing("g", {}, drawing("circle", { class: "cl-hit", r: 20 }), ring);
+  const view = () => projection(svg.viewBox.baseVal.width, state.value);
+  const shift = (from, across, up) => {
+    const { right, up: upwards } = view();
+    const moved = Object.keys(LIMITS).map((key, i) => [
+      key,
+      within(key, from[key] + across * right[i] + up * upwards[i]),
+    ]);
+    state.set(Object.fromEntries(moved));
+  };
+  let grip = null;
+  handle.addEventListener("pointerdown", () => {
+    grip = null; // it is held where it is met
+  });
+  const { say } = draggable(svg, handle, {
+    name: "where it starts",
+    move(x, y) {
+      grip ??= { from: state.value, x, y };
+      const { scale } = view();
+      shift(grip.from, (x - grip.x) / scale, (grip.y - y) / scale);
+    },
+    nudge: (across, up) => shift(state.value, across / 2, up / 2),
+  });
+  fill(handle, { "aria-valuemin": LIMITS.x[0], "aria-valuemax": LIMITS.x[1] }, []);
+  svg.append(handle);
+  state.draw(({ x, y, z }) => {
+    const [a, b, c] = [x, y, z].map((number) => format(number, 1));
+    say(`x ${a}, y ${b}, z ${c}`, x);
+  });
+  return handle;
+}
+
+/** Dragging beside the handle turns the view; up and down a finger scrolls the page. */
+function dragView(svg, state, handle) {
   let grip = null;
   svg.style.touchAction = "pan-y";
   svg.addEventListener("pointerdown", (event) => {
-    const box = svg.getBoundingClientRect();
-    const view = projection(box.width, state.value);
-    const [x, y] = view.place(start());
-    const near = Math.hypot(event.clientX - box.left - x, event.clientY - box.top - y) < 24;
-    grip = { near, view, from: state.value, x: event.clientX, y: event.clientY };
+    if (handle.contains(event.target)) return;
+    grip = { from: state.value, x: event.clientX, y: event.clientY };
     svg.setPointerCapture(event.pointerId);
     event.preventDefault();
   });
   svg.addEventListener("pointermove", (event) => {
     if (!svg.hasPointerCapture(event.pointerId)) return;
-    const { near, view, from } = grip,
-      across = event.clientX - grip.x,
-      down = event.clientY - grip.y;
-    if (near) {
-      const moved = Object.keys(LIMITS).map((key, i) => [
-        key,
-        within(key, from[key] + (across * view.right[i] - down * view.up[i]) / view.scale),
-      ]);
-      state.set(Object.fromEntries(moved));
-    } else {
-      const turn = (((Math.round(from.turn - across / 2) + 180) % 360) + 360) % 360;
-      const tilt = clamp(Math.round(from.tilt + down / 2), -80, 80);
-      state.set({ turn: turn - 180, tilt });
-    }
+    const { from, x, y } = grip;
+    const turn = (((Math.round(from.turn - (event.clientX - x) / 2) + 180) % 360) + 360) % 360;
+    const tilt = clamp(Math.round(from.tilt + (event.clientY - y) / 2), -80, 80);
+    state.set({ turn: turn - 180, tilt });
   });
 }
 
@@ -224,15 +219,27 @@ function render({ model, el }) {
   const backdrop = follow([1, 1, 20], 1500, 0.02).slice(250);
   const times = (count, digits = 2) => format(count * data.dt * data.rate, digits);
 
-  const spaces = [drawing("svg", {}), drawing("svg", {})];
-  spaces[0].style.cursor = "grab";
-  const picture = element("div", {}, ...spaces);
+  const name = "Truth and forecast in space, from where both start";
+  const space = drawing("svg", {
+      role: "group",
+      "aria-label": name,
+      "data-lm-suppress-shortcuts": true,
+      style: "cursor: grab",
+    }),
+    layer = drawing("g", {}),
+    time = drawing("svg", {});
+  space.append(layer);
+  const handle = startHandle(space, state);
+  dragView(space, state, handle);
+  const picture = element("div", {}, space, time);
   state.drawWide(picture, (value, width) => {
     const now = result(value);
-    drawSpace(spaces[0], width, value, { backdrop, result: now });
-    drawTime(spaces[1], width, value, { data, result: now });
+    fill(space, { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT }, []);
+    drawSpace(layer, width, value, { backdrop, result: now });
+    const [x, y] = projection(width, value).place(now.shown[0]);
+    handle.setAttribute("transform", `translate(${x} ${y})`);
+    drawTime(time, width, value, { data, result: now });
   });
-  dragStart(spaces[0], state, () => result(state.value).shown[0]);
 
   const table = matrixTable(
     state,
@@ -280,23 +287,29 @@ function render({ model, el }) {
         ],
       })),
     ),
+    element(
+      "p",
+      { class: "cl-marks" },
+      element("span", {}, "○ where both start"),
+      element("span", { style: "color: var(--first)" }, "●\u2014 truth"),
+      element("span", { style: "color: var(--second)" }, "■- - forecast"),
+    ),
     picture,
+    say,
     element(
       "p",
       { style: "margin-bottom: 0.9rem" },
-      "Drag the circle “start”, or drag elsewhere to turn the view. Solid line and disc: truth. ",
-      "Dashed line and square: forecast. Lower picture: x over time, in Lyapunov times; dotted upright: the ",
-      "forecast stops being good; grey upright: the time chosen.",
+      "Drag the circle, or drag beside it to turn the view. Below is x over time, in Lyapunov times. ",
+      "Dotted: where the forecast stops being good. Grey: the time chosen.",
     ),
-    element("div", { class: "cl-controls" }, axis("x"), axis("y"), axis("z")),
     element(
       "div",
       { class: "cl-controls" },
+      ["x", "y", "z"].map(axis),
       degrees("turn", "turn", 180),
       degrees("tilt", "tilt", 80),
     ),
     element("div", { class: "cl-side" }, table, element("p", {}, "valid prediction time ", valid)),
-    say,
     goals(state, [
       {
         text: "Find a start from which the Forecaster is good for more than 3 Lyapunov times.",

@@ -67,8 +67,9 @@ function build(root, width, data) {
   const own = runs[0].slice(size).map(() => drawing("circle", { class: "cl-own-point", r: 3 }));
   let now = { start: 0, name: Object.keys(said)[0], last: 0 };
 
-  // one part for the whole picture: how many points are said, where the box begins, how far it is out
-  const draw = ({ count, begins, pitch }) => {
+  // one part for the whole picture: how many points are said, where the box begins, for how many there is room
+  const draw = ({ count, begins, columns }) => {
+    const pitch = (width - 2 * left) / columns;
     const at = (i) => left + (i + 0.5) * pitch;
     const run = runs[now.start],
       answers = said[now.name][now.start],
@@ -96,16 +97,16 @@ function build(root, width, data) {
   const picture = part(
     root,
     drawing("g", {}, box, truth, gap, seen, own, over),
-    { count: 0, begins: 0, pitch: (width - 2 * left) / (size + 12) },
+    { count: 0, begins: 0, columns: size + 12 },
     draw,
   );
   const pose = (value, { jump }) => {
     const { said: count, begins } = moment(data, value);
     const other = value.start !== now.start || value.name !== now.name;
     now = { start: value.start, name: value.name, last: value.step };
-    const pitch = (width - 2 * left) / (size + Math.max(12, count + 1));
+    const columns = size + Math.max(12, count + 1);
     const ms = Math.abs(count) > 2 ? 1400 : 600;
-    picture.to({ count, begins, pitch }, { jump: jump || other, ms });
+    picture.to({ count, begins, columns }, { jump: jump || other, ms });
   };
   return { height, pose };
 }

@@ -39,16 +39,16 @@ function build(root, width, data, result) {
   const column = (width - 8) / weights.length;
   const x = (i) => 4 + (i + 0.5) * column,
     y = (weight) => middle - clamp(weight / most, -1, 1) * (middle - 14);
-  const grid = drawing("path", { class: "cl-rule" });
+  const grid = drawing("path", { class: "cl-axis" });
   const edges = drawing("path", { class: "cl-line", "stroke-dasharray": "3 3" });
-  root.append(grid, edges, drawing("path", { class: "cl-rule", d: `M0 ${middle}H${width}` }));
+  root.append(grid, edges, drawing("path", { class: "cl-axis", d: `M0 ${middle}H${width}` }));
   const pairs = weights.map((weight, i) => {
     const stem = drawing("path", { class: "cl-shaft", "stroke-width": 1 });
     const truth = drawing("circle", { class: "cl-ring", cx: x(i), cy: y(weight), r: 2.6 });
     root.append(drawing("g", { class: "cl-measure" }, stem), truth);
     if (Math.abs(weight) > most) {
       const side = i < weights.length / 2 ? 1 : -1;
-      const name = side > 0 ? "cl-quiet cl-start" : "cl-quiet cl-end";
+      const name = `cl-quiet cl-over ${side > 0 ? "cl-start" : "cl-end"}`;
       root.append(label(`${format(weight)}, far outside`, x(i) + 10 * side, y(weight) + 4, name));
     }
     const size = Math.max(2, Math.min(5, column - 1));

@@ -719,6 +719,7 @@ const STYLE = `
   }
   .cl-handle {
     cursor: grab;
+    display: block; /* touch-action is not for what is inline, as a drawing's parts are */
     touch-action: none;
   }
   .cl-handle:active {
