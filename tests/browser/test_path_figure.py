@@ -62,7 +62,7 @@ def test_the_path_is_drawn_from_word_to_word(show):
             assert all(a[2:] == b[:2] for a, b in itertools.pairwise(path))  # without a gap
 
     ends(17)
-    press(page.get_by_role("slider"), "ArrowLeft", times=4)
+    press(page.get_by_role("slider", name="distance"), "ArrowLeft", times=4)
     select(page, "kernel width k").select_option("2")
     ends(13)
     select(page, "convolution").select_option("stacked")
@@ -79,11 +79,49 @@ def test_path_can_be_dragged(show):
     page.mouse.move(target["x"] + 5, target["y"] + 8, steps=5)
     page.mouse.up()
     expect(page.get_by_role("status")).to_contain_text("From “bridge” to “it”: 7 steps")
-    assert page.get_by_role("slider").input_value() == "7"
+    assert page.get_by_role("slider", name="distance").input_value() == "7"
     page.mouse.move(box["x"] + 5, box["y"] + 8)  # the button is up: nothing moves
-    assert page.get_by_role("slider").input_value() == "7"
-    page.get_by_role("slider").click(position={"x": 3, "y": 8})
+    assert page.get_by_role("slider", name="distance").input_value() == "7"
+    page.get_by_role("slider", name="distance").click(position={"x": 3, "y": 8})
     expect(page.get_by_role("status")).to_contain_text("From “because” to “it”: 1 step")
+
+
+def test_the_word_is_a_handle_for_keys_and_for_a_finger(show):
+    page = show(path_figure(), has_touch=True)
+    handle = page.get_by_role("slider", name="where the path begins")
+    expect(handle).to_have_attribute("aria-valuetext", "animal")
+    press(handle, "ArrowDown", times=2)
+    expect(handle).to_have_attribute("aria-valuetext", "had")
+    assert page.get_by_role("slider", name="distance").input_value() == "15"
+    box = handle.locator("rect").bounding_box()
+    x, y = box["x"] + 20, box["y"] + 10
+    touch = page.context.new_cdp_session(page)
+    for kind, down in [("touchStart", 0), *[("touchMove", 23 * i) for i in range(1, 6)]]:
+        point = {"x": x, "y": y + down}
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+    touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(handle).to_have_attribute("aria-valuetext", "the")
+
+
+def test_goals_need_the_widest_kernel(show):
+    page = show(path_figure())
+    reached = page.locator(".cl-reached")
+    slider = page.get_by_role("slider", name="distance")
+    press(slider, "Home")
+    press(slider, "ArrowRight", times=2)
+    expect(reached).to_have_count(0)  # two words away, in a kernel of three; a wider one goes on
+    select(page, "kernel width k").select_option("5")
+    press(slider, "ArrowRight", times=2)
+    expect(reached).to_have_count(1)
+    press(slider, "End")
+    expect(reached).to_have_count(2)
+    page = show(path_figure())
+    select(page, "convolution").select_option("stacked")
+    select(page, "kernel width k").select_option("5")
+    press(page.get_by_role("slider", name="distance"), "End")
+    expect(page.locator("td[data-name=convolution]")).to_have_text("5")
+    expect(page.locator(".cl-reached")).to_have_count(0)
 
 
 EXAMPLE = Example(

@@ -27,12 +27,15 @@ const PATHS = {
 const ROW = 23,
   TOP = 44,
   LABELS = 92; // pixels
+const KERNELS = [2, 3, 4, 5];
 
-function draw(svg, width, words, value, steps) {
+const middle = (row) => TOP + (row + 0.5) * ROW;
+const frameOf = (row) => ({ x: 0, y: middle(row) - 10.5, width: LABELS - 14, height: 21, rx: 4 });
+
+function draw(layer, width, words, value, steps) {
   const last = words.length - 1,
     from = last - value.distance;
-  const height = TOP + words.length * ROW;
-  const y = (row) => TOP + (row + 0.5) * ROW;
+  const y = middle;
   const panel = (width - LABELS) / 3;
   const node = (x, row, lit, r = lit ? 4 : 2.2) =>
     drawing("circle", {
@@ -79,19 +82,9 @@ function draw(svg, width, words, value, steps) {
 
   words.forEach((word, row) => {
     const lit = row === from || row === last;
-    if (lit) {
-      parts.push(
-        drawing("rect", {
-          x: 0,
-          y: y(row) - 10.5,
-          width: LABELS - 14,
-          height: 21,
-          rx: 4,
-          fill: "none",
-          stroke: row === from ? "var(--first)" : "var(--second)",
-          "stroke-width": 1.5,
-        }),
-      );
+    if (row === last) {
+      const frame = { fill: "none", stroke: "var(--second)", "stroke-width": 1.5 };
+      parts.push(drawing("rect", { ...frameOf(row), ...frame }));
     }
     parts.push(
       drawing(
@@ -106,10 +99,6 @@ function draw(svg, width, words, value, steps) {
         word,
       ),
     );
-    if (row === from)
-      parts.push(
-        drawing("text", { x: 6, y: y(row) + 4, class: "cl-quiet", style: "font-size: 12px" }, "↕"),
-      );
   });
 
   const chain = LABELS + 0.5 * panel; // one state after the other
@@ -148,7 +137,7 @@ function draw(svg, width, words, value, steps) {
   words.forEach((_, row) => parts.push(node(x, row, row === from || row === last)));
   parts.push(arc(from, true));
 
-  paint(svg, width, height, "The path between the two words, in three kinds of layer", parts);
+  layer.replaceChildren(...parts);
 }
 
 function render({ model, el }) {
@@ -175,49 +164,48 @@ function render({ model, el }) {
         ["dilated", "dilated"],
       ],
     })),
-    choice(
-      state,
-      "kernel",
-      "kernel width k",
-      () => ({ "": [2, 3, 4, 5].map((k) => [k, String(k)]) }),
-      { change: (option) => ({ kernel: Number(option) }) },
-    ),
+    choice(state, "kernel", "kernel width k", () => ({ "": KERNELS.map((k) => [k, String(k)]) }), {
+      change: (option) => ({ kernel: Number(option) }),
+    }),
   );
 
-  const svg = drawing("svg");
+  const svg = drawing("svg", {
+    role: "group",
+    "aria-label": "The path between the two words, in three kinds of layer",
+    "data-lm-suppress-shortcuts": true,
+  });
+  const layer = drawing("g", {}),
+    edge = drawing("rect", {
+      class: "cl-hit cl-knob",
+      stroke: "var(--first)",
+      "stroke-width": 1.5,
+    }),
+    grip = drawing("text", { x: LABELS - 11, class: "cl-quiet" }, "↕"),
+    handle = drawing("g", {}, edge, grip);
+  svg.append(layer, handle);
   const picture = element("div", { class: "cl-scroll" }, svg);
-  svg.style.cursor = "ns-resize";
-  const toPointer = (event) => {
-    const box = svg.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top - TOP) / ROW);
-    state.set({ distance: clamp(last - row, 1, last) });
-  };
-  svg.addEventListener("pointerdown", (event) => {
-    if (event.pointerType === "touch" && event.offsetX > LABELS) return; // the page must still scroll
-    svg.setPointerCapture(event.pointerId);
-    toPointer(event);
-    event.preventDefault();
+  const go = (distance) => state.set({ distance: clamp(distance, 1, last) });
+  const { say: spell } = draggable(svg, handle, {
+    name: "where the path begins",
+    move: (_, y) => go(last - Math.floor((y - TOP) / ROW)),
+    nudge: (_, up) => go(state.value.distance + up),
   });
-  svg.addEventListener("pointermove", (event) => {
-    if (svg.hasPointerCapture(event.pointerId)) toPointer(event);
-  });
+  handle.style.cursor = "ns-resize";
+  fill(handle, { "aria-valuemin": 1, "aria-valuemax": last }, []);
 
   const rows = { recurrent: "recurrent", convolution: "convolution", attention: "self-attention" };
   const counts = Object.fromEntries(
     Object.keys(rows).map((kind) => [kind, element("td", { "data-name": kind })]),
   );
-  const order = element("td");
+  const order = element("td", { style: "min-width: 4.8rem" });
   const perLayer = { recurrent: words.length, convolution: 1, attention: 1 };
   const table = element(
     "table",
     { class: "cl-counts" },
     headRow(
-      [
-        "layer",
-        "steps between the two words",
-        "in the paper, at most",
-        "steps in a row inside one layer",
-      ].map(columnHead),
+      ["layer", "path between the words", "in the paper, at most", "steps in a row in a layer"].map(
+        columnHead,
+      ),
     ),
     element(
       "tbody",
@@ -239,7 +227,15 @@ function render({ model, el }) {
     order.textContent = value.convolution === "dilated" ? "O(logₖ\u00a0n)" : "O(n/k)";
   });
 
-  state.drawWide(picture, (value, width) => draw(svg, width, words, value, paths(value)));
+  state.drawWide(picture, (value, width) => {
+    const height = TOP + words.length * ROW,
+      from = last - value.distance;
+    fill(svg, { viewBox: `0 0 ${width} ${height}`, width, height }, []);
+    draw(layer, width, words, value, paths(value));
+    fill(edge, frameOf(from), []);
+    grip.setAttribute("y", middle(from) + 4);
+    spell(words[from], value.distance);
+  });
 
   const steps = (path, one, many) => `${path.length} ${path.length === 1 ? one : many}`;
   const say = announce(state, (value) => {
@@ -251,7 +247,18 @@ function render({ model, el }) {
       `${steps(path.attention, "step", "steps")} of self-attention.`
     );
   });
-  frame(el, "The path between two words", controls, picture, table, say);
+  const widest = Math.max(...KERNELS);
+  const puzzles = goals(state, [
+    {
+      text: `Find the farthest word that a single layer of convolution joins to “${words[last]}”.`,
+      reached: ({ kernel, distance }) => kernel === widest && distance === widest - 1,
+    },
+    {
+      text: `Join the first word to “${words[last]}” by two layers of convolution.`,
+      reached: (value) => value.distance === last && paths(value).convolution.length === 2,
+    },
+  ]);
+  frame(el, "The path between two words", controls, picture, table, say, puzzles);
   return state.close;
 }
 
