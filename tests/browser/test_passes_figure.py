@@ -46,13 +46,20 @@ def test_every_k_is_that_of_the_binomials(show, which):
         slider.press("ArrowRight")
 
 
+def test_of_two_that_are_equal_neither_is_called_the_best(show):
+    same = {"trained": [3, 4], "unseen": [1, 2], "tries": 4}
+    page = show(passes_figure({"one": same, "other": same, "none": {**same, "trained": [0, 1]}}))
+    page.get_by_role("slider", name="tries k =").press("End")
+    expect(page.get_by_role("status")).to_have_text(
+        "With 4 tries, A, B meet most trained demands: 100 % of them."
+    )
+
+
 def test_models_are_switched_and_the_best_is_named(show):
     page = show(figure(), reduced_motion="reduce")
     say = page.get_by_role("status")
     best = f"{100 * expected('trained', 2)[2]:.0f} %"
-    expect(say).to_have_text(
-        f"At one of 2 tries, “sharp” meets most trained demands: {best} of them."
-    )
+    expect(say).to_have_text(f"With 2 tries, “sharp” meets most trained demands: {best} of them.")
     page.get_by_role("checkbox", name="C sharp").uncheck()
     expect(say).to_contain_text("“taught” meets most")
     close(numbers(page.locator("[data-name=pass] span[data-value]")), expected("trained", 2)[:2])

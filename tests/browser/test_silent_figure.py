@@ -58,6 +58,12 @@ def test_every_choice_shows_what_was_measured(show, choice):
         expect(status).to_contain_text(f"the loss changes by {rise:.2f}")
 
 
+def test_a_token_is_chosen_by_a_click(show):
+    page = show(figure(), reduced_motion="reduce")
+    page.locator(".cl-stage text").nth(4).click()
+    assert page.get_by_role("slider").input_value() == "5"
+
+
 def test_bars_are_as_long_as_their_losses(show):
     page = show(figure(), reduced_motion="reduce")
     heights = page.locator("[data-name=loss]").evaluate_all(

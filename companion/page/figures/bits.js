@@ -9,13 +9,28 @@ const bitsOf = ({ log_p }) => -log_p / Math.LN2 || 0;
 const bitsOfLine = (tokens) => tokens.reduce((sum, token) => sum + bitsOf(token), 0);
 const charactersOf = (tokens) => Array.from(tokens.map(({ text }) => text).join("")).length;
 
-function build(root, width, tokens, most, pick) {
+const wideOf = ({ text }) => Array.from(spelled(text)).length * LETTER + 7;
+
+/** Where the tokens of a line stand, as [x, row]. */
+function placed(tokens, width) {
   let x = 2,
     row = 0;
-  const cells = tokens.map((token, i) => {
-    const text = spelled(token.text),
-      wide = Array.from(text).length * LETTER + 7;
+  return tokens.map((token) => {
+    const wide = wideOf(token);
     if (x + wide > width && x > 2) [x, row] = [2, row + 1];
+    const place = [x, row];
+    x += wide + 1;
+    return place;
+  });
+}
+
+function build(root, width, lines, line, most, pick) {
+  const tokens = lines[line],
+    places = placed(tokens, width);
+  const cells = tokens.map((token, i) => {
+    const [x, row] = places[i],
+      text = spelled(token.text),
+      wide = wideOf(token);
     const bits = bitsOf(token),
       tall = (bits / most) * TALL,
       y = row * ROW + TALL + 8;
@@ -31,11 +46,11 @@ function build(root, width, tokens, most, pick) {
     node.append(drawing("rect", hit));
     node.addEventListener("click", () => pick(i));
     root.append(node);
-    x += wide + 1;
     return { box, written };
   });
   return {
-    height: (row + 1) * ROW,
+    // of the longest line, so that nothing below moves
+    height: ROW * (1 + Math.max(...lines.map((tokens) => placed(tokens, width).at(-1)[1]))),
     pose({ at }) {
       cells.forEach(({ box, written }, i) => {
         box.style.stroke = i === at ? "var(--second)" : "";
@@ -54,7 +69,7 @@ function render({ model, el }) {
   const picture = stage(
     state,
     "A line of code and the bits that its tokens cost",
-    (root, width, { line }) => build(root, width, lines[line], most, (at) => state.set({ at })),
+    (root, width, { line }) => build(root, width, lines, line, most, (at) => state.set({ at })),
     { key: ({ line }) => line },
   );
   const lineOf = choice(

@@ -46,7 +46,7 @@ function build(root, width, { words }) {
     half = (width - name - 2 * number - 16) / 2;
   const scale = half - 10;
   const heads = [
-    ["model, | truth", name, "cl-start"],
+    ["model (mark: truth)", name, "cl-start"],
     ["gradient", name + number + half + 14 + scale / 2, ""],
   ];
   heads.forEach(([text, x, side]) => root.append(label(text, x, 12, `cl-strong ${side}`)));
@@ -172,7 +172,7 @@ function render({ model, el }) {
       reached: (value) => only(value, 0) && value.sizes.length <= 10 && now(value).distance < 0.001,
     },
     {
-      text: "With the truth at every step, choose a rate at which it does not arrive: 60 steps, and more than 0.05 nats.",
+      text: "With the truth at every step, choose a rate so large that it never arrives: 60 steps, and more than 0.05 nats.",
       reached: (value) =>
         only(value, 0) &&
         value.rates.length === MOST &&

@@ -54,6 +54,8 @@ function movedBy(pixels, down, right, size) {
   });
 }
 
+const warmth = (share) =>
+  `fill: color-mix(in oklab, var(--attention) calc(${share} * var(--hottest)), var(--ground))`;
 const shade = (share, of) => `color-mix(in oklab, var(--${of}) ${100 * share}%, var(--ground))`;
 
 function render({ model, el }) {
@@ -233,10 +235,7 @@ function render({ model, el }) {
       const box = { x, y, width: square, height: square, stroke: "var(--quiet)" };
       const middle = { x: x + square / 2, y: y + square / 2 + 5, "text-anchor": "middle" };
       const text = drawing("text", { ...middle, "font-weight": share === most ? 700 : 400 });
-      return [
-        drawing("rect", { ...box, fill: shade((0.6 * share) / most, "heat") }),
-        write(text, share),
-      ];
+      return [drawing("rect", { ...box, style: warmth(share / most) }), write(text, share)];
     });
     const title = `${viewName(value.view)}: what [CLS] gives to each patch of the grid`;
     paint(map, across * square, across * square, title, parts);
@@ -290,8 +289,8 @@ function render({ model, el }) {
     return (
       `${ink ? "" : "An empty image, and it answers all the same. "}` +
       `It reads a ${order[0]} (${format(probabilities[order[0]])}), then a ${order[1]} ` +
-      `(${format(probabilities[order[1]])}). By ${viewName(value.view)}, most weight is on patch ` +
-      `${argmax(row) + 1} of ${row.length}.`
+      `(${format(probabilities[order[1]])}). Most weight, by ${viewName(value.view)}: patch ` +
+      `${argmax(row) + 1}.`
     );
   });
   const caption = (text) => element("p", { style: "margin: 0 0 0.3rem" }, text);
@@ -334,7 +333,7 @@ function render({ model, el }) {
           origin >= 0 && argmax(result({ pixels }).logits) !== origin,
       },
       {
-        text: "Clear the paper and draw something that the model takes for an 8 with more than .9.",
+        text: "Clear the paper and draw something that the model takes for an 8 with a probability above 0.9.",
         reached: ({ origin, pixels }) => origin < 0 && result({ pixels }).probabilities[8] > 0.9,
       },
     ]),

@@ -122,7 +122,8 @@ function render({ model, el }) {
     style: "overflow-wrap: anywhere; color: var(--ink); background: none",
   });
   const said = element("p", {}, "In the header: ", code);
-  state.draw((value) => {
+  const every = names.map((tensor) => ({ tensor, present: file.size }));
+  steady(state, said, every, (value) => {
     code.textContent =
       value.present < file.start
         ? "cannot be read yet"
@@ -135,7 +136,7 @@ function render({ model, el }) {
     const gone = range(value)[0] + 4 * (i + 1) > value.present;
     return gone ? element("td", {}, "–") : write(element("td"), number(value, i), 3);
   };
-  state.draw((value) => {
+  const tabulate = (value) => {
     const [from] = range(value);
     const count = Math.min(
       4,
@@ -190,7 +191,7 @@ function render({ model, el }) {
         ),
       ]),
     );
-  });
+  };
   const head = (...texts) =>
     element(
       "thead",
@@ -217,7 +218,7 @@ function render({ model, el }) {
     ),
   ];
 
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const trouble = known(file, value.present);
     if (trouble) return `${trouble} companion.pretrained.load refuses the file.`;
     const into = places[value.tensor].map(({ name }) => name);
@@ -228,7 +229,8 @@ function render({ model, el }) {
         ? `It becomes ${into.join(", ")}.`
         : "No parameter of companion's model needs it.")
     );
-  });
+  };
+  const say = announce(state, tell);
   say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
   const end = ({ data_offsets: offsets }) => file.start + offsets[1];
   const puzzles = goals(state, [
@@ -245,7 +247,12 @@ function render({ model, el }) {
     },
   ]);
   const side = element("div", { class: "cl-side" }, tables);
-  frame(el, "A file of weights, byte by byte", controls, strip, said, side, say, puzzles);
+  steady(state, side, every, tabulate);
+  const told = [...every, { tensor: names[0], present: 0 }].map(tell);
+  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
+  const space = element("p", { "aria-hidden": "true", style: say.style.cssText }, longest);
+  const caption = element("div", { class: "cl-captions" }, say, space);
+  frame(el, "A file of weights, byte by byte", controls, strip, said, side, caption, puzzles);
   return state.close;
 }
 

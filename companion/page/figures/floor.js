@@ -59,7 +59,11 @@ function build(root, width, data, result, setFloor) {
   losses.forEach((loss, i) =>
     root.append(drawing("circle", { class: "cl-found", r: 5, cx: x(sizes[i]), cy: y(loss) })),
   );
-  const ring = part(root, drawing("circle", { class: "cl-ring", r: 6 }), { x: x(next.size) });
+  const bottomName = label("floor", right - 4, 16, "cl-end cl-quiet cl-over");
+  const lowest = part(root, drawing("g", {}, bottomName));
+  const guess = drawing("g", {}, drawing("circle", { class: "cl-ring", r: 6 }));
+  guess.append(label("predicted", 0, -13, "cl-over"));
+  const ring = part(root, guess, { x: x(next.size) });
   const dot = drawing("circle", { class: "cl-found", r: 5, cx: x(next.size), cy: y(next.loss) });
   const arrived = part(root, dot, { o: 0 });
   const handle = drawing("g", {}, drawing("circle", { class: "cl-ring cl-knob", r: 9 }));
@@ -77,6 +81,7 @@ function build(root, width, data, result, setFloor) {
     floorNow = value.floor;
     spoken.say(`${format(value.floor)} nats`, value.floor);
     knob.to({ y: y(value.floor) }, { jump: true });
+    lowest.to({ y: y(value.floor) }, { jump: true });
     bottomLine.setAttribute("d", `M${left} ${y(value.floor)}H${right}`);
     const points = steps.filter((n) => fit.at(n) <= most).map((n) => `${x(n)} ${y(fit.at(n))}`);
     curve.setAttribute("d", `M${points.join("L")}`);
@@ -142,13 +147,18 @@ function render({ model, el }) {
     { class: "cl-pairs" },
     pairs.flatMap(([name, node]) => [element("dt", {}, name), node]),
   );
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const { miss, at } = fit(value);
     const close = miss <= tolerance ? "passes all points" : "misses a point";
     const start = `With a floor of ${format(value.floor)} the curve ${close} (farthest: ${format(miss, 3)}).`;
     if (!value.shown) return `${start} It predicts ${format(at(next.size), 3)} for the next size.`;
     const off = Math.abs(at(next.size) - next.loss);
     return `${start} The next size reached ${format(next.loss, 3)}, ${format(off, 3)} from the prediction. The entropy is ${format(entropy)}.`;
+  };
+  const say = announce(state, tell);
+  const space = element("p", { "aria-hidden": "true" }); // so that nothing below moves
+  state.draw((value) => {
+    space.textContent = tell({ ...value, shown: true });
   });
   let lowest = Infinity,
     highest = -Infinity;
@@ -184,7 +194,7 @@ function render({ model, el }) {
     picture,
     element("div", { class: "cl-controls" }, reveal),
     list,
-    say,
+    element("div", { class: "cl-captions" }, say, space),
     puzzles,
   );
   return state.close;

@@ -122,12 +122,21 @@ function render({ model, el }) {
       .filter((name) => shown.includes(name))
       .map((name) => [lettered(name), at(name, which, k)]),
   );
-  const say = announce(state, ({ shown, which, k }) => {
-    if (!shown.length) return "No model is shown.";
-    const best = shown.reduce((a, b) => (at(b, which, k) > at(a, which, k) ? b : a));
-    const tries = k === 1 ? "the first try" : `one of ${k} tries`;
-    return `At ${tries}, “${best}” meets most ${which} demands: ${format(100 * at(best, which, k), 0)} % of them.`;
+  Object.assign(list.style, { minHeight: `${1.5 * names.length}rem`, alignContent: "start" });
+  const tell = (who, { which, k }, share) =>
+    `With ${k === 1 ? "one try" : `${k} tries`}, ${who} most ${which} demands: ` +
+    `${format(100 * share, 0)} % of them.`;
+  const say = announce(state, (value) => {
+    const shares = value.shown.map((name) => at(name, value.which, value.k)),
+      most = Math.max(...shares);
+    if (!shares.length) return "No model is shown.";
+    const best = value.shown.filter((_, i) => shares[i] > most - 5e-4); // as the numbers show it
+    const letters = best.map((name) => lettered(name)[0]).join(", ");
+    return tell(best.length > 1 ? `${letters} meet` : `“${best}” meets`, value, most);
   });
+  const longest = names.reduce((a, b) => (b.length > a.length ? b : a));
+  const room = tell(`“${longest}” meets`, { which: "trained", k: most }, 1);
+  const space = element("p", { "aria-hidden": "true" }, room); // so that nothing below moves
   const ks = Array.from({ length: most }, (_, i) => i + 1);
   const [luck, taught] = names,
     last = names.at(-1);
@@ -155,7 +164,7 @@ function render({ model, el }) {
     picture,
     slider(state, "k", "tries k =", { min: 1, max: most }),
     list,
-    say,
+    element("div", { class: "cl-captions" }, say, space),
     goals(state, puzzles),
   );
   return state.close;

@@ -59,6 +59,10 @@ function render({ model, el }) {
       const text = label("", x, line * LINE + 15, "cl-start");
       text.style.cssText = "font-family: monospace; font-size: 13.8px; white-space: pre";
       text.textContent = shown(pieces[i]);
+      if (i) {
+        text.style.cursor = "pointer"; // the slider does it for the keyboard
+        text.addEventListener("click", () => state.set({ token: i + 1 }));
+      }
       root.append(text);
     });
     return {
@@ -86,15 +90,19 @@ function render({ model, el }) {
   state.draw((value) => {
     writes.textContent = run(value).writes || "(nothing but blanks)";
   });
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const made = mistakes.filter(({ name }) => value[name]).map(({ says }) => says);
     const rise = mean(run(value).losses) - mean(published.losses);
     return made.length
       ? `With ${made.join(" and ")}: loading reports nothing, the loss changes by ${format(rise)}.`
       : "As published. The lines under the tokens stay here, for comparison.";
-  });
+  };
+  const say = announce(state, tell);
+  const worst = Object.fromEntries(names.map((name) => [name, true]));
+  const space = element("p", { "aria-hidden": "true" }, tell(worst)); // so that nothing below moves
   const own = element("p", { class: "cl-score" });
-  state.draw((value) => {
+  const all = pieces.slice(1).map((_, i) => ({ ...worst, token: i + 2 }));
+  steady(state, own, all, (value) => {
     const [now, was] = [run(value), published].map(({ losses }) => losses[value.token - 2]);
     own.replaceChildren(
       `“${shown(pieces[value.token - 1]).trim()}” had the probability `,
@@ -109,15 +117,15 @@ function render({ model, el }) {
   const same = (value) => run(value).writes === published.writes;
   const puzzles = goals(state, [
     {
-      text: "Make a mistake that what it writes does not betray.",
+      text: "Make a mistake that does not show in what it writes.",
       reached: (value) => wrong(value) && same(value) && run(value).moved > 1e-4,
     },
     {
-      text: "Make one that its answer betrays, while the loss rises by less than 0.5.",
+      text: "Make one that changes what it writes, while the loss rises by less than 0.5.",
       reached: (value) => wrong(value) && !same(value) && rise(value) < 0.5,
     },
     {
-      text: "Find the choice with the largest loss of all.",
+      text: "Find the mistakes that together cost the largest loss.",
       reached: (value) =>
         Object.values(runs).every(({ losses }) => mean(losses) < mean(run(value).losses) + 0.001),
     },
@@ -135,7 +143,7 @@ function render({ model, el }) {
     own,
     ...numbers,
     element("p", {}, "Asked for the capital of France, it writes: ", writes),
-    say,
+    element("div", { class: "cl-captions" }, say, space),
     puzzles,
   );
   return state.close;

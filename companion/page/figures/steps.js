@@ -139,7 +139,7 @@ function render({ model, el }) {
     if (step === 1) return `Prefill: all ${length} tokens of the prompt at once. ${says}`;
     return cached
       ? `Decode: 1 token is computed, the keys and values of ${read} come from the cache. ${says}`
-      : `Decode without a cache: all ${computed} tokens are computed again. ${says}`;
+      : `Decode without a cache: all ${computed} tokens are computed again, keys and values too. ${says}`;
   };
   const steps = stepper(state, {
     steps: ["start", ...written].map((_, i) => ({

@@ -196,11 +196,7 @@ function counter(state, data, result, at) {
   ];
   const fits = element("p", { style: "font-size: 0.86rem" }, ""),
     needed = element("b", { "data-name": "room" });
-  state.draw((value) => {
-    const { steps } = result(value);
-    [traffic(data, steps, at(value)), tableTraffic(data)].forEach(({ read, written }, i) =>
-      [read, written, read + written].forEach((count, j) => write(rows[i][1][j], count * BYTES, 0)),
-    );
+  const fitting = (value) => {
     const wanted = room(data, Number(value.block)),
       over = wanted > data.capacity;
     write(needed, wanted * BYTES, 0);
@@ -209,6 +205,13 @@ function counter(state, data, result, at) {
       needed,
       ` of ${data.capacity * BYTES} bytes. `,
       over ? "These tiles do not fit: a real program would not start." : "They fit.",
+    );
+  };
+  steady(state, fits, [{ block: data.query.length }, { block: 1 }], fitting);
+  state.draw((value) => {
+    const { steps } = result(value);
+    [traffic(data, steps, at(value)), tableTraffic(data)].forEach(({ read, written }, i) =>
+      [read, written, read + written].forEach((count, j) => write(rows[i][1][j], count * BYTES, 0)),
     );
   });
   return element(
@@ -269,7 +272,11 @@ function render({ model, el }) {
 
   const cells = data.query.map(() => data.key.map(() => element("td")));
   const names = (name, length) => Array.from({ length }, (_, i) => `${name}${i + 1}`);
-  const heading = (text) => element("th", { scope: "col", style: "white-space: normal" }, text);
+  const heading = (text) => {
+    const [first, ...others] = text.split("/ "); // broken there, whatever stands below
+    const rest = others.flatMap((part) => ["/", element("br"), part]);
+    return element("th", { scope: "col", style: "white-space: normal" }, first, ...rest);
+  };
   const centred = (text) => element("th", { scope: "col", style: "text-align: center" }, text);
   const grid = element(
     "table",
@@ -335,7 +342,8 @@ function render({ model, el }) {
     if (now === 0) return "Nothing has been read yet. Press “Next tile”.";
     const { rows, columns: keys, held } = steps[now];
     const before = steps[now - 1].held;
-    const changes = held.slice(...rows).map((query, i) => {
+    const fresh = before.slice(...rows).every(({ largest }) => largest === -Infinity);
+    const every = held.slice(...rows).map((query, i) => {
       const name = `q${rows[0] + i + 1}`,
         old = before[rows[0] + i].largest;
       if (query.largest === -Infinity) return `${name} has seen no key`;
@@ -343,6 +351,8 @@ function render({ model, el }) {
       if (query.largest === old) return `the maximum of ${name} stays`;
       return `the maximum of ${name} rises, so its sum and blend so far are multiplied by ${format(query.rescale)}`;
     });
+    const all = held.slice(...rows).every(({ largest }) => largest > -Infinity);
+    const changes = fresh && all && every.length > 1 ? ["all meet their first keys"] : every;
     const end =
       now < steps.length - 1
         ? ""
@@ -350,15 +360,20 @@ function render({ model, el }) {
             ...held.map((query, i) =>
               Math.abs((query.total ? query.blend / query.total : 0) - exact[i]),
             ),
-          ).toExponential(0)}.`;
+          )
+            .toExponential(0)
+            .replace("-", "\u2212")}.`;
     return `Tile ${now}: ${span(rows, "query").replace("querys", "queries")}, ${span(keys, "key")}; ${changes.join("; ")}.${end}`;
   };
   const say = announce(state, tell);
-  const longest = element("p", { "aria-hidden": "true" }); // so that nothing below moves
-  state.draw((value) => {
-    const told = result(value).steps.map((_, step) => tell({ ...value, step }));
-    longest.textContent = told.reduce((a, b) => (b.length > a.length ? b : a));
-  });
+  const told = sizes.flatMap((size) =>
+    [false, true].flatMap((causal) => {
+      const value = { block: String(size), causal };
+      return result(value).steps.map((_, step) => tell({ ...value, step }));
+    }),
+  );
+  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
+  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
   const legend = element(
     "p",
     { style: "color: var(--quiet); font-size: 0.86rem" },
@@ -378,7 +393,7 @@ function render({ model, el }) {
       reached: (value) => ended(value) && moved(value) > read + written,
     },
     {
-      text: "Without the mask, go to the end with the fewest bytes moved by tiles that fit.",
+      text: "Not causal: go to the end with the fewest bytes moved by tiles that fit.",
       reached: (value) => ended(value) && !value.causal && Number(value.block) === best,
     },
   ]);
@@ -387,6 +402,7 @@ function render({ model, el }) {
     "Tiles between two memories",
     controls,
     scene,
+    element("div", { class: "cl-captions" }, say, space),
     counter(state, data, result, at),
     element(
       "div",
@@ -395,7 +411,6 @@ function render({ model, el }) {
       element("div", { class: "cl-scroll" }, table),
     ),
     legend,
-    element("div", { class: "cl-captions" }, say, longest),
     puzzles,
   );
   return state.close;
