@@ -60,8 +60,8 @@ def test_every_choice_shows_what_was_measured(show, choice):
 
 def test_a_token_is_chosen_by_a_click(show):
     page = show(figure(), reduced_motion="reduce")
-    page.locator(".cl-stage text").nth(4).click()
-    assert page.get_by_role("slider").input_value() == "5"
+    page.locator(".cl-stage text").nth(6).click()
+    assert page.get_by_role("slider").input_value() == "7"
 
 
 def test_bars_are_as_long_as_their_losses(show):
