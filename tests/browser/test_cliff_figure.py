@@ -71,6 +71,22 @@ def test_two_goals_are_reached_on_the_edge_and_behind_it(show):
     expect(status).to_contain_text("After 20 steps the loss is 3.90 nats.")
 
 
+def test_the_ring_is_drawn_along_the_curve(show):
+    page, maps = show(make(), reduced_motion="reduce"), film()
+    handle = page.get_by_role("slider", name="place on the curve")
+    box = handle.locator(".cl-knob").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    svg = page.locator(".cl-stage svg").bounding_box()
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 0.7 * (svg["width"] - 46), y + 10, steps=5)
+    page.mouse.up()
+    check(page, maps, 2)
+    press(handle, "ArrowRight", times=3)
+    check(page, maps, 3)
+    expect(handle).to_have_attribute("aria-valuetext", "step 60, loss 1.00")
+
+
 @pytest.mark.parametrize("changes", [{"period": 9}, {"layers": 3}, {"losses": LOSSES[:3]}])
 def test_a_film_that_does_not_fit(changes):
     options = {"losses": LOSSES, "film": film(), "period": PERIOD} | changes

@@ -27,7 +27,7 @@ def check(page, level: int, number: float) -> None:
 
 def test_the_number_the_loss_and_the_text_follow_the_slider(show):
     page = show(make())
-    slider, story = page.get_by_role("slider"), page.locator("[data-name=story]")
+    slider, story = page.get_by_role("slider", name="the number"), page.locator("[data-name=story]")
     check(page, 0, -4000)
     expect(story).to_have_text("late")
     for level in (1, 2, 3):
@@ -45,14 +45,15 @@ def test_the_bars_are_as_long_as_the_numbers(show):
     bar = page.locator(".cl-measure rect.cl-tip")
     height = "node => +node.getAttribute('height')"
     whole = bar.evaluate(height)
-    press(page.get_by_role("slider"), "ArrowRight")
+    press(page.get_by_role("slider", name="the number"), "ArrowRight")
     page.wait_for_timeout(700)
     assert bar.evaluate(height) == pytest.approx(whole / 2)
 
 
 def test_two_goals_and_what_is_said(show):
     page = show(make())
-    reached, slider = page.locator(".cl-goals .cl-reached"), page.get_by_role("slider")
+    reached = page.locator(".cl-goals .cl-reached")
+    slider = page.get_by_role("slider", name="the number")
     expect(reached).to_have_count(0)
     press(slider, "ArrowRight")
     expect(reached).to_have_count(1)
@@ -64,6 +65,24 @@ def test_two_goals_and_what_is_said(show):
         "With 0.0 times the number in dimension 7 after block 3, the loss is 14.00 nats, "
         "worse than an even guess."
     )
+
+
+def test_the_bar_is_dragged_down_and_only_where_it_is_the_first_token(show):
+    page = show(make(), reduced_motion="reduce")
+    handle = page.get_by_role("slider", name="height of the bar")
+    box = handle.locator(".cl-knob").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y + 70, steps=4)  # nearly half of its 150 pixels
+    page.mouse.up()
+    check(page, 1, -2000)
+    press(handle, "ArrowDown", times=5)
+    check(page, 3, 0)
+    press(handle, "ArrowUp")
+    check(page, 2, -1000)
+    select(page, "show the vector of").select_option("other")
+    expect(handle).to_be_hidden()
 
 
 def test_a_factor_without_its_loss_is_refused():

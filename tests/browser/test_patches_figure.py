@@ -1,5 +1,7 @@
 """The scene of an image in a ViT: every step's numbers against the model's own, taken by hooks."""
 
+import re
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -113,6 +115,31 @@ def test_a_colour_image_is_refused():
     model = ViT(ViTConfig(**SIZES | {"channels": 3}))
     with pytest.raises(ValueError, match="grey images, got 3 channels"):
         patches_figure(model, torch.rand(1, 3, 6, 6), torch.tensor([0]))
+
+
+def test_two_goals_are_reached_and_not_before(show):
+    images = IMAGES.clone()
+    images[1, 0, 4:, 4:] = 0  # the last patch of the second image is paper alone
+    page = show(patches_figure(MODEL, images, LABELS), reduced_motion="reduce")
+    reached, line = page.locator(".cl-reached"), page.get_by_role("slider", name="step")
+    choose = select(page, "image").select_option
+    most = torch.stack([torch.stack(passed(image)[1])[:, 1:].amax(1) for image in images])
+    example, block = divmod(int(most.argmax()), 2)
+    choose(str(1 - example))
+    press(line, "End")
+    expect(reached).to_have_count(0)
+    press(line, "Home")
+    choose(str(example))
+    expect(reached).to_have_count(0)
+    press(line, "ArrowRight", times=5 + block)
+    expect(reached).to_have_text([re.compile("takes most")])
+    press(line, "Home")
+    choose("1")
+    press(page.get_by_role("slider", name="follow patch"), "End")
+    press(line, "ArrowRight", times=2)
+    expect(reached).to_have_count(1)
+    press(line, "ArrowRight")
+    expect(reached).to_have_count(2)
 
 
 EXAMPLE = Example(lambda: patches_figure(MODEL, IMAGES, LABELS), "[data-name=probability]")

@@ -4,7 +4,7 @@ const CURVE = 130; // pixels of the loss
 const LEFT = 34,
   GAP = 18;
 
-function build(root, width, { steps, losses, maps, layers, period, letters }) {
+function build(root, width, { steps, losses, maps, layers, period, letters }, state) {
   const most = Math.max(...losses);
   const across = (frame) => LEFT + ((width - LEFT - 12) * frame) / (steps.length - 1);
   const down = (loss) => 10 + (CURVE - 20) * (1 - loss / most);
@@ -21,9 +21,17 @@ function build(root, width, { steps, losses, maps, layers, period, letters }) {
     label("loss, nats", LEFT + 8, down(0) - 9, "cl-start cl-quiet"),
     label(`step ${steps.at(-1)}`, width - 12, CURVE + 10, "cl-end cl-quiet"),
   );
-  const dot = drawing("circle", { class: "cl-paper", r: 6, style: "stroke-width: 2.5" });
-  dot.style.stroke = "var(--tone)";
-  const now = part(root, drawing("g", { class: "cl-model" }, dot));
+  const dot = drawing("circle", { class: "cl-ring cl-knob", r: 7 });
+  const handle = drawing("g", {}, drawing("circle", { class: "cl-hit", r: 20 }), dot);
+  const now = part(root, handle),
+    last = steps.length - 1;
+  const go = (frame) => state.set({ frame: clamp(frame, 0, last) });
+  const { say: spell } = draggable(root, handle, {
+    name: "place on the curve",
+    move: (x) => go(Math.round(((x - LEFT) / (width - LEFT - 12)) * last)),
+    nudge: (onward) => go(state.value.frame + onward),
+  });
+  fill(handle, { "aria-valuemin": 0, "aria-valuemax": steps[last] }, []);
 
   const heads = maps[0].length,
     columns = width >= 560 ? heads : Math.min(2, heads);
@@ -50,6 +58,7 @@ function build(root, width, { steps, losses, maps, layers, period, letters }) {
     height: top + Math.ceil(heads / columns) * high - 26,
     pose({ frame }, { jump }) {
       now.to({ x: across(frame), y: down(losses[frame]) }, { jump, ms: 150 });
+      spell(`step ${steps[frame]}, loss ${format(losses[frame])}`, steps[frame]);
       drawn.forEach(({ map, scores }, head) => {
         const weights = maps[frame][head];
         map.set(weights);
@@ -83,7 +92,7 @@ function render({ model, el }) {
   const loss = element("b", { "data-name": "loss" });
   state.draw(({ frame }) => write(loss, losses[frame]));
   const scene = stage(state, "The loss, and the attention maps of every head", (root, width) =>
-    build(root, width, { ...data, maps }),
+    build(root, width, { ...data, maps }, state),
   );
   const say = announce(state, ({ frame }) => {
     const looks = format(best(frame, 1, 0)),

@@ -53,15 +53,17 @@ function build(root, width, { words }) {
   const lines = words.map((word, i) => {
     const y = first + i * row;
     const truth = drawing("path", { class: "cl-line", "data-name": "mark" });
-    const bar = drawing("rect", { class: "cl-tint", x: name, y: y + 2, height: 15, rx: 2 });
+    const rect = drawing("rect", { class: "cl-tint", x: name, y: y + 2, height: 15, rx: 2 });
     const push = drawing("rect", { class: "cl-tip", y: y + 2, height: 15, rx: 2 });
+    const model = drawing("g", { class: "cl-model" });
+    const bar = part(model, rect, { w: 0 }, ({ w }) => rect.setAttribute("width", Math.max(0, w)));
     const text = label("", name + half, y + 14, "cl-start"),
       slope = label("", width, y + 14, "cl-end");
     fill(text, { "data-name": "said" }, []);
     fill(slope, { "data-name": "gradient" }, []);
     root.append(
       label(word, 0, y + 14, "cl-start"),
-      drawing("g", { class: "cl-model" }, bar),
+      model,
       drawing("g", { class: "cl-measure" }, push),
       truth,
       text,
@@ -87,11 +89,11 @@ function build(root, width, { words }) {
   root.append(drawing("g", { class: "cl-model" }, curve, end), start);
   return {
     height: floor + 26,
-    draw(trace, truth) {
+    draw(trace, truth, { jump }) {
       const { said, gradient } = trace.at(-1);
       const most = Math.max(...truth, ...said);
       lines.forEach(({ y, bar, push, truth: mark, text, slope }, i) => {
-        bar.setAttribute("width", (said[i] / most) * scale);
+        bar.to({ w: (said[i] / most) * scale }, { jump, ms: 250 });
         const at = name + (truth[i] / most) * scale;
         mark.setAttribute("d", `M${at} ${y - 1}v21`);
         const long = clamp(gradient[i] / 0.6, -1, 1) * (scale / 2);
@@ -151,7 +153,7 @@ function render({ model, el }) {
   );
   const picture = stage(state, `What comes after “${text}”`, (root, width) => {
     const scene = build(root, width, { words });
-    return { height: scene.height, pose: (value) => scene.draw(trace(value), truth) };
+    return { height: scene.height, pose: (value, move) => scene.draw(trace(value), truth, move) };
   });
   const far = element("b", { "data-name": "distance" });
   state.draw((value) => write(far, now(value).distance, 4));

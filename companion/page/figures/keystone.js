@@ -2,7 +2,7 @@
 
 const HIGH = 150; // pixels of the largest number
 
-function build(root, width, { first, other, dimension, factors, losses, even }) {
+function build(root, width, { first, other, dimension, factors, losses, even }, state) {
   const most = Math.max(...first.map(Math.abs)),
     step = width / first.length;
   const ground = HIGH + 24;
@@ -18,7 +18,7 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
     "class",
     dimension * step > width / 2 ? "cl-end cl-strong" : "cl-start cl-strong",
   );
-  number.setAttribute("x", dimension * step > width / 2 ? -9 : 9);
+  number.setAttribute("x", dimension * step > width / 2 ? -13 : 13);
   root.append(
     drawing("path", { class: "cl-axis", d: `M0 ${ground}H${width}` }),
     drawing("g", { class: "cl-stream" }, rest),
@@ -31,15 +31,30 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
     label("0", 0, ground + 18, "cl-start cl-quiet"),
     label(`how large its ${first.length} numbers are`, 0, 14, "cl-start cl-quiet"),
   );
+  const knob = drawing("circle", { class: "cl-ring cl-knob", r: 7 });
+  const handle = drawing("g", {}, drawing("circle", { class: "cl-hit", r: 20 }), knob);
   const lone = part(
     root,
-    drawing("g", { class: "cl-measure" }, bar, number),
+    drawing("g", { class: "cl-measure" }, bar, number, handle),
     { x: (dimension + 0.5) * step, y: ground, h: 0 },
     ({ h }) => {
       fill(bar, { y: -h, height: h }, []);
+      handle.setAttribute("transform", `translate(0 ${-h})`);
       number.setAttribute("y", -Math.max(h - 12, 10));
     },
   );
+  const go = (level) => state.set({ level: clamp(level, 0, factors.length - 1) });
+  const whole = tall(first[dimension]);
+  const { say: spell } = draggable(root, handle, {
+    name: "height of the bar",
+    move(_, y) {
+      const wanted = (ground - y) / whole;
+      const near = factors.map((factor) => -Math.abs(factor - wanted));
+      go(argmax(near));
+    },
+    nudge: (_, up) => go(state.value.level - up),
+  });
+  fill(handle, { "aria-valuemin": 0, "aria-valuemax": 1 }, []);
   const low = ground + 56,
     span = Math.max(even, ...losses) * 1.08,
     across = (loss) => (width * loss) / span;
@@ -58,6 +73,8 @@ function build(root, width, { first, other, dimension, factors, losses, even }) 
       const own = token === "first" ? first : other;
       const value = own[dimension] * (token === "first" ? factors[level] : 1);
       rest.setAttribute("d", bars(own));
+      handle.style.display = token === "first" ? "" : "none";
+      spell(`${format(factors[level], 1)} times`, factors[level]);
       const text = write(number, value, 0).textContent;
       number.textContent = text.replace(/(?=(\d{3})+$)(?<=\d)/g, ",");
       lone.to({ h: tall(value) }, move);
@@ -71,7 +88,7 @@ function render({ model, el }) {
   const { factors, losses, even, stories, dimension, block } = data;
   const state = connect(model);
   const scene = stage(state, "The numbers of one token's vector, and the loss", (root, width) =>
-    build(root, width, { ...data, first: unpack(data.first), other: unpack(data.other) }),
+    build(root, width, { ...data, first: unpack(data.first), other: unpack(data.other) }, state),
   );
   const controls = element(
     "div",

@@ -238,7 +238,27 @@ function build(root, width, data) {
 function render({ model, el }) {
   const data = model.get("data");
   const state = connect(model);
-  const count = (data.image_size / data.patch_size) ** 2;
+  const { examples } = data;
+  const count = (data.image_size / data.patch_size) ** 2,
+    head = BLOCKS + examples[0].looks.length;
+  const isPaper = ({ example, patch }) =>
+    cutIntoPatches(data, examples[example].pixels)[patch - 1].every((pixel) => pixel === 0);
+  const every = examples.flatMap((_, example) =>
+    Array.from({ length: count }, (_, i) => ({ example, patch: i + 1 })),
+  );
+  const largest = (looks) => Math.max(...looks.map((look) => Math.max(...look.slice(1))));
+  const most = Math.max(...examples.map(({ looks }) => largest(looks)));
+  const puzzles = [
+    every.some(isPaper) && {
+      text: "Follow a patch that is paper alone as far as its vector. Is that zero as well?",
+      reached: (value) => value.step >= PROJECT && isPaper(value),
+    },
+    {
+      text: "Find the image and the block in which [CLS] takes most from a single patch.",
+      reached: ({ step, example }) =>
+        step >= BLOCKS && step < head && largest([examples[example].looks[step - BLOCKS]]) === most,
+    },
+  ].filter(Boolean);
   frame(
     el,
     "An image on its way through the Vision Transformer",
@@ -249,7 +269,7 @@ function render({ model, el }) {
         state,
         "example",
         "image",
-        () => ({ "": data.examples.map(({ label }, i) => [String(i), `a handwritten ${label}`]) }),
+        () => ({ "": examples.map(({ label }, i) => [String(i), `a handwritten ${label}`]) }),
         { change: (example) => ({ example: Number(example) }) },
       ),
       slider(state, "patch", "follow patch", { min: 1, max: count }),
@@ -258,6 +278,7 @@ function render({ model, el }) {
       build(root, width, data),
     ),
     stepper(state, { steps: steps(data), pace: 4200 }),
+    goals(state, puzzles),
   );
   return state.close;
 }

@@ -55,7 +55,7 @@ function captions(data) {
       return (
         `One matrix reads all ${count * width} numbers and says the move: ` +
         `${shown(moveOf(data, of(value)))} typical steps. ${shown(points.at(-1))} + ${shown(scale)} · ` +
-        `${shown(moveOf(data, of(value)))} = ${shown(said)}. The truth is ${shown(truth)}.`
+        `${shown(moveOf(data, of(value)))} = ${shown(said)} (the ring). The truth is ${shown(truth)} (the dot).`
       );
     },
   ];
