@@ -70,8 +70,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None
     Args:
         columns: their headings, Markdown with $formulas$; the first is that of the rows' names.
         rows: a name and what was measured, a cell for each column. A number is shown in about
-            three digits; what is to have others is given as text. A column without any digit
-            is read from the left, like words.
+            three digits; what is to have others is given as text. A column without any digit,
+            or with a sentence in it, is read from the left, like words.
 
     Raises:
         ValueError: a row has more or fewer cells than there are columns, or there is no row.
@@ -82,8 +82,15 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None
     for row in rows:
         if len(row) != len(columns):
             raise ValueError(f"the row {row} has {len(row)} cells for {len(columns)} columns")
-    numbers = [any(map(str.isdigit, "".join(column))) for column in zip(*rows, strict=True)]
+    numbers = [
+        any(map(str.isdigit, "".join(column))) and max(map(len, column)) < 30
+        for column in zip(*rows, strict=True)
+    ]
     ruler = [":--", *("--:" if some else ":--" for some in numbers[1:])]
+    for row in rows:  # no line ends between a number and its unit
+        for i, cell in enumerate(row):
+            if i and numbers[i] and len(cell) < 9:
+                row[i] = cell.replace(" ", "\u00a0")
     whole = [[cell.replace("|", "\\|") for cell in cells] for cells in (columns, ruler, *rows)]
     lines = [" | ".join(cells) for cells in whole]
     display(Markdown("\n".join(f"| {line} |" for line in lines)))

@@ -73,7 +73,7 @@ def test_a_table_is_markdown_with_numbers_in_three_digits(monkeypatch):
         "| optimizer | $p$ |",
         "| :-- | --: |",
         "| SGD | 0.123 |",
-        "| a\\|b | 12.0 % |",
+        "| a\\|b | 12.0\u00a0% |",
         "| Adam | 12,345 |",
     ]
 
@@ -83,6 +83,17 @@ def test_a_column_of_words_is_read_from_the_left_and_one_of_numbers_from_the_rig
     monkeypatch.setattr(notebook, "display", shown.append)
     table(["name", "what it means", "KL"], [["A", "A word looks ahead.", "∞"], ["B", "", 0.2]])
     assert shown[0].data.splitlines()[1] == "| :-- | :-- | --: |"
+
+
+def test_sentences_with_a_number_in_them_stay_words_and_a_unit_stays_with_its_number(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    wrote = "To add 60 and 64, you simply add them together: 60 + 64 ="
+    table(["asked", "what it wrote", "time"], [["60 + 64", wrote, "632 ms"]])
+    assert shown[0].data.splitlines()[1:] == [
+        "| :-- | :-- | --: |",
+        f"| 60 + 64 | {wrote} | 632\u00a0ms |",
+    ]
 
 
 def test_a_table_names_a_row_that_does_not_fit():
