@@ -1,6 +1,7 @@
 """What a chapter's first cell calls, the boxed remark, the table: the page around experiments."""
 
 import random
+import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -10,6 +11,8 @@ from IPython.display import Markdown, display
 
 from companion.page import pictures, plots
 from companion.page.claims import short
+
+SENTENCE = 30  # characters: what is as long is no number with its unit
 
 
 def setup(seed: int = 0) -> tuple[int, torch.device]:
@@ -83,14 +86,14 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None
         if len(row) != len(columns):
             raise ValueError(f"the row {row} has {len(row)} cells for {len(columns)} columns")
     numbers = [
-        any(map(str.isdigit, "".join(column))) and max(map(len, column)) < 30
+        any(map(str.isdigit, "".join(column))) and max(map(len, column)) < SENTENCE
         for column in zip(*rows, strict=True)
     ]
     ruler = [":--", *("--:" if some else ":--" for some in numbers[1:])]
-    for row in rows:  # no line ends between a number and its unit
-        for i, cell in enumerate(row):
-            if i and numbers[i] and len(cell) < 9:
-                row[i] = cell.replace(" ", "\u00a0")
+    for row in rows:
+        for i in range(1, len(row)):
+            if numbers[i]:  # no line ends between a number and its unit
+                row[i] = re.sub(r"(?<=\d) ", "\u00a0", row[i])
     whole = [[cell.replace("|", "\\|") for cell in cells] for cells in (columns, ruler, *rows)]
     lines = [" | ".join(cells) for cells in whole]
     display(Markdown("\n".join(f"| {line} |" for line in lines)))
