@@ -10,6 +10,7 @@ from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, T
 
 from companion.generation import beam_search, generate, greedy_decode, next_token_probabilities
 from companion.generation.prepared import PreparedStep
+from companion.generation.sampling import known_to_be_done
 from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
 from companion.nn import MultiHeadAttention
 from tests.models.test_peers import carried_over, gpt2_state
@@ -444,6 +445,26 @@ def test_without_any_ending_the_most_probable_beginning_is_returned():
     assert greedy_decode(Scripted(table), torch.tensor([[3]]), 4)[0, :2].tolist() == [1, 4]
 
 
+@pytest.mark.parametrize("decode", [greedy_decode, beam_search])
+def test_steps_behind_the_end_of_all_change_nothing(decode, monkeypatch):
+    """As on a GPU, which is asked at every 16th token only whether all have ended."""
+    sources = torch.randint(3, 17, (30, 1, 5))
+    model = transformer()
+    calls = []
+    model.decoder_blocks[0].register_forward_hook(lambda *_: calls.append(None))
+    found = [decode(model, source, 28) for source in sources]
+    few = len(calls)
+    monkeypatch.setattr("companion.generation.search.known_to_be_done", lambda *_: False)
+    assert torch.equal(torch.stack(found), torch.stack([decode(model, x, 28) for x in sources]))
+    assert len(calls) - few == 30 * 27 > few
+
+
+def test_rows_are_not_known_to_be_done_where_to_ask_is_to_wait():
+    done = torch.tensor([True, True])
+    assert known_to_be_done(done, 3) and not known_to_be_done(torch.tensor([True, False]), 3)
+    assert not known_to_be_done(done.to("meta"), 16)
+
+
 def test_targets_of_length_one():
     model, source = transformer(), torch.randint(3, 17, (3, 5))
     assert greedy_decode(model, source, 1).tolist() == [[1]] * 3
@@ -676,3 +697,9 @@ def test_generation_on_the_meta_device(changes):
     mask = torch.empty(2, 3, dtype=torch.bool, device="meta")
     for options in ({}, {"use_cache": False}, {"prompt_mask": mask, "eos_id": 2}):
         assert generate(model, prompts, 20, temperature=0, **options).shape == (2, 23)
+
+
+def test_decoding_on_the_meta_device():
+    model, sources = transformer().to("meta"), torch.empty(2, 3, dtype=torch.int64, device="meta")
+    for decode in (greedy_decode, beam_search):
+        assert decode(model, sources, 20).shape == (2, 20)

@@ -128,9 +128,7 @@ def generate(
                 written = written.masked_fill(ended, fill)
                 ended |= written == eos_id
             tokens[:, length] = written
-            # To ask a GPU whether all rows have ended is to wait for it: not at every token.
-            asks = eos_id is not None and (tokens.device.type == "cpu" or length % 16 == 0)
-            if asks and not ended.is_meta and ended.all():
+            if eos_id is not None and known_to_be_done(ended, length):
                 break
     return tokens
 
@@ -185,3 +183,12 @@ def evaluating(model: nn.Module) -> Iterator[None]:
     finally:
         for module, training in modes:
             module.training = training
+
+
+def known_to_be_done(ended: torch.Tensor, length: int) -> bool:
+    """Whether all rows (B,) have ended, so far as one knows after so many tokens.
+
+    To ask a GPU is to wait for it: that is done at every 16th token only.
+    """
+    asks = ended.device.type == "cpu" or length % 16 == 0
+    return asks and not ended.is_meta and bool(ended.all())

@@ -6,7 +6,7 @@ Shapes: B batch, T target tokens, S source tokens, K hypotheses in the beam.
 import torch
 from torch import nn
 
-from companion.generation.sampling import evaluating
+from companion.generation.sampling import evaluating, known_to_be_done
 from companion.nn import KVCache
 from companion.validation import require_finite, require_positive, require_target
 
@@ -42,7 +42,7 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
             written = logits.argmax(dim=-1).masked_fill(ended, config.pad_id)
             target[:, length] = written
             ended |= written == config.eos_id
-            if ended.all():
+            if known_to_be_done(ended, length):
                 break
     return target
 
@@ -115,14 +115,15 @@ def beam_search(
             final = scores.masked_fill(~ended, -torch.inf) / penalty(length, length_penalty)
             score, which = final.max(dim=-1)
             better = score > best_score
-            best[better] = beam[row, which][better]
+            best.copy_(torch.where(better[:, None], beam[row, which], best))
             best_score = torch.where(better, score, best_score)
             scores = scores.masked_fill(ended, -torch.inf)
             reachable = scores.amax(dim=-1) / penalty(max_len - 1, length_penalty)
-            if (best_score >= reachable).all():
+            if known_to_be_done(best_score >= reachable, length):
                 break
         unended = best_score == -torch.inf
-        best[unended] = beam[row, scores.argmax(dim=-1)][unended]
+        most_probable = beam[row, scores.argmax(dim=-1)]
+        best.copy_(torch.where(unended[:, None], most_probable, best))  # can be trained on
     return best
 
 
