@@ -14,12 +14,11 @@ from markdown_it import MarkdownIt
 
 from book._press.claims import read_rows, sentences
 from book._press.execute import chapters
-from companion.page.claims import MIMETYPE, Claim, short
+from companion.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
 CELL = re.compile(r"\((\w+)\.ipynb#cell-([\w-]+)\)")
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
 
 
@@ -54,7 +53,7 @@ def card(claim: Claim, rows: list[dict]) -> str:
     values = [float(row["value"]) for row in rows]
     if values:
         held = sum(row["held"] for row in rows)
-        low, high = _plain(short(min(values))), _plain(short(max(values)))
+        low, high = typeset(short(min(values))), typeset(short(max(values)))
         span = low if low == high else f"{low} to {high}"
         verdict = f"<b>Holds on {held} of {len(rows)} other seeds</b>, {span}."
     else:
@@ -63,7 +62,7 @@ def card(claim: Claim, rows: list[dict]) -> str:
         '<figure class="claim" aria-label="Claim">'
         '<figcaption class="kind">Measured on this page</figcaption>'
         f'<p class="sentence">{MarkdownIt().renderInline(claim.sentence)}</p>'
-        f'<div class="measured"><span class="number">{_plain(short(claim.value))}</span>'
+        f'<div class="measured"><span class="number">{typeset(short(claim.value))}</span>'
         f'{_strip(claim, values)}</div><p class="held">{verdict}</p></figure>'
     )
 
@@ -98,17 +97,11 @@ def _strip(claim: Claim, values: list[float]) -> str:
     parts += [f'<circle class="other" cx="{place(v)}" cy="29" r="4"/>' for v in values]
     if math.isfinite(claim.value):
         parts += [f'<svg x="{place(claim.value)}" y="29" overflow="visible">{DIAMOND}</svg>']
-    parts += [_text(_plain(f"must be {claim.demand}"), 12)]
+    parts += [_text(typeset(f"must be {claim.demand}"), 12)]
     legend = "◆ this page" + ("  ○ other seeds" if values else "")
     parts += [_text(legend, 56)]
-    label = _plain(f"{short(claim.value)} on this page; must be {claim.demand}")
+    label = typeset(f"{short(claim.value)} on this page; must be {claim.demand}")
     return f'<svg class="strip" role="img" aria-label="{escape(label)}">{"".join(parts)}</svg>'
-
-
-def _plain(text: str) -> str:
-    """Numbers as people write them: −2.3·10⁻⁸ for -2.3e-08."""
-    text = re.sub(r"e([+-]\d+)\b", lambda found: "·10" + f"{int(found[1])}".translate(RAISED), text)
-    return re.sub(r"(?<!\S)-(?=\d)", "−", text)
 
 
 def _text(text: str, y: int) -> str:
@@ -154,6 +147,6 @@ def _table(claimed: Iterable[str], rows: list[dict]) -> list[str]:
         of_claim = [row for row in rows if row["claim"] == sentence]
         values = [float(row["value"]) for row in of_claim]
         held = f"{sum(row['held'] for row in of_claim)} of {len(of_claim)}"
-        ends = [_plain(short(end(values))) for end in (min, max)] if values else ["", ""]
+        ends = [typeset(short(end(values))) for end in (min, max)] if values else ["", ""]
         lines.append(f"| {sentence.replace('|', '&#124;')} | {held} | {ends[0]} | {ends[1]} |")
     return lines

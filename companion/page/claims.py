@@ -2,6 +2,7 @@
 
 import math
 import numbers
+import re
 
 from IPython.display import display
 
@@ -56,6 +57,22 @@ def short(number: float) -> str:
     if 1e-3 <= abs(number) < 1e6:
         return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.3g}"
     return f"{number:.2g}"
+
+
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def typeset(text: str) -> str:
+    """The numbers in a text as people write them: −2.3·10⁻⁸ for -2.3e-08, and 0.03 for 3e-02."""
+
+    def without_e(found: re.Match) -> str:
+        exponent = int(found[2])
+        if abs(exponent) <= 3:
+            return f"{float(found[0]):g}"
+        return f"{found[1]}·10{str(exponent).translate(RAISED)}"
+
+    text = re.sub(r"(\d[\d.]*)e([+-]\d+)\b", without_e, text)
+    return re.sub(r"(?<![\w)])-(?=\d)", "−", text)
 
 
 def claim(

@@ -10,7 +10,7 @@ from IPython import get_ipython
 from IPython.display import Markdown, display
 
 from companion.page import pictures, plots
-from companion.page.claims import short
+from companion.page.claims import short, typeset
 
 SENTENCE = 30  # characters: what is as long is no number with its unit
 
@@ -93,7 +93,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str | float]]) -> None
     for row in rows:
         for i in range(1, len(row)):
             if numbers[i]:  # no line ends between a number and its unit
-                row[i] = re.sub(r"(?<=\d) ", "\u00a0", row[i])
+                row[i] = re.sub(r"(?<=\d) ", "\u00a0", typeset(row[i]))
     whole = [[cell.replace("|", "\\|") for cell in cells] for cells in (columns, ruler, *rows)]
     lines = [" | ".join(cells) for cells in whole]
     display(Markdown("\n".join(f"| {line} |" for line in lines)))

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
+from companion.page.claims import typeset
 from companion.page.colours import tone
 
 # A column of a phone is about 320 px wide: at this width the text is still 10 px high there.
@@ -150,7 +151,7 @@ def heatmaps(
         for number_in_cell, color in zip(
             ax.texts, ax.collections[0].get_facecolors(), strict=False
         ):
-            number_in_cell.set_color(_ink_on(color))
+            number_in_cell.set(text=typeset(number_in_cell.get_text()), color=_ink_on(color))
         ax.tick_params(length=0)
         ax.tick_params(axis="y", rotation=0)
         ax.set(title=title, xlabel=xlabel, ylabel=ylabel if first else "")
@@ -259,7 +260,7 @@ def bars(
         if len(run) > 1:
             ax.plot([run.min(), run.max()], [y, y], color="0.15", linewidth=2)
         ax.annotate(
-            format(mean, fmt),
+            typeset(format(mean, fmt)),
             (max(run.max(), 0), y),
             xytext=(6, 0),
             textcoords="offset points",

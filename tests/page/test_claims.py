@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from companion.page import claim
-from companion.page.claims import MIMETYPE, Claim, short
+from companion.page.claims import MIMETYPE, Claim, short, typeset
 
 
 @pytest.mark.parametrize(
@@ -101,3 +101,17 @@ def test_the_bundle_holds_the_claim_as_data():
 )
 def test_numbers_are_short(number, text):
     assert short(number) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("must be below 2.3e-08", "must be below 2.3·10⁻⁸"),
+        ("-2.3e-08 to 1e+12", "−2.3·10⁻⁸ to 1·10¹²"),
+        ("2e+00, 3e-02 and 6e+02", "2, 0.03 and 600"),
+        ("2017-06, T-1 and f(x)-1", "2017-06, T-1 and f(x)-1"),
+        ("above -0.3 (-1)", "above −0.3 (−1)"),
+    ],
+)
+def test_numbers_are_written_as_people_write_them(text, written):
+    assert typeset(text) == written

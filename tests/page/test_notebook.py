@@ -96,6 +96,16 @@ def test_sentences_with_a_number_in_them_stay_words_and_a_unit_stays_with_its_nu
     ]
 
 
+def test_numbers_in_a_table_are_written_as_people_write_them(monkeypatch):
+    shown = []
+    monkeypatch.setattr(notebook, "display", shown.append)
+    table(["start", "gradient", "as"], [["a - 1", "2e-14", -3.5], ["b", "3e-02", "n^-1.01"]])
+    assert shown[0].data.splitlines()[2:] == [
+        "| a - 1 | 2·10⁻¹⁴ | −3.5 |",
+        "| b | 0.03 | n^−1.01 |",
+    ]
+
+
 def test_a_table_names_a_row_that_does_not_fit():
     with pytest.raises(ValueError, match=r"\['SGD', '0.1'\] has 2 cells for 3 columns"):
         table(["optimizer", "scaled", "raw"], [["SGD", 0.1]])

@@ -91,6 +91,7 @@ def test_heatmap_shows_names_and_numbers():
     assert {"0.25", "0.75", "it", "cat", "mat", "weights"} <= set(texts(fig))
     hidden = plots.heatmap(torch.tensor([[0.25, 0.75]]), alt="a", fmt=None)
     assert "0.25" not in texts(hidden)
+    assert "−0.50" in texts(plots.heatmap([[-0.5]], alt="a"))
 
 
 def test_numbers_stand_out_from_their_cells():
