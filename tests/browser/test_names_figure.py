@@ -96,4 +96,16 @@ def test_goals_are_reached(show):
     expect(reached).to_have_count(3)
 
 
+def test_a_chosen_name_does_not_reach_into_the_modules_on_a_phone(show):
+    page = show(names_figure(), viewport={"width": 390, "height": 800}, reduced_motion="reduce")
+    page.get_by_role("radio", name="BERT", exact=True).check()
+    for part in offered(page):
+        select(page, "part of the companion's model").select_option(part)
+        ends = page.locator("[data-name=theirs]:visible").evaluate_all(
+            "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
+        )
+        boxes = page.locator(".cl-stage rect[rx='10']").first.bounding_box()
+        assert ends < boxes["x"], part
+
+
 EXAMPLE = Example(names_figure, None)

@@ -61,6 +61,29 @@ def test_a_choice_is_made_then_judged(show):
     expect(status).to_have_text("✓ Right: two heads. They share.")
 
 
+def test_a_choice_that_ends_a_sentence_or_has_quotes_gets_no_more_of_them(show):
+    both = "“LSTM” and “Transformer”"
+    page = show(prediction_figure("Who?", both, choices=["“LSTM”", both]))
+    page.get_by_label("“LSTM”", exact=True).check()
+    show_answer(page)
+    status = page.get_by_role("status")
+    expect(status).to_have_text("✗ You chose “LSTM”; it is “LSTM” and “Transformer”.")
+    page = show(prediction_figure("What?", "We open at nine.", choices=["We open at nine.", "No."]))
+    page.get_by_label("We open at nine.").check()
+    show_answer(page)
+    expect(page.get_by_role("status")).to_have_text("✓ Right: We open at nine.")
+
+
+def test_lines_of_code_stand_alone_and_break_on_a_phone(show):
+    line = "return F.cross_entropy(logits.softmax(dim=-1).flatten(0,1),targets.flatten())"
+    figure = prediction_figure("?", "a", choices=["a", "b"], because=f"The line\n{line}\nis gone.")
+    page = show(figure, viewport={"width": 360, "height": 700})
+    page.get_by_label("b").check()
+    show_answer(page)
+    assert f"The line\n{line}\nis gone." in page.get_by_role("status").inner_text()
+    assert page.locator(".cl").evaluate("box => box.scrollWidth - box.clientWidth") <= 0
+
+
 def test_a_line_is_drawn_with_keys_and_pointer_then_compared(show):
     page = show(line_figure(), reduced_motion="reduce")
     handles = page.get_by_role("slider")

@@ -92,7 +92,7 @@ function render({ model, el }) {
   const expected = answerList(state, "expected", (value) =>
     here(value).expected.map(([text, p]) => [`“${spelled(text)}”`, p]),
   );
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const tokens = lines[value.line],
       whole = bitsOfLine(tokens),
       each = whole / charactersOf(tokens);
@@ -100,7 +100,10 @@ function render({ model, el }) {
       `“${spelled(here(value).text)}” cost ${format(bitsOf(here(value)))} bits. The whole line: ` +
       `${format(whole, 1)} bits for ${charactersOf(tokens)} characters, ${format(each)} for each.`
     );
-  });
+  };
+  const told = lines.flatMap((tokens, line) => tokens.map((_, at) => tell({ line, at })));
+  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
+  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
   const dearest = argmax(lines[0].map(bitsOf));
   const cheap = ({ text, log_p }) => text.trim().length >= 3 && bitsOf({ log_p }) < 0.2;
   const puzzles = [
@@ -120,7 +123,7 @@ function render({ model, el }) {
     picture,
     element("p", {}, "What the model expected at the marked token, with its probability:"),
     expected,
-    say,
+    element("div", { class: "cl-captions" }, announce(state, tell), space),
     goals(state, puzzles),
   );
   return state.close;

@@ -46,7 +46,7 @@ function build(root, width, { words }) {
     half = (width - name - 2 * number - 16) / 2;
   const scale = half - 10;
   const heads = [
-    ["model (mark: truth)", name, "cl-start"],
+    ["model | truth", name, "cl-start"],
     ["gradient", name + number + half + 14 + scale / 2, ""],
   ];
   heads.forEach(([text, x, side]) => root.append(label(text, x, 12, `cl-strong ${side}`)));

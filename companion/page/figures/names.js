@@ -13,6 +13,7 @@ const last = (name) => name.split(".").at(-1);
 function build(root, width, parts, files, pick) {
   const right = width - BOX;
   const y = (row) => row * ROW + ROW / 2 + 20;
+  const fitting = (name) => (short(name).length * LETTER < right - 14 ? short(name) : last(name));
   const inBlock = parts.flatMap((part, i) => (part.startsWith("blocks.") ? [i] : []));
   root.append(
     label("in the file", 0, 11, "cl-start cl-quiet"),
@@ -63,10 +64,12 @@ function build(root, width, parts, files, pick) {
           ? parts.flatMap((p, k) => (names[p]?.name === own.name ? [k] : []))
           : [i];
         const height = sharing.reduce((sum, k) => sum + y(k), 0) / sharing.length;
-        theirs.textContent = own ? short(own.name) : "";
-        theirs.style.fontWeight = own && names[chosen]?.name === own.name ? 700 : 400;
+        theirs.textContent = own ? fitting(own.name) : "";
+        const named = own && names[chosen]?.name === own.name; // not bold: there is no room
+        theirs.style.fill = named ? "var(--first)" : "";
+        theirs.style.textDecoration = named ? "underline" : "";
         tag.to({ y: height, o: own && sharing[0] === i ? 1 : 0 }, move);
-        const x1 = Math.min(short(own?.name ?? "").length * LETTER + 8, right - 14);
+        const x1 = Math.min(theirs.textContent.length * LETTER + 8, right - 14);
         tie.to({ x1, y1: height, y2: y(i), w: lit ? 3 : 1, o: own ? 1 : 0 }, move);
         line.style.stroke = lit ? "var(--first)" : "var(--line)";
         box.style.cssText = `fill: var(--ground); stroke: var(--${lit ? "first" : "line"}); stroke-width: ${lit ? 2.5 : 1.2}`;
@@ -86,12 +89,16 @@ function render({ model, el }) {
   const own = ({ file, part }) => files[file][part];
   const sharing = (value) =>
     own(value) ? parts.filter((part) => files[value.file][part]?.name === own(value).name) : [];
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const found = own(value);
     if (!found) return `${value.file} has no ${value.part}.`;
     return `${found.name} becomes ${value.part}: ${found.words}.`;
-  });
-  say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
+  };
+  const told = Object.keys(files).flatMap((file) => parts.map((part) => tell({ file, part })));
+  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
+  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
+  const anywhere = { class: "cl-captions", style: "overflow-wrap: anywhere" }; // names are long
+  const caption = element("div", anywhere, announce(state, tell), space);
   const puzzles = goals(state, [
     {
       text: "Find a tensor that becomes three parameters.",
@@ -121,7 +128,7 @@ function render({ model, el }) {
       choice(state, "part", "part of the companion's model", () => ({ "": sameText(parts) })),
     ),
     scene,
-    say,
+    caption,
     puzzles,
   );
   return state.close;

@@ -18,7 +18,9 @@ function render({ model, el }) {
       ghost.textContent = answer(data.choices?.[i] ?? guess);
     }),
   );
-  const box = element("div", { class: "cl-captions" }, say, ghosts);
+  // A line of code stands on a line of its own, and may be longer than a phone is wide.
+  const lines = "white-space: pre-line; overflow-wrap: anywhere";
+  const box = element("div", { class: "cl-captions", style: lines }, say, ghosts);
   frame(el, "Predict, then look", field, box);
   return state.close;
 }
@@ -31,8 +33,12 @@ function amongChoices(state, { question, choices, truth }) {
       option.classList.toggle("cl-true", shown && choices[i] === truth);
     }),
   );
+  const quoted = (text) => (text?.startsWith("“") ? text : `“${text}”`);
+  const full = /[.?]$/.test(truth) ? "" : ".";
   const verdict = (guess) =>
-    guess === truth ? `✓ Right: ${truth}.` : `✗ You chose “${guess}”; it is “${truth}”.`;
+    guess === truth
+      ? `✓ Right: ${truth}${full}`
+      : `✗ You chose ${quoted(guess)}; it is ${quoted(truth)}.`;
   return { field, verdict };
 }
 

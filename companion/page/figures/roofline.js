@@ -158,16 +158,22 @@ function render({ model, el }) {
   table.querySelectorAll("tbody th").forEach((head) => {
     head.style.whiteSpace = "normal";
   });
+  const names = (list) => list.map(({ name }) => name).join(", ") || "none";
+  const sentence = (ridge, below, under) =>
+    `The ridge is at ${format(ridge, 0)} operations per byte. Below it memory decides: ` +
+    `${names(below)}. Under the flat roof the arithmetic decides: ${names(under)}.`;
   const say = announce(state, (value) => {
     const { points, ridge, peak } = result(value);
-    const names = (list) => list.map(({ name }) => name).join(", ") || "none";
-    return (
-      `The ridge is at ${format(ridge, 0)} operations per byte. Below it memory decides: ` +
-      `${names(points.filter(({ reached }) => reached < peak))}. ` +
-      `Under the flat roof the arithmetic decides: ` +
-      `${names(points.filter(({ reached }) => reached === peak))}.`
+    const below = points.filter(({ reached }) => reached < peak);
+    return sentence(
+      ridge,
+      below,
+      points.filter((point) => !below.includes(point)),
     );
   });
+  const longest = sentence(100, result(state.value).points, []);
+  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
+  const caption = element("div", { class: "cl-captions" }, say, space);
   const point = (value, wanted) => result(value).points.find(({ name }) => name === wanted);
   const puzzles = goals(state, [
     {
@@ -179,7 +185,7 @@ function render({ model, el }) {
       reached: (value) => value.dtype === "bfloat16" && point(value, "C").intensity > 4,
     },
   ]);
-  frame(el, "A roofline", controls, scene, table, say, puzzles);
+  frame(el, "A roofline", controls, scene, table, caption, puzzles);
   return state.close;
 }
 

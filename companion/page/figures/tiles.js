@@ -274,8 +274,8 @@ function render({ model, el }) {
   const names = (name, length) => Array.from({ length }, (_, i) => `${name}${i + 1}`);
   const heading = (text) => {
     const [first, ...others] = text.split("/ "); // broken there, whatever stands below
-    const rest = others.flatMap((part) => ["/", element("br"), part]);
-    return element("th", { scope: "col", style: "white-space: normal" }, first, ...rest);
+    const rest = others.flatMap((part) => ["\u00a0/", element("br"), part]);
+    return element("th", { scope: "col", style: "white-space: normal" }, first.trim(), ...rest);
   };
   const centred = (text) => element("th", { scope: "col", style: "text-align: center" }, text);
   const grid = element(
@@ -342,17 +342,23 @@ function render({ model, el }) {
     if (now === 0) return "Nothing has been read yet. Press “Next tile”.";
     const { rows, columns: keys, held } = steps[now];
     const before = steps[now - 1].held;
-    const fresh = before.slice(...rows).every(({ largest }) => largest === -Infinity);
-    const every = held.slice(...rows).map((query, i) => {
-      const name = `q${rows[0] + i + 1}`,
-        old = before[rows[0] + i].largest;
-      if (query.largest === -Infinity) return `${name} has seen no key`;
-      if (old === -Infinity) return `${name} meets its first keys`;
-      if (query.largest === old) return `the maximum of ${name} stays`;
-      return `the maximum of ${name} rises, so its sum and blend so far are multiplied by ${format(query.rescale)}`;
-    });
-    const all = held.slice(...rows).every(({ largest }) => largest > -Infinity);
-    const changes = fresh && all && every.length > 1 ? ["all meet their first keys"] : every;
+    const groups = { unseen: [], first: [], stays: [], rises: [] };
+    for (let i = rows[0]; i < rows[1]; i++) {
+      const [old, now] = [before[i].largest, held[i].largest];
+      const risen = old === -Infinity ? "first" : now === old ? "stays" : "rises";
+      groups[now === -Infinity ? "unseen" : risen].push(i);
+    }
+    const names = (list) => list.map((i) => `q${i + 1}`).join(", ");
+    const factors = groups.rises.map((i) => format(held[i].rescale)).join(", ");
+    const changes = Object.entries({
+      unseen: "no key yet for",
+      first: "the first keys for",
+      stays: "the same maximum for",
+      rises: "a higher maximum for",
+    })
+      .filter(([group]) => groups[group].length)
+      .map(([group, text]) => `${text} ${names(groups[group])}`);
+    if (factors) changes.push(`sum and blend so far are multiplied by ${factors}`);
     const end =
       now < steps.length - 1
         ? ""
