@@ -145,7 +145,7 @@ function render({ model, el }) {
           value.baseline && value.step >= ADVANTAGES && advantages(value).every((a) => a === 0),
       },
       {
-        text: "Without the mean, take steps until an answer that passes has lost probability.",
+        text: "Without the mean, choose verdicts with which steps take probability from an answer that passes.",
         reached: (value) =>
           !value.baseline &&
           result(value).some((share, i) => value.rewards[i] && share < chances[i] - 1e-9),
