@@ -76,11 +76,6 @@ def functions() -> list[tuple]:
     return found
 
 
-def modules() -> list[str]:
-    """The names of the modules that `functions` looks at now."""
-    return [name for name in list(sys.modules) if name.partition(".")[0] in FAMILIES]
-
-
 def _made_of(x) -> tuple:
     """Of a function in Python, what decides what it does."""
     x = x.__func__ if type(x) in (staticmethod, classmethod) else x

@@ -17,7 +17,7 @@ from traitlets.config import Config
 
 import companion.checks  # noqa: F401 (before the first look at the functions)
 from companion.grading import privileges
-from companion.grading.flags import changed, functions, modules
+from companion.grading.flags import changed, functions
 
 LONGEST = 100_000  # letters of a text that a cell shows
 
@@ -69,7 +69,7 @@ def main() -> None:
     for kind in vars(torch.optim).values():
         if isinstance(kind, type) and kind is not torch.optim.Optimizer:
             kind([torch.ones(1, 1, requires_grad=True)])
-    session, before, known = Session(), functions(), modules()
+    session, before, known = Session(), functions(), len(sys.modules)
     gc.freeze()  # a million objects that stay: no collection need look at them
     gc.enable()
     privileges.limit(*json.loads(sys.argv[1]))
@@ -79,5 +79,5 @@ def main() -> None:
             outputs = session.run(source)
             said = {"outputs": outputs, "changed": changed(before)}
             print(json.dumps(said, default=str), file=grader, flush=True)
-            if said["changed"] or known != modules():
-                before, known = functions(), modules()
+            if said["changed"] or known != len(sys.modules):  # a new one may be of torch
+                before, known = functions(), len(sys.modules)
