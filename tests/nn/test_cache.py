@@ -378,6 +378,13 @@ def test_more_or_fewer_rows_may_be_selected(capacity, rows):
         assert torch.equal(held[:, :, :5], torch.cat([past[rows], new], dim=2))
 
 
+def test_a_memory_takes_no_fixed_size():
+    layer, cache = MultiHeadAttention(12, 3), KVCache(capacity=9)
+    with pytest.raises(ValueError, match=r"of a memory .* no capacity, got one of 9"):
+        layer(torch.randn(2, 5, 12), torch.randn(2, 7, 12), cache=cache)
+    assert cache.key is None
+
+
 def test_a_compiled_step_with_a_fixed_cache_serves_every_length():
     layer, x = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double(), random(2, 9, 12)
     step = torch.compile(layer, fullgraph=True, backend="aot_eager")
