@@ -11,17 +11,11 @@ function render({ model, el }) {
   const say = announce(state, ({ prediction: { guess, shown } }) =>
     shown ? answer(guess) : "Make your guess, then see what was measured.",
   );
-  // Room for the answer, so that nothing below moves when it comes.
-  const ghosts = (data.choices ?? [null]).map(() => element("p", { "aria-hidden": "true" }));
-  state.draw(({ prediction: { guess } }) =>
-    ghosts.forEach((ghost, i) => {
-      ghost.textContent = answer(data.choices?.[i] ?? guess);
-    }),
-  );
-  // A line of code stands on a line of its own, and may be longer than a phone is wide.
-  const lines = "white-space: pre-line; overflow-wrap: anywhere";
-  const box = element("div", { class: "cl-captions", style: lines }, say, ghosts);
-  frame(el, "Predict, then look", field, box);
+  // Room for every answer: the highest is not always the longest, for a line of code stands alone.
+  const answers = data.choices ?? [state.value.prediction.guess];
+  say.append(...answers.map((guess) => element("p", { "aria-hidden": "true" }, answer(guess))));
+  say.style.whiteSpace = "pre-line";
+  frame(el, "Predict, then look", field, say);
   return state.close;
 }
 

@@ -179,7 +179,6 @@ const STYLE = `
   }
   .cl-tabs label:has(:checked) {
     background: color-mix(in oklab, var(--heat) 18%, transparent);
-    font-weight: 600;
   }
   .cl-question {
     display: grid;
@@ -779,6 +778,7 @@ const STYLE = `
   }
   .cl-captions {
     display: grid;
+    overflow-wrap: anywhere; /* names and lines of code are longer than a phone is wide */
   }
   .cl-captions > * {
     grid-area: 1 / 1;
