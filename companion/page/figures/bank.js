@@ -46,7 +46,7 @@ function render({ model, el }) {
       best: Math.max(...Array.from({ length: 21 }, (_, i) => dot(here, mixture(i / 20)))),
       cosines: [
         [`${mates[word][0]} and ${mates[word][1]}`, dot(first, second)],
-        [`${mates[word][0]} and other words’ mates`, near.reduce((a, b) => a + b) / near.length],
+        [`${mates[word][0]} and others’ mates`, near.reduce((a, b) => a + b) / near.length],
         [`${word} and ${mates[word][0]}`, dot(here, first)],
         [`${word} and ${mates[word][1]}`, dot(here, second)],
         [`${word} and the mixture`, dot(here, mixed)],
@@ -100,7 +100,8 @@ function render({ model, el }) {
   });
 
   const legend = element("p", { class: "cl-marks" });
-  state.draw(({ word }) => {
+  const every = homonyms.map((word) => ({ ...state.value, word }));
+  steady(state, legend, every, ({ word }) => {
     const some = (side) => cues[word][side].slice(0, 3).join(", ");
     const marks = [
       `● ${some(0)} …`,
@@ -111,15 +112,20 @@ function render({ model, el }) {
     legend.replaceChildren(...marks.map((text) => element("span", {}, text)));
   });
   const cosines = answerList(state, "cosines", (value) => result(value).cosines, 2);
-  cosines.style.gridTemplateColumns = "fit-content(60%) minmax(3rem, 14rem) max-content";
-  const say = announce(state, (value) => {
+  cosines.style.gridTemplateColumns = "max-content minmax(3rem, 14rem) max-content";
+  const tell = (value) => {
     const { explained, cosines } = result(value);
     return (
       `${value.common ? "With" : "Without"} the common part, the cosine of ` +
       `${cosines[0][0]} is ${format(cosines[0][1])}. A sum of them gives ${format(100 * explained, 0)} % of the ` +
       `squared length of ${value.word}.`
     );
-  });
+  };
+  const say = announce(
+    state,
+    tell,
+    every.map((value) => tell({ ...value, common: false })),
+  );
   const furthest = homonyms
     .map((word) => [word, dot(...mates[word].map((mate) => at(left, mate)))])
     .sort((a, b) => a[1] - b[1])[0][0];
@@ -130,12 +136,12 @@ function render({ model, el }) {
       "div",
       { class: "cl-controls" },
       choice(state, "word", "word", () => ({ "": sameText(homonyms) })),
-      slider(state, "mix", "the mixture:", {
+      slider(state, "mix", "mixture:", {
         min: 0,
         max: 100,
         step: 5,
         describe: (share, { word }) =>
-          `${100 - share} parts ${mates[word][0]}, ${share} parts ${mates[word][1]}`,
+          `${100 - share} ${mates[word][0]} : ${share} ${mates[word][1]}`,
       }),
       toggle(state, "common", "with the part that all mates share"),
     ),

@@ -163,8 +163,12 @@ function render({ model, el }) {
       };
     });
   const pictures = widths.map(picture),
-    box = element("div");
-  state.draw(({ width }) => box.replaceChildren(pictures[widths.indexOf(width)]));
+    box = element("div", { class: "cl-stack" }, pictures);
+  state.draw(({ width }) =>
+    pictures.forEach((picture, i) => {
+      picture.hidden = widths[i] !== width;
+    }),
+  );
 
   const controls = [slider(state, "position", `${what} =`, { min: 0, max: LENGTH - 1 })];
   if (!weights)

@@ -78,6 +78,8 @@ function shareBar(share, attributes) {
   return bar;
 }
 
+const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
+
 /** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
     moves, it has the room of the longest of `others` (what it may say), or of what it has said. */
 function announce(state, sentence, others = []) {

@@ -134,8 +134,7 @@ function render({ model, el }) {
     const letters = best.map((name) => lettered(name)[0]).join(", ");
     return tell(best.length > 1 ? `${letters} meet` : `“${best}” meets`, value, most);
   };
-  const longest = names.reduce((a, b) => (b.length > a.length ? b : a));
-  const room = tell(`“${longest}” meets`, { which: "trained", k: most }, 1);
+  const room = tell(`“${longestOf(names)}” meets`, { which: "trained", k: most }, 1);
   const say = announce(state, sentence, [room]);
   const ks = Array.from({ length: most }, (_, i) => i + 1);
   const [luck, taught] = names,

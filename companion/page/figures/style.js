@@ -769,12 +769,26 @@ const STYLE = `
     margin: 0.6rem 0 0;
     align-items: center;
   }
+  .cl-stepper .cl-score {
+    min-height: 1.4em;
+  }
   .cl-captions :is(sub, sup) {
     line-height: 0;
   }
   button[aria-disabled="true"] {
     opacity: 0.5;
     cursor: default;
+  }
+  .cl-stack {
+    display: grid; /* what is shown in turn has the room of the highest */
+  }
+  .cl-stack > * {
+    grid-area: 1 / 1;
+    min-width: 0;
+  }
+  .cl-stack > [hidden] {
+    display: block;
+    visibility: hidden;
   }
   .cl-captions {
     display: grid;
