@@ -8,19 +8,10 @@ from playwright.sync_api import Page
 pytestmark = pytest.mark.browser
 
 STEADY = ["attention", "bank", "bits", "cache", "clock", "cut", "decoder", "embeddings", "fading"]
-STEADY += [
-    "file",
-    "floor",
-    "geometry",
-    "heads",
-    "highway",
-    "leaving",
-    "masks",
-    "names",
-    "neighbours",
-]
-STEADY += ["objectives", "one_look", "pairs", "passes", "path", "positions", "prompt", "pronoun"]
-STEADY += ["roofline", "shapes", "silent", "steps", "stream", "teacher", "tiles", "whisper"]
+STEADY += ["file", "floor", "geometry", "heads", "highway", "leaving", "masks", "names", "passes"]
+STEADY += ["neighbours", "objectives", "one_look", "pairs", "path", "positions", "prompt"]
+STEADY += ["pronoun", "roofline", "shapes", "silent", "steps", "stream", "teacher", "tiles"]
+STEADY += ["whisper"]
 LINE = 12  # pixels; a line of text has more
 
 WHERE = """() => {
