@@ -221,8 +221,8 @@ function render({ model, el }) {
     });
     body.replaceChildren(
       ...sorted.map((node, i) => row(`${i + 1}`, node)),
-      ...(greedy.best ? [row("greedy", greedy.best)] : []),
       ...room,
+      ...(greedy.best ? [row("greedy", greedy.best)] : []),
     );
   });
 
