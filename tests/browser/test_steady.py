@@ -7,9 +7,8 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-STEADY = ["attention", "bank", "bits", "cache", "clock", "cut", "decoder", "embeddings", "fading"]
-STEADY += ["file", "floor", "geometry", "heads", "highway", "leaving", "masks", "names", "passes"]
-STEADY += ["neighbours", "objectives", "one_look", "pairs", "path", "positions", "prompt"]
+STEADY = ["bank", "bits", "decoder", "embeddings", "file", "floor", "geometry", "heads", "highway"]
+STEADY += ["masks", "names", "objectives", "pairs", "passes", "path", "positions", "prompt"]
 STEADY += ["pronoun", "roofline", "shapes", "silent", "steps", "stream", "teacher", "tiles"]
 STEADY += ["whisper"]
 LINE = 12  # pixels; a line of text has more
