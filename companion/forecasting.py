@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from companion.validation import (
+    require_features,
     require_finite,
     require_positive,
     require_positive_number,
@@ -145,6 +146,7 @@ class NVAR:
         """(B, T, features) -> (B, 1, features)."""
         if self.weight is None:
             raise ValueError("this NVAR has learned nothing yet; call fit(windows, targets) first")
+        require_features("window", window, "(B, T, features)", self.weight.shape[1])
         return window[:, -1:] + (self._products(window) @ self.weight)[:, None].to(window.dtype)
 
     def _products(self, window: Tensor) -> Tensor:

@@ -78,8 +78,9 @@ class Tokenizer:
         return tokens
 
     def decode(self, tokens: list[int]) -> str:
-        """The text of tokens."""
-        return b"".join(self.pieces[token] for token in tokens).decode(errors="replace")
+        """The text of tokens; NOTHING has none."""
+        pieces = [self.pieces[token] for token in tokens if token != NOTHING]
+        return b"".join(pieces).decode(errors="replace")
 
 
 def merge(tokens: list[int], pair: tuple[int, int], new: int) -> list[int]:

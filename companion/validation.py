@@ -272,6 +272,11 @@ def _cached_length(layer, cache, B: int, S: int, is_self_attention: bool) -> int
     """How many keys there will be, cached ones too; raise unless the cache is of this layer."""
     if not hasattr(cache, "closed"):
         raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
+    if cache.capacity is not None and not is_self_attention:
+        raise ValueError(
+            "the cache of a memory is full after one call and has no capacity, got one of "
+            f"{cache.capacity}; start with KVCache()"
+        )
     if cache.key is not None:
         batch, heads, cached, d_k = cache.key.shape
         found = (batch, heads, d_k, cache.value.shape[-1])
@@ -320,6 +325,12 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
         raise ValueError(
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
+        )
+    fixed = next((cache for cache in caches if cache.capacity is not None), None)
+    if fixed is not None and hasattr(blocks[0], "cross_attention"):
+        raise ValueError(
+            "the caches of an encoder-decoder grow with the target that it is given, got "
+            f"KVCache(capacity={fixed.capacity}); start with KVCache()"
         )
 
 

@@ -115,6 +115,10 @@ def test_with_all_of_the_state_it_follows_the_lorenz_system():
 def test_what_is_refused():
     with pytest.raises(ValueError, match="learned nothing"):
         NVAR(2)(torch.randn(3, 5, 1))
+    learned = NVAR(2).fit(torch.randn(9, 5, 1), torch.randn(9, 1, 1))
+    for shape in ((3, 5, 2), (5, 1)):
+        with pytest.raises(ValueError, match=r"window must .* features = 1, got \("):
+            learned(torch.randn(shape))
     with pytest.raises(ValueError, match="reach back 7 points, but the window has 5"):
         NVAR(3, spacing=3).fit(torch.randn(3, 5, 1), torch.randn(3, 1, 1))
     with pytest.raises(ValueError, match="delays must be at least 1, got 0"):

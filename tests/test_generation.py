@@ -654,11 +654,18 @@ def changes_of(model):
     def scaled_embedding():
         model.token_embedding.scale = 3.0
 
+    def no_queries():
+        model.blocks[1].self_attention.q_proj = torch.nn.Identity()
+
+    def adapter():
+        model.blocks[1].dropout = torch.nn.Linear(12, 12).double()
+
     return {name: f for name, f in locals().items() if callable(f) and name != "model"}
 
 
 WAYS = ["hook", "replaced_method", "replaced_part", "parametrization"]
 WAYS += ["other_heads", "other_order_of_norms", "no_bias_on_keys", "scaled_embedding"]
+WAYS += ["no_queries", "adapter"]
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -69,6 +69,13 @@ def test_merges_by_hand():
     assert len(Tokenizer("ab", 1000)) == 258  # nothing more to merge
 
 
+def test_nothing_is_no_text():
+    tokenizer = Tokenizer("low lower lowest", 260)
+    row = table([tokenizer.encode("low"), tokenizer.encode("lower lowest")])[0]
+    assert row[-1] == NOTHING
+    assert tokenizer.decode(row.tolist()) == "low"
+
+
 def test_no_token_reaches_across_words():
     tokenizer = Tokenizer(" the cat" * 50, 1000)
     assert tokenizer.decode([len(tokenizer) - 1]) in (" the", " cat")

@@ -105,7 +105,7 @@ def _generator(seed: int, part: int) -> torch.Generator:
 
 def _cut(rows: Tensor, pad_id: int | None) -> Tensor:
     """Rows (B, T) without the last columns in which all are pad_id."""
-    if pad_id is None:
+    if pad_id is None or rows.dim() < 2:  # labels have no columns
         return rows
     real = (rows != pad_id).any(0).nonzero()
     return rows[:, : int(real.max()) + 1 if len(real) else 0]

@@ -48,7 +48,7 @@ def standard_library_text(
         with tokenize.open(folder / f"{module}.py") as file:  # in the encoding that the file names
             source = file.read()
         pieces.append(source if kind == "source" else _docstrings(source))
-        length += len(pieces[-1]) + 1
+        length += len(pieces[-1]) + bool(pieces[-1])  # an empty one is left out
         if max_characters is not None and length > max_characters:
             break
     return "\n".join(filter(None, pieces))[:max_characters]

@@ -23,10 +23,12 @@ PLAIN |= {
     nn.Linear,
     nn.LayerNorm,
     nn.RMSNorm,
-    nn.Dropout,
     nn.Identity,
     nn.ModuleList,
 }
+# Of parts with these names a `PreparedStep` takes more for granted.
+NAMED = {name: {nn.Linear} for name in ("q_proj", "k_proj", "v_proj")}
+NAMED["dropout"] = {nn.Dropout, nn.Identity}
 
 
 def is_plain(model: nn.Module) -> bool:
@@ -35,8 +37,10 @@ def is_plain(model: nn.Module) -> bool:
     Not so with a hook, a replaced method, a subclass, a quantised or parametrized layer, blocks
     that differ, autocast, or parts on several devices: then the model computes every token itself.
     """
-    whole, *parts = model.modules()
-    if type(whole).__module__ != "companion.models.gpt" or not {type(p) for p in parts} <= PLAIN:
+    (_, whole), *parts = model.named_modules()
+    if type(whole).__module__ != "companion.models.gpt" or any(
+        type(part) not in NAMED.get(name.rpartition(".")[2], PLAIN) for name, part in parts
+    ):
         return False
     tensors = list(model.parameters())
     device = tensors[0].device

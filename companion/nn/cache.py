@@ -75,9 +75,12 @@ class KVCache:
         return torch.arange(self.capacity, device=self.key.device).expand(T, -1) <= last
 
     def select(self, rows: torch.Tensor) -> None:
-        """Keep these rows of the batch, in this order; a row may be taken more than once."""
+        """Keep these rows of the batch, in this order; a row may be taken more than once.
+
+        `memory` stays as it is, since the beginnings of a beam share theirs.
+        """
         key, value = self.key[rows], self.value[rows]
-        if self.capacity is not None:
+        if self.capacity is not None and key.shape == self.key.shape:
             self.key.copy_(key), self.value.copy_(value)
         elif self._fits(self._room, key, self.length):
             self.key, self.value = self._place(0, key, value)

@@ -125,6 +125,11 @@ class RotaryEmbedding(nn.Module):
         counted on from `start`, an int or an integer tensor ().
         """
         if isinstance(positions, Rotation):
+            if (made_for := positions.cos.shape[-2]) != x.shape[-2]:
+                raise ValueError(
+                    f"the rotation is that of {made_for} positions, but x has {x.shape[-2]}; "
+                    "make another with rotation(x)"
+                )
             return positions
         positions = given_or_counted(positions, x, start)
         dtype = torch.promote_types(x.dtype, torch.float32)

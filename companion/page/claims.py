@@ -101,7 +101,7 @@ def claim(
     Raises:
         AssertionError: the value is outside the bound, or NaN.
         TypeError: the value is no number; of True and False, say what was counted.
-        ValueError: no sentence, no bound, or bounds that do not go together.
+        ValueError: no sentence, no bound, one that is NaN, or bounds that do not go together.
     """
     if not isinstance(sentence, str) or not sentence.strip():
         raise ValueError(f"a claim needs a sentence that says what is claimed, got {sentence!r}")
@@ -114,6 +114,9 @@ def claim(
             f"the claim {sentence!r} has {' and '.join(bound) or 'no bound'}; "
             "give above, below, both of these, or near and within"
         )
+    for name, limit in bound.items():
+        if math.isnan(limit):  # no value is outside of it
+            raise ValueError(f"{name} of the claim {sentence!r} is NaN; look how it is computed")
     made = Claim(sentence, _number("value", value, sentence), bound)
     display(made)
     if not made.held:

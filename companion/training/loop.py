@@ -145,7 +145,7 @@ def fit(
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
             `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor
-            of shape () as its number, or whatever else JSON can hold.
+            or array of shape () as its number, or whatever else JSON can hold.
         evaluate_every: only after the last step, if left out.
         accumulate: into how many parts a process splits its rows of a batch, one after the other,
             to use less memory.
@@ -194,6 +194,7 @@ def fit(
         for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
             _check_rate(rate)
+            rate = float(rate)  # one of numpy fits in no checkpoint
             for group in optimizer.param_groups:
                 group["lr"] = rate
             prefetch = partial(prefetcher.prefetch, step + 1)
@@ -208,7 +209,7 @@ def fit(
                 model.eval()
                 with torch.no_grad():
                     found = evaluate(model)
-                is_scalar = isinstance(found, torch.Tensor) and found.dim() == 0
+                is_scalar = getattr(found, "ndim", None) == 0  # of torch or numpy
                 history.evaluations.append(found.item() if is_scalar else found)
                 history.evaluated_at.append(step)
                 model.train()

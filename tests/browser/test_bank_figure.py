@@ -50,7 +50,7 @@ def test_every_number_equals_pytorchs(show):
     check(page, "bank", common=True, mix=25)
     press(page.get_by_role("checkbox"), "Space")
     check(page, "bank", common=False, mix=25)
-    press(page.get_by_role("slider", name="the mixture"), "ArrowRight", times=6)
+    press(page.locator("input[name=mix]"), "ArrowRight", times=6)
     check(page, "bank", common=False, mix=55)
     select(page, "word").select_option("seal")
     check(page, "seal", common=False, mix=55)
@@ -69,6 +69,25 @@ def test_the_company_is_drawn_where_it_falls_on_the_plane_of_the_mates(show, com
         close(drawn / drawn.mean(), true / true.mean(), 1e-4)
 
 
+def test_the_mixture_is_moved_by_keys_and_dragged_along_its_way(show):
+    page = show(bank_figure(VECTORS, VOCABULARY), reduced_motion="reduce")
+    handle = page.get_by_role("slider", name="mixture, moved with the arrow keys")
+    place = "node => { const b = node.getBoundingClientRect();"
+    place += " return [b.x + b.width / 2, b.y + b.height / 2]; }"
+    middle = handle.locator("circle").last
+    ends = {}
+    for key, mix in (("ArrowLeft", 0), ("ArrowRight", 100)):
+        press(handle, key, times=20)
+        check(page, "bank", common=True, mix=mix)
+        assert handle.get_attribute("aria-valuenow") == str(mix)
+        ends[mix] = middle.evaluate(place)
+    page.mouse.move(*ends[100])
+    page.mouse.down()
+    page.mouse.move(*ends[0])
+    page.mouse.up()
+    check(page, "bank", common=True, mix=0)
+
+
 def test_goals_are_reached_by_what_they_ask_for(show):
     # bank is the sum of its mates, and all words share a large part
     vectors = VECTORS + 3
@@ -77,7 +96,7 @@ def test_goals_are_reached_by_what_they_ask_for(show):
     page = show(bank_figure(vectors, VOCABULARY), reduced_motion="reduce")
     goals = page.get_by_role("listitem")
     expect(page.locator(".cl-reached")).to_have_count(0)
-    mixture = page.get_by_role("slider", name="the mixture")
+    mixture = page.locator("input[name=mix]")
     press(mixture, "Home")
     expect(goals.nth(0)).to_have_class("cl-reached")
     press(page.get_by_role("checkbox"), "Space")

@@ -119,6 +119,19 @@ def test_steps_by_button_and_keyboard(show):
     expect(page.get_by_role("button", name="Next word")).to_have_attribute("aria-disabled", "true")
 
 
+def test_what_stands_below_stays_while_words_are_written(show):
+    page = show(figure(), viewport={"width": 390, "height": 900})
+    page.get_by_role("radio", name=EXAMPLES[0]).check()
+    line = page.locator("input[name=step]")
+    top = "node => node.getBoundingClientRect().top"
+    places = []
+    press(line, "Home")
+    for _ in range(int(line.get_attribute("max"))):
+        places.append(page.locator(".cl-goals").evaluate(top))
+        press(line, "ArrowRight")
+    assert max(places) - min(places) < 12  # pixels; a line of text has more
+
+
 def test_goals_are_reached_where_the_search_says_so(show):
     page = show(figure())
     better, same, longer = page.locator(".cl-goals li").all()

@@ -150,6 +150,15 @@ def test_the_nearest_sentences_are_those_of_pytorch(loaded):
     close(numbers(loaded.locator("[data-name=nearest] [data-value]")), found[best], 2e-3)
 
 
+@pytest.mark.parametrize("width", [360, 760])
+def test_the_cosines_beside_long_sentences_are_in_the_figure(show, width):
+    page = show(figure(), viewport={"width": width, "height": 800})
+    page.get_by_role("radio", name="Nearest sentences").check()
+    right = "node => node.getBoundingClientRect().right"
+    ends = page.locator("[data-name=nearest] [data-value]").all()
+    assert max(end.evaluate(right) for end in ends) < page.locator(".cl").evaluate(right)
+
+
 def test_a_words_vectors_in_two_sentences_are_compared_block_by_block(loaded):
     loaded.get_by_label("A word in two sentences").check()
     field(loaded, "sentence").fill(OWN)

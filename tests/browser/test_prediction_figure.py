@@ -45,6 +45,16 @@ def test_a_number_is_guessed_then_shown(show):
     expect(slider).to_be_enabled()
 
 
+def test_the_ends_of_a_scale_are_written_as_a_person_would(show):
+    ends = ".cl-stage .cl-quiet"
+    page = show(prediction_figure("How many?", 12.5, between=(0.0, 25.0), unit="%"))
+    assert page.locator(ends).all_text_contents() == ["0\u00a0%", "25\u00a0%"]
+    page = show(prediction_figure("How far?", -0.25, between=(-0.5, 0)))
+    assert page.locator(ends).all_text_contents() == ["\u22120.5", "0"]
+    page = show(line_figure())
+    assert page.locator(ends).all_text_contents()[:3] == ["0", "0.5", "1"]
+
+
 def test_a_choice_is_made_then_judged(show):
     page = show(prediction_figure("Who?", "two heads", choices=CHOICES, because="They share."))
     show_answer(page)  # nothing chosen yet: the choices get the focus

@@ -65,7 +65,6 @@ def test_every_step_equals_pytorch(show, width):
 def test_the_guess_is_asked_before_the_maps_and_kept_beside_them(show):
     page = show(make(), reduced_motion="reduce")
     guess = page.get_by_role("group", name="What comes out")
-    expect(guess).to_be_hidden()
     for _ in range(2):
         page.get_by_role("button", name="Next").click()
     guess.get_by_role("radio", name="1 map of 3 × 3").check()

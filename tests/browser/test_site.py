@@ -174,13 +174,17 @@ def test_no_output_is_a_long_list(desktop):
 
 
 # A page has thousands of words, in few colours on few grounds. One of each stays: in code the
-# others become plain, and in what wraps they go.
+# others become plain, and in what wraps they go, until they are put back.
 ONE_OF_EACH_COLOUR = """() => {
   const seen = new Set();
+  window.gone = [];
   const again = (look) => seen.has(look) || !seen.add(look);
   for (const word of document.querySelectorAll('.highlight pre span')) {
     const look = word.closest('[class*=highlight-]').className + ' ' + word.className;
-    if (again(look) && !word.firstElementChild) word.replaceWith(word.textContent);
+    if (!again(look) || word.firstElementChild) continue;
+    const plain = new Text(word.textContent);
+    word.replaceWith(plain);
+    gone.push(() => plain.replaceWith(word));
   }
   const lines = 'p, li, dd, dt';
   const words = `${lines}, :is(${lines}) :is(em, strong, code, span)`;
@@ -193,9 +197,15 @@ ONE_OF_EACH_COLOUR = """() => {
       const { backgroundColor, backgroundImage, opacity } = getComputedStyle(box);
       look.push(backgroundColor, backgroundImage, opacity);
     }
-    if (again(look.join(' '))) own.forEach((text) => text.remove());
+    if (!again(look.join(' '))) continue;
+    for (const text of own) {
+      const { parentNode, nextSibling } = text;
+      text.remove();
+      gone.push(() => parentNode.insertBefore(text, nextSibling));
+    }
   }
 }"""
+PUT_BACK = "() => { while (gone.length) gone.pop()(); }"
 
 
 def broken(page: Page, **options: object) -> list[tuple[str, str]]:
@@ -204,6 +214,7 @@ def broken(page: Page, **options: object) -> list[tuple[str, str]]:
     options = {"resultTypes": ["violations"], "preload": False, **options}
     page.evaluate(ONE_OF_EACH_COLOUR)
     found = Axe().run(page, options=options).response["violations"]
+    page.evaluate(PUT_BACK)
     grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
     return [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]]
 

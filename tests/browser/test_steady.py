@@ -7,30 +7,40 @@ from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-STEADY = ["bits", "file", "floor", "names", "passes", "path", "roofline", "silent", "steps"]
-STEADY += ["tiles"]
+STEADY = ["bank", "bits", "decoder", "embeddings", "file", "floor", "geometry", "heads", "highway"]
+STEADY += ["masks", "names", "objectives", "pairs", "passes", "path", "positions", "prompt"]
+STEADY += ["pronoun", "roofline", "shapes", "silent", "steps", "stream", "teacher", "tiles"]
+STEADY += ["whisper"]
 LINE = 12  # pixels; a line of text has more
 
-WHERE = (
-    "() => document.querySelector('.cl-goals').getBoundingClientRect().top"
-    " - document.querySelector('.cl').getBoundingClientRect().top"
-)
+WHERE = """() => {
+  const figure = document.querySelector('.cl');
+  const last = figure.querySelector('.cl-goals') ?? figure.lastElementChild;
+  return last.getBoundingClientRect().top - figure.getBoundingClientRect().top;
+}"""
 
 
 def settings(page: Page):
     """Every control at its ends or at every option; the others as the last one left them."""
-    for control in page.locator("select:enabled").all():
+    for control in page.locator("select:visible").all():
+        if control.is_disabled():  # by an option of another one
+            continue
         for option in control.locator("option").evaluate_all("all => all.map((o) => o.value)"):
             control.select_option(option)
             yield f"{control.get_attribute('name')} {option}"
+    for control in page.locator(".cl-tabs input").all():
+        control.check()
+        yield control.get_attribute("value")
     for control in page.locator("input[type=checkbox]:enabled").all():
         for _ in range(2):
             control.click()
             yield control.get_attribute("name")
-    for control in page.locator("input[type=range]:enabled").all():
-        for key in ("Home", "End"):
+    for control in page.locator("input[type=range]:enabled:visible").all():
+        by_step = control.get_attribute("name") == "step"
+        steps = int(control.get_attribute("max")) if by_step else 0
+        for key in ("Home", *["ArrowRight"] * steps, "End"):
             control.press(key)
-            yield f"{control.get_attribute('name')} {key}"
+            yield f"{control.get_attribute('name')} {control.input_value()}"
 
 
 @pytest.mark.parametrize("width", [390, 760])

@@ -122,6 +122,25 @@ def test_the_slider_walks_through_the_translation(show):
     check_candidates(page, EXAMPLES[0], len(words) - 1)
 
 
+def test_goals_are_reached_where_the_words_and_weights_say_so(show):
+    page = show(figure())
+    back, least = page.locator(".cl-goals li").all()
+    slider = page.get_by_role("slider")
+    reached = {"back": False, "least": False}
+    for sentence in EXAMPLES[::-1]:
+        select(page, "or take one of these").select_option(sentence)
+        _, logits, weights = expected(sentence)
+        most = weights[2].mean(0).argmax(-1).tolist()  # of the last layer, which is shown at first
+        unsure = logits.softmax(-1).amax(-1).argmin().item()
+        for place in range(len(most)):
+            press(slider, "ArrowRight", times=min(place, 1))
+            reached["back"] |= place > 0 and most[place] < most[place - 1]
+            reached["least"] |= len(sentence.split()) > 5 and place == unsure
+            for goal, name in ((back, "back"), (least, "least")):
+                expect(goal).to_have_class("cl-reached" if reached[name] else "")
+    assert all(reached.values())  # else this says less than it seems to
+
+
 def test_an_example_can_be_chosen(show):
     page = show(figure())
     select(page, "or take one of these").select_option(EXAMPLES[1])

@@ -76,6 +76,8 @@ def test_columns_of_padding_are_cut_where_the_whole_batch_has_them():
     assert batches(ids[:3], batch_size=3, seed=1, pad_id=0)(1).shape == (3, 3)
     assert batches(ids[3:], batch_size=1, seed=1, pad_id=0)(1).shape == (1, 0)
     assert batches(ids, batch_size=4, seed=1)(1).shape == (4, 5)
+    rows, labels = batches(ids[:2], torch.tensor([0, 0]), batch_size=2, seed=1, pad_id=0)(1)
+    assert rows.shape == (2, 2) and labels.tolist() == [0, 0]  # labels have no columns
 
 
 def test_windows_are_stretches_of_the_text():

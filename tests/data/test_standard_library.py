@@ -49,6 +49,16 @@ def test_wrong_choices_are_named():
         standard_library_text(10, split="dev")
 
 
+def test_a_module_without_docstrings_makes_the_text_no_shorter(monkeypatch, tmp_path):
+    for module, text in (("ast", "a = 1\n"), ("calendar", '"dates"\n'), ("code", '"a shell"\n')):
+        (tmp_path / f"{module}.py").write_text(text)
+    monkeypatch.setattr(sysconfig, "get_path", lambda name: str(tmp_path))
+    whole = standard_library_text(kind="docstrings")
+    assert whole == "dates\n\n\na shell\n\n"
+    for length in range(len(whole) + 1):
+        assert standard_library_text(length, kind="docstrings") == whole[:length]
+
+
 def test_what_a_distributor_adds_changes_nothing(monkeypatch, tmp_path):
     """Debian's Python has a sitecustomize.py there, and every build a record of itself."""
     for module in ("ast", "csv", "heapq", "shutil", "string", "typing"):

@@ -334,6 +334,9 @@ def test_caches_that_do_not_fit_are_refused():
         model.decode(token_ids, memory[:, :5], source[:, :5], caches=caches)
     with pytest.raises(ValueError, match="hold 5 tokens, but target_ids has 1; give the whole"):
         model.decode(token_ids[:, -1:], memory, source, caches=caches)
+    fixed = [KVCache(capacity=9), KVCache(capacity=9)]
+    with pytest.raises(ValueError, match=r"grow with the target .*capacity=9"):
+        model.decode(token_ids, memory, source, caches=fixed)
 
 
 def test_a_memory_that_does_not_fit_is_refused():

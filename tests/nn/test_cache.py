@@ -366,6 +366,25 @@ def test_selecting_rows_keeps_the_room(capacity):
     assert len(places) <= 2 * 8  # 1, 4, 10, 22, ... tokens
 
 
+@pytest.mark.parametrize("capacity", [None, 6])
+@pytest.mark.parametrize("rows", [[2], [1, 3], [3, 0, 0, 2, 1]])
+def test_more_or_fewer_rows_may_be_selected(capacity, rows):
+    cache, first, second = KVCache(capacity=capacity), pieces(3, B=4), pieces(2, B=len(rows))
+    with torch.no_grad():
+        cache.append(*first)
+        cache.select(torch.tensor(rows))
+        cache.append(*second)
+    for held, past, new in zip((cache.key, cache.value), first, second, strict=True):
+        assert torch.equal(held[:, :, :5], torch.cat([past[rows], new], dim=2))
+
+
+def test_a_memory_takes_no_fixed_size():
+    layer, cache = MultiHeadAttention(12, 3), KVCache(capacity=9)
+    with pytest.raises(ValueError, match=r"of a memory .* no capacity, got one of 9"):
+        layer(torch.randn(2, 5, 12), torch.randn(2, 7, 12), cache=cache)
+    assert cache.key is None
+
+
 def test_a_compiled_step_with_a_fixed_cache_serves_every_length():
     layer, x = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double(), random(2, 9, 12)
     step = torch.compile(layer, fullgraph=True, backend="aot_eager")

@@ -195,6 +195,14 @@ def test_rotation_has_no_length_limit_and_takes_positions_in_any_order(pairing):
     torch.testing.assert_close(rope(x, rows)[1], rope(x, rows[1])[1])
 
 
+def test_a_rotation_serves_only_as_many_tokens_as_it_was_made_for():
+    layer, x = RotaryEmbedding(4), torch.randn(2, 3, 5, 4)
+    for other in (x[:, :, :1], x[:, :, :3]):  # that of one token would turn all of them alike
+        with pytest.raises(ValueError, match=rf"of {other.shape[2]} positions, but x has 5"):
+            layer(x, layer.rotation(other))
+    assert torch.equal(layer(x, layer.rotation(x)), layer(x))
+
+
 def test_rotation_shows_its_settings():
     shown = repr(RotaryEmbedding(6, base=500.0, pairing="half"))
     assert shown == "RotaryEmbedding(d_k=6, base=500.0, pairing='half')"

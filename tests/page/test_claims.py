@@ -63,6 +63,13 @@ def test_bounds_that_decide_nothing_are_refused(bound):
         claim("Most are right.", 1, **bound)
 
 
+@pytest.mark.parametrize("bound", ["above", "below", "near", "within"])
+def test_a_bound_that_is_not_a_number_is_refused(bound):
+    limits = {"near": 1, "within": 1} if bound in ("near", "within") else {}
+    with pytest.raises(ValueError, match=f"{bound} of the claim 'Most are right.' is NaN"):
+        claim("Most are right.", 1, **limits | {bound: float("nan")})
+
+
 @pytest.mark.parametrize("value", [True, np.True_, torch.tensor(True), "1", None, 1j, [1]])
 def test_what_is_no_number_is_refused(value):
     with pytest.raises(TypeError, match=r"value of the claim 'Most are right.' must be a number"):

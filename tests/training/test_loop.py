@@ -6,6 +6,7 @@ import signal
 import warnings
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
@@ -347,6 +348,18 @@ def test_an_evaluation_that_is_a_tensor_is_kept_as_its_number(tmp_path):
     assert load_checkpoint(path)["history"]["evaluations"] == [0.5]
     (several,) = run(bigram(), evaluate=lambda model: torch.ones(2)).evaluations
     assert torch.equal(several, torch.ones(2))
+
+
+def test_numpys_numbers_are_saved_as_numbers(tmp_path):
+    path = tmp_path / "run.safetensors"
+    options = {
+        "learning_rate": lambda step: np.float32(0.25),
+        "evaluate": lambda model: np.int64(3),
+    }
+    history = run(bigram(), checkpoint=path, **options)
+    assert history.learning_rate == [0.25] * 4 and history.evaluations == [3]
+    saved = load_checkpoint(path)["history"]
+    assert saved["learning_rate"] == [0.25] * 4 and saved["evaluations"] == [3]
 
 
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):

@@ -89,6 +89,8 @@ function render({ model, el }) {
     }),
     matrixTable(state, "output", tokens, entries, result("output"), { name: "output" }),
   );
+  for (const cell of results.querySelectorAll("td[data-value]:not(.cl-heat)"))
+    cell.style.minWidth = "3.6rem"; // of −10.00, so that no table moves
   const say = announce(
     state,
     (value) =>

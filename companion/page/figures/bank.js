@@ -18,6 +18,7 @@ function render({ model, el }) {
     .map((x) => x / others.length);
   const left = raw.map((row) => unitOf(minus(row, common)));
   const state = connect(model);
+  const shared = ({ word, mix }) => `${100 - mix} ${mates[word][0]} : ${mix} ${mates[word][1]}`;
 
   /** What is to be seen: every word's place in the plane of the two mates, and the cosines. */
   const result = remember(({ word, common, mix }) => {
@@ -41,12 +42,13 @@ function render({ model, el }) {
     return {
       place: (text) => place(at(rows, text)),
       mixed: place(mixed),
+      along: (share) => place(mixture(share / 100)),
       strangers,
       explained: x * x + y * y,
       best: Math.max(...Array.from({ length: 21 }, (_, i) => dot(here, mixture(i / 20)))),
       cosines: [
         [`${mates[word][0]} and ${mates[word][1]}`, dot(first, second)],
-        [`${mates[word][0]} and other words’ mates`, near.reduce((a, b) => a + b) / near.length],
+        [`${mates[word][0]} and others’ mates`, near.reduce((a, b) => a + b) / near.length],
         [`${word} and ${mates[word][0]}`, dot(here, first)],
         [`${word} and ${mates[word][1]}`, dot(here, second)],
         [`${word} and the mixture`, dot(here, mixed)],
@@ -76,7 +78,26 @@ function render({ model, el }) {
       made.node.classList.add(name);
       return made;
     });
-    const ring = part(root, drawing("circle", { r: 7, class: "cl-ring" }), pixel([0, 1]));
+    const handle = drawing(
+      "g",
+      {},
+      drawing("circle", { class: "cl-hit", r: 22 }),
+      drawing("circle", { class: "cl-ring cl-knob", r: 8 }),
+    );
+    const ring = part(root, handle, pixel([0, 1]));
+    const shares = Array.from({ length: 21 }, (_, i) => 5 * i);
+    const spoken = draggable(root, handle, {
+      name: "mixture, moved with the arrow keys",
+      move(x, y) {
+        const far = shares.map((share) => {
+          const at = pixel(result(state.value).along(share));
+          return Math.hypot(at.x - x, at.y - y);
+        });
+        state.set({ mix: shares[argmax(far.map((distance) => -distance))] });
+      },
+      nudge: (dx, dy) => state.set({ mix: clamp(state.value.mix + 5 * (dx + dy), 0, 100) }),
+    });
+    fill(handle, { "aria-valuemin": 0, "aria-valuemax": 100 }, []);
     const names = ["cl-strong cl-end", "cl-strong cl-start", "cl-strong"].map((name) => {
       const text = label("", 0, 0, name);
       return { text, ...part(root, drawing("g", {}, text), pixel([0, 1])) };
@@ -95,31 +116,38 @@ function render({ model, el }) {
         names[i].to({ x: x + [-8, 8, 0][i], y: y - [2, 2, 12][i] }, moved);
       });
       ring.to(pixel(found.mixed), moved);
+      spoken.say(shared(value), value.mix);
     };
     return { height: 26 + radius * 1.42, pose };
   });
 
   const legend = element("p", { class: "cl-marks" });
-  state.draw(({ word }) => {
+  const every = homonyms.map((word) => ({ ...state.value, word }));
+  steady(state, legend, every, ({ word }) => {
     const some = (side) => cues[word][side].slice(0, 3).join(", ");
     const marks = [
       `● ${some(0)} …`,
       `▲ ${some(1)} …`,
       "× mates of the other five words",
-      `○ the mixture of ${mates[word].join(" and ")}`,
+      `○ the mixture of ${mates[word].join(" and ")}: drag it`,
     ];
     legend.replaceChildren(...marks.map((text) => element("span", {}, text)));
   });
   const cosines = answerList(state, "cosines", (value) => result(value).cosines, 2);
-  cosines.style.gridTemplateColumns = "fit-content(60%) minmax(3rem, 14rem) max-content";
-  const say = announce(state, (value) => {
+  cosines.style.gridTemplateColumns = "max-content minmax(3rem, 14rem) max-content";
+  const tell = (value) => {
     const { explained, cosines } = result(value);
     return (
       `${value.common ? "With" : "Without"} the common part, the cosine of ` +
       `${cosines[0][0]} is ${format(cosines[0][1])}. A sum of them gives ${format(100 * explained, 0)} % of the ` +
       `squared length of ${value.word}.`
     );
-  });
+  };
+  const say = announce(
+    state,
+    tell,
+    every.map((value) => tell({ ...value, common: false })),
+  );
   const furthest = homonyms
     .map((word) => [word, dot(...mates[word].map((mate) => at(left, mate)))])
     .sort((a, b) => a[1] - b[1])[0][0];
@@ -130,12 +158,11 @@ function render({ model, el }) {
       "div",
       { class: "cl-controls" },
       choice(state, "word", "word", () => ({ "": sameText(homonyms) })),
-      slider(state, "mix", "the mixture:", {
+      slider(state, "mix", "mixture:", {
         min: 0,
         max: 100,
         step: 5,
-        describe: (share, { word }) =>
-          `${100 - share} parts ${mates[word][0]}, ${share} parts ${mates[word][1]}`,
+        describe: (_, value) => shared(value),
       }),
       toggle(state, "common", "with the part that all mates share"),
     ),

@@ -177,7 +177,7 @@ function render({ model, el }) {
     paint(
       picture,
       width,
-      TOP + (shown - 1) * ROW + 26,
+      TOP + (last(value) - 1) * ROW + 26, // of the whole tree, so that nothing below moves
       `The tree of the search after ${shown} words`,
       tree({
         ...{ rows, words, width, last: shown, size: value.size },
@@ -209,14 +209,25 @@ function render({ model, el }) {
       node.firstChild.style.whiteSpace = "normal";
       return node;
     };
+    const final = found.finished.filter(({ length }) => length <= last(value)).slice(0, 4);
+    const room = final.slice(sorted.length).map(({ ids }) => {
+      const node = tableRow(`1: ${text(ids)}`);
+      Object.assign(node.firstChild.style, {
+        whiteSpace: "normal",
+        visibility: "hidden",
+        border: 0,
+      });
+      return node;
+    });
     body.replaceChildren(
       ...sorted.map((node, i) => row(`${i + 1}`, node)),
+      ...room,
       ...(greedy.best ? [row("greedy", greedy.best)] : []),
     );
   });
 
   const same = (a, b) => a.ids.join() === b.ids.join();
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const { found, greedy } = result(value);
     const shown = at(value),
       kept = found.rows[shown];
@@ -239,7 +250,8 @@ function render({ model, el }) {
       `The result is “${text(found.best.ids)}”, ` +
       `of probability ${format(Math.exp(found.best.score), 3)}. ${against}${on}`
     );
-  });
+  };
+  const say = announce(state, tell, [tell({ ...state.value, step: Infinity })]);
   const puzzles = goals(state, [
     {
       text: "Find a sentence and a beam that ends on something more probable than greedy decoding.",

@@ -102,8 +102,6 @@ function render({ model, el }) {
     );
   };
   const told = lines.flatMap((tokens, line) => tokens.map((_, at) => tell({ line, at })));
-  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
-  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
   const dearest = argmax(lines[0].map(bitsOf));
   const cheap = ({ text, log_p }) => text.trim().length >= 3 && bitsOf({ log_p }) < 0.2;
   const puzzles = [
@@ -123,7 +121,7 @@ function render({ model, el }) {
     picture,
     element("p", {}, "What the model expected at the marked token, with its probability:"),
     expected,
-    element("div", { class: "cl-captions" }, announce(state, tell), space),
+    announce(state, tell, told),
     goals(state, puzzles),
   );
   return state.close;

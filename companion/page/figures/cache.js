@@ -107,7 +107,7 @@ function render({ model, el }) {
     ["grouped", `grouped: ${data.num_kv_heads}`],
     ["single", "single: 1"],
   ];
-  const kib = (number) => `${format(number / 1024, 1)} KiB`;
+  const kib = (number) => `${format(number / 1024, 1)}\u00a0KiB`;
   const size = (value) => bytes(data, keyHeads(data, value), tally(value.step, prompt).held);
 
   const scene = stage(state, "Prefill and decode, and the cache of one layer", (root, width) =>

@@ -45,8 +45,8 @@ function face(root, pair, radius, place) {
   };
 }
 
-/** All faces in rows, and below each the positions of one turn, where there is room for that. */
-function faces(root, width, columns) {
+/** How the faces of a clock stand in rows, and where these end. */
+function rows(width, columns) {
   const top = 4,
     count = columns / 2,
     across = (count > 8 ? 8 : 4) * (width >= 560 ? 2 : 1),
@@ -54,6 +54,21 @@ function faces(root, width, columns) {
     radius = Math.min(34, cell / 2 - 5),
     roomy = count <= 8,
     row = 2 * radius + (roomy ? 46 : 26);
+  return {
+    top,
+    count,
+    across,
+    cell,
+    radius,
+    roomy,
+    row,
+    end: top + Math.ceil(count / across) * row,
+  };
+}
+
+/** All faces in rows, and below each the positions of one turn, where there is room for that. */
+function faces(root, width, columns) {
+  const { top, count, across, cell, radius, roomy, row } = rows(width, columns);
   const draws = Array.from({ length: count }, (_, pair) => {
     const x = (0.5 + (pair % across)) * cell,
       y = top + Math.floor(pair / across) * row + radius;
@@ -65,7 +80,7 @@ function faces(root, width, columns) {
       turn.textContent = `turn: ${format((2 * Math.PI) / angle(1, pair, columns, value.base), 0)}`;
     };
   });
-  return { draws, bottom: top + Math.ceil(count / across) * row };
+  return draws;
 }
 
 /** Agreement of every position with the held one, and a model's weights, where there are some. */
@@ -150,7 +165,8 @@ function render({ model, el }) {
 
   const picture = (columns) =>
     stage(state, "hands of a clock", (root, width) => {
-      const { draws, bottom } = faces(root, width, columns);
+      const draws = faces(root, width, columns);
+      const bottom = Math.max(...widths.map((columns) => rows(width, columns).end));
       const below = curve(root, width, bottom, weights);
       return {
         height: below.bottom,

@@ -238,8 +238,12 @@ function render({ model, el }) {
   );
   const texts = captions(data, pass);
   const steps = NAMES.map((name, step) => ({ name, caption: texts[step] }));
+  const blocks = Array.from({ length: data.num_layers }, (_, i) => String(i));
+  const others = blocks.flatMap((block) =>
+    pass({ ...state.value, block }).words.map((_, i) => ({ block, place: i + 1 })),
+  );
   const sentences = data.examples.filter((text) => wordsOf(text).length <= data.trained_length);
-  const last = String(data.num_layers - 1);
+  const last = blocks.at(-1);
   const surest = ({ cross }, place) => Math.max(...cross[place - 1]);
   const puzzles = goals(state, [
     {
@@ -272,11 +276,11 @@ function render({ model, el }) {
         state,
         "block",
         "block",
-        Array.from({ length: data.num_layers }, (_, i) => [String(i), `block ${i + 1}`]),
+        blocks.map((block, i) => [block, `block ${i + 1}`]),
       ),
     ),
     picture,
-    stepper(state, { steps }),
+    stepper(state, { steps, others }),
     puzzles,
   );
   return state.close;

@@ -78,13 +78,22 @@ function shareBar(share, attributes) {
   return bar;
 }
 
-/** The sentence under the figure, which a screen reader speaks after every change. */
-function announce(state, sentence) {
-  const output = element("output", { class: "cl-say", "aria-live": "polite" });
+const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
+
+/** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
+    moves, it has the room of the longest of `others` (what it may say), or of what it has said. */
+function announce(state, sentence, others = []) {
+  const output = element("output", { class: "cl-say", "aria-live": "polite" }),
+    room = element("p", { "aria-hidden": "true" });
+  const hold = (text) => {
+    if (text.length > room.textContent.length) room.textContent = text;
+  };
+  others.forEach(hold);
   state.draw((value) => {
     output.textContent = sentence(value);
+    hold(output.textContent);
   });
-  return output;
+  return element("div", { class: "cl-captions" }, output, room);
 }
 
 /** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1. */

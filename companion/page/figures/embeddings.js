@@ -69,12 +69,13 @@ function render({ model, el }) {
       return button(state, formula(words), () => words);
     }),
   );
-  const mapChoice = choice(state, "group", "words on the map", () => ({
-    "": sameText(Object.keys(maps)),
-  }));
-  state.draw(({ view }) => {
-    mapChoice.style.display = view === "map" ? "" : "none";
-  });
+  const mapChoice = choice(
+    state,
+    "group",
+    "words on the map",
+    () => ({ "": sameText(Object.keys(maps)) }),
+    { disabled: ({ view }) => view !== "map" },
+  );
 
   const list = (name, rows) => {
     const found = (value) => rows(value).map(([text, cosine]) => [text, cosine, { word: text }]);
@@ -95,7 +96,7 @@ function render({ model, el }) {
     element(
       "div",
       {},
-      heading((value) => `Nearest to ${formula(value)}, by cosine:`),
+      heading(() => "Nearest to the result (the cross), by cosine:"),
       list("answers", (value) => result(value).answers.slice(0, 5)),
     ),
     element(
@@ -225,16 +226,16 @@ function render({ model, el }) {
     );
   }
 
-  const say = announce(state, (value) => {
-    const {
-      answers: [[answer, cosine]],
-      alone: [[neighbour]],
-    } = result(value);
-    return (
-      `${formula(value)}: the nearest word is “${answer}” (cosine ${format(cosine)}). ` +
-      `Without arithmetic, the nearest to “${value.plus}” is “${neighbour}”.`
-    );
-  });
+  const tell = (value, answer, cosine, neighbour) =>
+    `${formula(value)}: the nearest word is “${answer}” (cosine ${format(cosine)}). ` +
+    `Without arithmetic, the nearest to “${value.plus}” is “${neighbour}”.`;
+  const longest = longestOf(Object.values(groups).flat());
+  const room = tell({ first: longest, minus: longest, plus: longest }, longest, 0, longest);
+  const sentence = (value) => {
+    const { answers, alone } = result(value);
+    return tell(value, ...answers[0], alone[0][0]);
+  };
+  const say = announce(state, sentence, [room]);
   frame(
     el,
     "Arithmetic with word vectors",

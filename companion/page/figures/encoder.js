@@ -358,11 +358,14 @@ function render({ model, el }) {
     overview(state, shown),
     headScene(state, shown),
   );
+  const near = answerList(state, "nearest", (value) => shown(value).first.nearest, 3);
+  near.style.gridTemplateColumns =
+    "minmax(min-content, max-content) minmax(2.5rem, 6rem) max-content";
   const nearest = element(
     "div",
     {},
     element("p", { class: "cl-quiet" }, `The nearest of ${sentences} sentences, and their cosines`),
-    answerList(state, "nearest", (value) => shown(value).first.nearest, 3),
+    near,
   );
   const chosen = (value) => {
     const { senses } = shown(value);

@@ -9,6 +9,15 @@ const LANES = [
   ["averages", "difference of the averages"],
 ];
 
+const power = (exponent) => `10⁻${"⁰¹²³⁴⁵⁶⁷⁸⁹"[exponent]}`;
+
+/** A share with two or three digits that count: 0.400, 0.00916, 1.3 · 10⁻⁶. */
+function short(share) {
+  const exponent = Math.ceil(-Math.log10(share));
+  if (exponent < 5 || exponent > 9) return format(share, share < 0.01 ? 5 : 3);
+  return `${format(share * 10 ** exponent, 1)} · ${power(exponent)}`;
+}
+
 /** The states in both readings, the differences of states and of averages, and how long these are
     over their length right after the word at `place`. */
 function readings({ weights, words, vocabulary, other }, place) {
@@ -46,7 +55,7 @@ function build(root, width, data, read, state) {
     const share = 10 ** -i;
     root.append(
       drawing("path", { class: "cl-axis", d: `M${left} ${y(share)}H${width}` }),
-      label(i ? `10⁻${"⁰¹²³⁴⁵⁶"[i]}` : "1", left - 6, y(share) + 4, "cl-end cl-quiet"),
+      label(i ? power(i) : "1", left - 6, y(share) + 4, "cl-end cl-quiet"),
     );
   }
   const curve = (kind, name) => {
@@ -54,7 +63,7 @@ function build(root, width, data, read, state) {
       passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
     const dot = drawing("circle", { class: "cl-tip", r: 5 });
     const under = name === "left" ? 21 : -9;
-    const number = fill(label("", 0, under, "cl-own cl-strong"), { "data-name": name }, []);
+    const number = fill(label("", 0, under, "cl-own cl-strong cl-over"), { "data-name": name }, []);
     root.append(drawing("g", { class: `cl-${kind}` }, all, passed));
     const moving = group(root, {}, drawing("g", { class: `cl-${kind}` }, dot, number));
     return (shares, { place, step }, move) => {
@@ -62,9 +71,12 @@ function build(root, width, data, read, state) {
       const line = (to) => (to > place ? `M${points.slice(place, to + 1).join("L")}` : "");
       all.setAttribute("d", line(count - 1));
       passed.setAttribute("d", line(step));
-      write(number, shares[step], shares[step] < 0.01 ? 5 : 3);
+      write(number, shares[step]);
+      number.textContent = short(shares[step]);
+      const low = y(shares[step]) > bottom - 24; // no room above the words
+      number.setAttribute("y", low ? -10 : under);
       const late = step > count - 4;
-      number.setAttribute("class", `cl-own cl-strong ${late ? "cl-end" : "cl-start"}`);
+      number.setAttribute("class", `cl-own cl-strong cl-over ${late ? "cl-end" : "cl-start"}`);
       moving.to({ x: x(step), y: y(shares[step]), o: step < place ? 0 : 1 }, move);
     };
   };
@@ -117,9 +129,7 @@ function render({ model, el }) {
     if (step < place) return `Both have read ${word}. Nothing differs yet.`;
     if (step === place)
       return `One has read ${word}, the other “${other}”. Call the difference 1, in the states and in the averages.`;
-    const [kept, shared] = [left[step], mean[step]].map((share) =>
-      format(share, share < 0.01 ? 5 : 3),
-    );
+    const [kept, shared] = [left[step], mean[step]].map(short);
     const gone = step - place;
     return [
       `Both have read ${word}, ${gone} ${gone === 1 ? "word" : "words"} later: ${kept} of the difference is left in the `,
@@ -155,7 +165,11 @@ function render({ model, el }) {
     "What is left of a word",
     place,
     picture,
-    stepper(state, { steps: words.map((name) => ({ name, caption })), pace: 900 }),
+    stepper(state, {
+      steps: words.map((name) => ({ name, caption })),
+      pace: 900,
+      others: words.map((_, place) => ({ place })),
+    }),
     puzzles,
   );
   return state.close;

@@ -230,8 +230,6 @@ function render({ model, el }) {
         : "No parameter of companion's model needs it.")
     );
   };
-  const say = announce(state, tell);
-  say.style.overflowWrap = "anywhere"; // names are longer than a phone is wide
   const end = ({ data_offsets: offsets }) => file.start + offsets[1];
   const puzzles = goals(state, [
     {
@@ -249,9 +247,7 @@ function render({ model, el }) {
   const side = element("div", { class: "cl-side" }, tables);
   steady(state, side, every, tabulate);
   const told = [...every, { tensor: names[0], present: 0 }].map(tell);
-  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
-  const space = element("p", { "aria-hidden": "true", style: say.style.cssText }, longest);
-  const caption = element("div", { class: "cl-captions" }, say, space);
+  const caption = announce(state, tell, told);
   frame(el, "A file of weights, byte by byte", controls, strip, said, side, caption, puzzles);
   return state.close;
 }

@@ -155,11 +155,7 @@ function render({ model, el }) {
     const off = Math.abs(at(next.size) - next.loss);
     return `${start} The next size reached ${format(next.loss, 3)}, ${format(off, 3)} from the prediction. The entropy is ${format(entropy)}.`;
   };
-  const say = announce(state, tell);
-  const space = element("p", { "aria-hidden": "true" }); // so that nothing below moves
-  state.draw((value) => {
-    space.textContent = tell({ ...value, shown: true });
-  });
+  const say = announce(state, tell, [tell({ ...state.value, shown: true })]);
   let lowest = Infinity,
     highest = -Infinity;
   const puzzles = goals(state, [
@@ -194,7 +190,7 @@ function render({ model, el }) {
     picture,
     element("div", { class: "cl-controls" }, reveal),
     list,
-    element("div", { class: "cl-captions" }, say, space),
+    say,
     puzzles,
   );
   return state.close;

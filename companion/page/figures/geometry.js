@@ -169,15 +169,18 @@ function render({ model, el }) {
       numbers.map((number) => fill(write(element("span"), number), { "data-name": name }, []));
     const [x, y] = pair("query", [value.x, value.y]),
       [a, b] = pair("output", attend(value).output);
-    where.replaceChildren("query (", x, ", ", y, "), output (", a, ", ", b, ")");
+    const line = (...parts) => element("span", { style: "display: block" }, parts);
+    where.replaceChildren(line("query (", x, ", ", y, ")"), line("output (", a, ", ", b, ")"));
   });
-  const say = announce(state, (value) => {
+  const even =
+    "A query of length 0 asks nothing: equal shares, and the output is the mean of the values.";
+  const tell = (value) => {
     const { weights } = attend(value),
       [first, second] = descending(weights);
-    if (Math.hypot(value.x, value.y) < 0.15)
-      return "A query of length 0 asks nothing: equal shares, and the output is the mean of the values.";
+    if (Math.hypot(value.x, value.y) < 0.15) return even;
     return `${quoted[first]} gets ${format(weights[first])}, ${quoted[second]} ${format(weights[second])}.`;
-  });
+  };
+  const say = announce(state, tell, [even]);
   const puzzles = goals(state, [
     {
       text: `Give ${quoted[1]} more than .9.`,

@@ -108,13 +108,13 @@ function render({ model, el }) {
       word.textContent = found.word;
       write(number, found.probability, 3);
       mark.textContent =
-        found.word === value[name] ? "\u2713 right" : `\u2717 wrong, it was “${value[name]}”`;
+        found.word === value[name] ? "\u2713 right" : `\u2717 not “${value[name]}”`;
     });
     return tableRow(
       question,
       element("td", { style: "text-align: left" }, word),
       element("td", {}, number),
-      element("td", { style: "text-align: left; white-space: normal" }, mark),
+      element("td", { style: "text-align: left" }, mark),
     );
   };
   const answers = element(
@@ -124,12 +124,15 @@ function render({ model, el }) {
     element("tbody", {}, answer("subject", "who does it?"), answer("object", "to whom?")),
   );
 
-  const say = announce(state, (value) => {
-    const off = value.on.flatMap((on, i) => (on ? [] : [i + 1])),
-      { subject, object } = result(value);
+  const tell = (value, { subject, object }) => {
+    const off = value.on.flatMap((on, i) => (on ? [] : [i + 1]));
     const heads = off.length === 0 ? "With all heads" : `Without head ${off.join(" and ")}`;
     return `“${sentenceOf(value).join(" ")}”. ${heads}: “${subject.word}” does it to “${object.word}”.`;
-  });
+  };
+  const [noun, verb] = [data.nouns, data.verbs].map(longestOf);
+  const most = { subject: noun, verb, object: noun, on: state.value.on.map(() => false) };
+  const room = tell(most, { subject: { word: noun }, object: { word: noun } });
+  const say = announce(state, (value) => tell(value, result(value)), [room]);
   const right = (value, name) => result(value)[name].word === value[name];
   const puzzles = goals(state, [
     {

@@ -38,13 +38,15 @@ const stopName = ({ kind, part }) =>
 function plan(block, width) {
   const cell = clamp((width - 20) / 8, 36, 46), // beside each other, and wide enough for −0.07
     box = 4 * cell + 12;
-  const height = SUB_LAYERS[block].reduce((sum, part) => sum + TALL[part], 118);
+  const tall = (parts) => parts.reduce((sum, part) => sum + TALL[part], 118);
+  const height = Math.max(...Object.values(SUB_LAYERS).map(tall)); // the words stay where they are
+  const spare = (height - tall(SUB_LAYERS[block])) / SUB_LAYERS[block].length;
   let base = height - 80;
   const slots = SUB_LAYERS[block].map((part) => {
     const find = base - (ATTENTION[part] ? 136 : 86);
     const slot = { part, base, read: base - 28, words: base - 90, find, join: find - 40 };
-    base -= TALL[part];
-    return { ...slot, after: base + 4 };
+    base -= TALL[part] + spare;
+    return { ...slot, after: base + spare + 4 };
   });
   const left = Math.max(box / 2 + 1, 0.25 * width),
     right = Math.min(width - box / 2 - 1, 0.75 * width);
@@ -209,6 +211,7 @@ function render({ model, el }) {
       const draw = (...all) =>
         state.draw(...all.map((one) => (value) => shown(value) && one(value)));
       steppers[block + order] = stepper(Object.assign(Object.create(state), { draw }), {
+        others: [{ block, order }],
         steps: stops({ block, order }).map((stop, i) => ({
           name: stopName(stop),
           caption: (value) =>
@@ -216,7 +219,10 @@ function render({ model, el }) {
         })),
       });
     }
-  state.draw(({ block, order }) => steps.replaceChildren(steppers[block + order]));
+  const four = ["encoder", "decoder"].flatMap((block) =>
+    ["pre", "post"].map((order) => ({ block, order })),
+  );
+  steady(state, steps, four, ({ block, order }) => steps.replaceChildren(steppers[block + order]));
 
   const anew = Object.assign(Object.create(state), {
     set: (changes) => state.set({ ...changes, step: 0 }),

@@ -319,8 +319,9 @@ function draggable(root, handle, { name, move, nudge }) {
 /** Steps through a scene: progress line, Back, Next, Play, and a caption that is spoken. The step is
     `value.step`; draw from it. Each of `steps` is { name, caption, hold }: `caption` a text, or
     caption(value) -> a text or nodes; Play waits where hold(value) is true. It has the one
-    <output> of a figure, so such a figure needs no `announce`. */
-function stepper(state, { steps, pace = 3600 }) {
+    <output> of a figure, so such a figure needs no `announce`. The captions have the room of the
+    longest, of those for each of `others` (changes of the state) and of those so far as well. */
+function stepper(state, { steps, pace = 3600, others = [] }) {
   const last = steps.length - 1;
   const go = (to) => ({ step: clamp(to, 0, last) });
   let timer = 0,
@@ -383,14 +384,21 @@ function stepper(state, { steps, pace = 3600 }) {
   state.atEnd(stop);
 
   const say = element("output", { class: "cl-say", "aria-live": "polite" });
-  const ghosts = steps.map(() => element("p", { "aria-hidden": "true" })); // room for the longest
+  const ghosts = steps.map(() => element("p", { "aria-hidden": "true" }));
+  const captionAt = (step, value) => {
+    const { caption } = steps[step];
+    return [typeof caption === "function" ? caption({ ...value, step }) : caption].flat();
+  };
+  const hold = (value) =>
+    ghosts.forEach((ghost, i) => {
+      const next = element("p", {}, captionAt(i, value));
+      if (next.textContent.length > ghost.textContent.length)
+        ghost.replaceChildren(...next.childNodes);
+    });
+  others.forEach((changes) => hold({ ...state.value, ...changes }));
   state.draw((value) => {
-    const caption = (step) => {
-      const { caption } = steps[step];
-      return [typeof caption === "function" ? caption({ ...value, step }) : caption].flat();
-    };
-    say.replaceChildren(...caption(value.step));
-    ghosts.forEach((ghost, i) => ghost.replaceChildren(...caption(i)));
+    say.replaceChildren(...captionAt(value.step, value));
+    hold(value);
   });
 
   const node = element(

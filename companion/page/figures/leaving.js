@@ -90,6 +90,10 @@ function render({ model, el }) {
   const steps = stepper(state, {
     steps: heights.map((name) => ({ name, caption })),
     pace: 2400,
+    others: names.map((word) => ({
+      word,
+      sentence: 1 + words[word].sentences.indexOf(longestOf(words[word].sentences)),
+    })),
   });
   const gaps = names.map((word) => judged(words[word].film.at(-1), words[word].senses).gap);
   const closest = names[gaps.indexOf(Math.min(...gaps))];

@@ -140,12 +140,13 @@ function render({ model, el }) {
     "data-name": "tensor",
     style: "overflow-x: auto; font-size: 12px",
   });
-  state.draw((value) => {
+  const every = masks.map(({ name }) => ({ ...state.value, mask: name }));
+  steady(state, tensor, every, (value) => {
     const { code, tensor: given } = preset(value) ?? { code: "mask", tensor: value.own };
     tensor.textContent = given ? `>>> ${code}\n${printed(given)}` : `>>> ${code}`;
   });
 
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const row = allowedIn(value)[value.asks],
       weights = weightsOf(value)[value.asks],
       most = argmax(weights),
@@ -155,7 +156,9 @@ function render({ model, el }) {
       ? `${who} may look at nobody: its weights are all 0, and so is what it fetches.`
       : `${who} may look at ${count} of ${tokens.length} words; its weights sum to 1, the largest is ` +
           `${format(weights[most])}, on ${quoted[most]}.`;
-  });
+  };
+  const told = every.flatMap((value) => tokens.map((_, asks) => tell({ ...value, asks })));
+  const say = announce(state, tell, told);
   const puzzles = goals(state, [
     {
       text: "Combine two masks: nobody looks at a later word, and nobody looks at padding.",

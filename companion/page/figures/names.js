@@ -95,10 +95,7 @@ function render({ model, el }) {
     return `${found.name} becomes ${value.part}: ${found.words}.`;
   };
   const told = Object.keys(files).flatMap((file) => parts.map((part) => tell({ file, part })));
-  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
-  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
-  const anywhere = { class: "cl-captions", style: "overflow-wrap: anywhere" }; // names are long
-  const caption = element("div", anywhere, announce(state, tell), space);
+  const caption = announce(state, tell, told);
   const puzzles = goals(state, [
     {
       text: "Find a tensor that becomes three parameters.",

@@ -94,14 +94,18 @@ function render({ model, el }) {
     );
   });
   const legend = element("p", { class: "cl-score" }, "Mean cosine of two random words. ", means);
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const { near, cosines, back } = now(value);
     const mutual = back === value.word;
     return (
       `The nearest to “${value.word}” is “${near[0]}” (cosine ${format(cosines[0])}). ` +
       (mutual ? "Each is the other's nearest." : `The nearest to “${near[0]}” is “${back}”.`)
     );
-  });
+  };
+  const every = Object.keys(words).flatMap((word) =>
+    [false, true].map((without) => ({ word, without })),
+  );
+  const say = announce(state, tell, every.map(tell));
   const puzzles = goals(state, [
     {
       text: "Find a word whose nearest neighbour is nearer to somebody else.",

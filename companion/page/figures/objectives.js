@@ -274,6 +274,7 @@ function render({ model, el }) {
   const names = ["the sentence", "what is read", "what is seen", "what is asked"];
   const steps = stepper(state, {
     steps: names.map((name, i) => ({ name, caption: texts[i] })),
+    others: FAMILIES.map((family) => ({ family })),
   });
   const picture = stage(state, "what is read, what is seen and what is asked", (root, width) =>
     build(root, width, data, now),
@@ -356,13 +357,15 @@ function render({ model, el }) {
         value.family === BOTH && value.step === ASKED && now(value).questions.length === 4,
     },
   ]);
+  const turns = element("div", { class: "cl-stack" }, hides, gap),
+    marked = element("div", { class: "cl-stack" }, looks);
   const families = tabs(
     state,
     "family",
     "the model",
     FAMILIES.map((name) => [name, name]),
   );
-  frame(el, "One sentence, three objectives", families, picture, steps, hides, gap, looks, puzzles);
+  frame(el, "One sentence, three objectives", families, picture, steps, turns, marked, puzzles);
   return state.close;
 }
 

@@ -170,22 +170,23 @@ function render({ model, el }) {
   });
 
   const verdict = (ask) => {
-    const style = "text-align: left; white-space: normal";
-    const cell = element("td", { "data-name": ask, style });
-    state.draw((value) => {
+    const style = "text-align: left; white-space: normal; width: 100%";
+    const said = element("div", { "data-name": ask });
+    const every = [1, 0.75].map((weight) => ({ ...state.value, second: true, weight, other: 0.8 }));
+    steady(state, said, every, (value) => {
       const shares = mixture(ask, value).flatMap((share, head) => [
         head ? " + " : ": ",
         write(element("span"), share),
         ` · head ${head + 1}`,
       ]);
       const found = readable(ask, value) ? "✓ can be read" : "✗ no linear reader can tell";
-      cell.replaceChildren(found, ...shares);
+      said.replaceChildren(found, ...shares);
     });
-    return tableRow(questions[ask], cell);
+    return tableRow(questions[ask], element("td", { style }, said));
   };
   const verdicts = element(
     "table",
-    {},
+    { style: "width: 100%" },
     element("caption", {}, "From what the verb received, in all six stories"),
     element("tbody", {}, verdict("who"), verdict("whom")),
   );
@@ -223,7 +224,7 @@ function render({ model, el }) {
         second && weight > 0.5 && other > 0.5 && weight !== other,
     },
   ]);
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const [can, cannot] = [true, false].map((wanted) =>
       Object.keys(questions)
         .filter((ask) => readable(ask, value) === wanted)
@@ -232,7 +233,10 @@ function render({ model, el }) {
     );
     const parts = [can && `${can} can be read`, cannot && `${cannot} cannot`].filter(Boolean);
     return `With ${value.second ? "two heads" : "one head"}, ${parts.join(", ")}.`;
-  });
+  };
+  const apart = { second: true, weight: 1, other: 0 },
+    even = { second: false, weight: 0.5, other: 0 };
+  const say = announce(state, tell, [apart, even, { ...even, weight: 1 }].map(tell));
   const question = tabs(state, "ask", "Join the same answers to", Object.entries(questions));
   frame(el, "One look, or two", controls, question, scene, verdicts, say, puzzles);
   return state.close;

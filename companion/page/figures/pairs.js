@@ -112,8 +112,10 @@ function render({ model, el }) {
     change: (text) => (wrong(text) ? null : { text: wordsOf(text).join(" "), step: 0 }),
   });
 
+  const every = all(state.value.text).map((_, step) => ({ ...state.value, step }));
   const counts = element("div", { class: "cl-answers", "data-name": "pairs" });
-  state.draw((value) => {
+  counts.style.alignContent = "start";
+  steady(state, counts, every, (value) => {
     const { pairs } = now(value);
     counts.replaceChildren(
       ...pairs
@@ -127,7 +129,7 @@ function render({ model, el }) {
   });
   const vocabulary = element("p", { "data-name": "vocabulary" }),
     tokens = element("b", { "data-name": "tokens" });
-  state.draw((value) => {
+  steady(state, vocabulary, every, (value) => {
     const { rows, vocabulary: pieces } = now(value);
     write(tokens, rows.flat().length, 0);
     vocabulary.replaceChildren(

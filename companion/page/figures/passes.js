@@ -126,17 +126,16 @@ function render({ model, el }) {
   const tell = (who, { which, k }, share) =>
     `With ${k === 1 ? "one try" : `${k} tries`}, ${who} most ${which} demands: ` +
     `${format(100 * share, 0)} % of them.`;
-  const say = announce(state, (value) => {
+  const sentence = (value) => {
     const shares = value.shown.map((name) => at(name, value.which, value.k)),
       most = Math.max(...shares);
     if (!shares.length) return "No model is shown.";
     const best = value.shown.filter((_, i) => shares[i] > most - 5e-4); // as the numbers show it
     const letters = best.map((name) => lettered(name)[0]).join(", ");
     return tell(best.length > 1 ? `${letters} meet` : `“${best}” meets`, value, most);
-  });
-  const longest = names.reduce((a, b) => (b.length > a.length ? b : a));
-  const room = tell(`“${longest}” meets`, { which: "trained", k: most }, 1);
-  const space = element("p", { "aria-hidden": "true" }, room); // so that nothing below moves
+  };
+  const room = tell(`“${longestOf(names)}” meets`, { which: "trained", k: most }, 1);
+  const say = announce(state, sentence, [room]);
   const ks = Array.from({ length: most }, (_, i) => i + 1);
   const [luck, taught] = names,
     last = names.at(-1);
@@ -164,7 +163,7 @@ function render({ model, el }) {
     picture,
     slider(state, "k", "tries k =", { min: 1, max: most }),
     list,
-    element("div", { class: "cl-captions" }, say, space),
+    say,
     goals(state, puzzles),
   );
   return state.close;

@@ -16,7 +16,7 @@ function waves(state) {
     picture = element("div", {}, svg);
   const redraw = ({ d_model: columns, position }, width) => {
     const rows = Math.min(columns / 2, MOST_ROWS);
-    const row = 40,
+    const row = (40 * MOST_ROWS) / rows, // few waves are taller: the picture keeps its height
       left = width < 400 ? 54 : 74,
       right = 108,
       top = 26,
@@ -332,29 +332,42 @@ function render({ model, el }) {
       element("div", { "data-view": name }, parts),
     ]),
   );
+  const { rotation: turning, ...plain } = panels;
+  const before = element(
+    "div",
+    {},
+    shared,
+    element("div", { class: "cl-stack" }, Object.values(plain)),
+  );
   state.draw((value) => {
-    shared.hidden = value.view === "rotation";
-    shared.style.display = shared.hidden ? "none" : "";
+    before.hidden = value.view === "rotation";
     for (const [name, panel] of Object.entries(panels)) panel.hidden = name !== value.view;
   });
   for (const [name, { picture, redraw }] of Object.entries(views)) {
-    state.drawWide(picture, (value, width) => value.view === name && redraw(value, width));
+    let drawn; // once for every width, so that a panel has its height before it is shown
+    state.drawWide(picture, (value, width) => {
+      if (value.view === name || drawn !== width) redraw(value, width);
+      drawn = width;
+    });
   }
   const { query, key, d_k: width } = model.get("data");
   const score = ({ i, j, pair }) =>
     dot(turned(query, angle(i, pair, width)), turned(key, angle(j, pair, width)));
-  const say = announce(state, ({ view, d_model: columns, position, i, j, pair }) => {
+  const wave = (position, columns, numbers) =>
+    `Position ${position} in ${columns} columns: ${numbers.map((x) => format(x)).join(", ")}${columns > 8 ? " …" : ""}`;
+  const tell = ({ view, d_model: columns, position, i, j, pair }) => {
     if (view === "rotation") {
       return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(score({ i, j, pair }), 4)}. Move both by the same number of places, and it stays the same.`;
     }
     if (view === "similarity")
       return `Position ${position}: most like itself (${format(columns / 2, 0)}), and the curve is the same at every position.`;
-    const numbers = sinusoid(position, columns)
-      .slice(0, 8)
-      .map((x) => format(x))
-      .join(", ");
-    return `Position ${position} in ${columns} columns: ${numbers}${columns > 8 ? " …" : ""}`;
-  });
+    return wave(position, columns, sinusoid(position, columns).slice(0, 8));
+  };
+  const far = { ...state.value, position: LENGTH - 1, d_model: 128, i: 0, j: LENGTH - 1 };
+  const say = announce(state, tell, [
+    wave(LENGTH - 1, 128, Array(8).fill(-1)),
+    ...Object.keys(views).map((view) => tell({ ...far, view })),
+  ]);
   const puzzles = goals(state, [
     {
       text: "Rotation: carry the query to position 40 without changing the product (pair 0, 1).",
@@ -374,8 +387,7 @@ function render({ model, el }) {
       ["similarity", "similarity"],
       ["rotation", "rotation"],
     ]),
-    shared,
-    ...Object.values(panels),
+    element("div", { class: "cl-stack" }, before, turning),
     puzzles,
     say,
   );

@@ -5,23 +5,19 @@ function render({ model, el }) {
   const state = connect(model);
   const unit = data.unit && `\u00a0${data.unit}`;
   const describe = (number) => format(number, data.digits) + unit;
+  // of a scale, as a person writes it: 0 and 25, not 0.0 and 25.0
+  const end = (number) => String(Number(number.toFixed(9))).replace("-", "\u2212") + unit;
   const ask = data.choices ? amongChoices : data.x ? onLine : onSlider;
-  const { field, verdict } = ask(state, { ...data, describe });
+  const { field, verdict } = ask(state, { ...data, describe, end });
   const answer = (guess) => `${verdict(guess)} ${data.because}`.trim();
   const say = announce(state, ({ prediction: { guess, shown } }) =>
     shown ? answer(guess) : "Make your guess, then see what was measured.",
   );
-  // Room for the answer, so that nothing below moves when it comes.
-  const ghosts = (data.choices ?? [null]).map(() => element("p", { "aria-hidden": "true" }));
-  state.draw(({ prediction: { guess } }) =>
-    ghosts.forEach((ghost, i) => {
-      ghost.textContent = answer(data.choices?.[i] ?? guess);
-    }),
-  );
-  // A line of code stands on a line of its own, and may be longer than a phone is wide.
-  const lines = "white-space: pre-line; overflow-wrap: anywhere";
-  const box = element("div", { class: "cl-captions", style: lines }, say, ghosts);
-  frame(el, "Predict, then look", field, box);
+  // Room for every answer: the highest is not always the longest, for a line of code stands alone.
+  const answers = data.choices ?? [state.value.prediction.guess];
+  say.append(...answers.map((guess) => element("p", { "aria-hidden": "true" }, answer(guess))));
+  say.style.whiteSpace = "pre-line";
+  frame(el, "Predict, then look", field, say);
   return state.close;
 }
 
@@ -43,7 +39,7 @@ function amongChoices(state, { question, choices, truth }) {
 }
 
 /** The guess is a ring, the truth a dot; both slide along a line below the slider. */
-function onSlider(state, { question, low, high, step, truth, describe }) {
+function onSlider(state, { question, low, high, step, truth, describe, end }) {
   const field = predict(state, "prediction", { question, low, high, step, describe });
   const picture = stage(state, "the guess, and what was measured", (root, width) => {
     const side = 8, // half the slider's thumb
@@ -52,8 +48,8 @@ function onSlider(state, { question, low, high, step, truth, describe }) {
     const gap = drawing("path", { class: "cl-gap" });
     root.append(
       drawing("path", { class: "cl-axis", d: `M${side} ${y}H${width - side}` }),
-      label(describe(low), 0, y + 26, "cl-quiet cl-start"),
-      label(describe(high), width, y + 26, "cl-quiet cl-end"),
+      label(end(low), 0, y + 26, "cl-quiet cl-start"),
+      label(end(high), width, y + 26, "cl-quiet cl-end"),
       gap,
     );
     const ring = part(root, drawing("circle", { class: "cl-ring", r: 7 }), { y });
@@ -82,7 +78,7 @@ function onSlider(state, { question, low, high, step, truth, describe }) {
 }
 
 /** Points to be dragged up and down; who drags one along draws all that the pointer passes. */
-function onLine(state, { question, low, high, step, digits, truth, x, describe }) {
+function onLine(state, { question, low, high, step, digits, truth, x, describe, end }) {
   const last = x.length - 1;
   const set = (i, number) => {
     const { guess, shown } = state.value.prediction;
@@ -91,7 +87,8 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe }
     state.set({ prediction: { guess: guess.map((old, j) => (j === i ? rounded : old)), shown } });
   };
   const picture = stage(state, "a line over its points", (root, width) => {
-    const left = 28 + 7.5 * Math.max(describe(low).length, describe(high).length),
+    const left =
+        28 + 7.5 * Math.max(...[low, (low + high) / 2, high].map((number) => end(number).length)),
       right = width - 20,
       top = 14,
       bottom = 194;
@@ -103,7 +100,7 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe }
       const y = bottom - share * (bottom - top);
       root.append(
         drawing("path", { class: "cl-axis", d: `M${left} ${y}H${right}` }),
-        label(describe(low + share * (high - low)), left - 14, y + 4.5, "cl-quiet cl-end"),
+        label(end(low + share * (high - low)), left - 14, y + 4.5, "cl-quiet cl-end"),
       );
     }
     const every = Math.ceil((8 + 8 * Math.max(...x.map((name) => name.length))) / (px(1) - px(0)));

@@ -27,7 +27,8 @@ function render({ model, el }) {
     ),
   );
   const prompt = element("pre", { "data-name": "prompt" });
-  state.draw((value) => {
+  const every = Array.from({ length: most + 1 }, (_, shots) => ({ ...state.value, shots }));
+  steady(state, prompt, every, (value) => {
     const { examples, asked } = now(value);
     prompt.textContent = [...examples.map((pair) => pair.join(": ")), `${asked}:`].join("\n");
   });

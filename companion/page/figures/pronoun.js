@@ -133,7 +133,20 @@ function render({ model, el }) {
       ),
     };
   });
-  state.draw((value) => {
+  words.style.alignContent = "start";
+  // The widest sentence of every template, in letters, gives the room.
+  const wide = { ...state.value, animal: longestOf(nouns.animal) };
+  const others = Object.entries(nouns).filter(([kind]) => kind !== "animal");
+  const every = others.flatMap(([kind, list]) =>
+    templates.map((_, template) => ({
+      ...wide,
+      template,
+      other: longestOf(list),
+      verb: longestOf(Object.keys(verbs[kind])),
+      adjective: longestOf([...adjectives.animal, ...adjectives[kind]]),
+    })),
+  );
+  steady(state, words, every, (value) => {
     const { sentence, rows } = result(value),
       row = rows[value.head],
       most = argmax(row);
@@ -153,19 +166,18 @@ function render({ model, el }) {
       .map(([word, probability]) => [word, probability, { word }]),
   );
 
-  const say = announce(state, (value) => {
-    const {
-        sentence,
-        rows,
-        answers: [[answer, probability]],
-      } = result(value),
-      row = rows[value.head];
-    const most = argmax(row);
-    return (
-      `“… too ${value.adjective}”: the row of “it” is largest at “${sentence[most]}” (${format(row[most])}). ` +
-      `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`
-    );
-  });
+  const tell = (adjective, most, weight, [answer, probability]) =>
+    `“… too ${adjective}”: the row of “it” is largest at “${most}” (${format(weight)}). ` +
+    `Asked which noun “it” is, the model says “${answer}” (${format(probability)}).`;
+  const told = (value) => {
+    const { sentence, rows, answers } = result(value),
+      row = rows[value.head],
+      most = argmax(row);
+    return tell(value.adjective, sentence[most], row[most], answers[0]);
+  };
+  const noun = longestOf(Object.values(nouns).flat());
+  const room = tell(longestOf(Object.values(adjectives).flat()), noun, 1, [noun, 1]);
+  const say = announce(state, told, [room]);
   const look = (value) => {
     const { sentence, rows } = result(value);
     const [animal, other] = [value.animal, value.other].map((noun) => sentence.indexOf(noun));
@@ -187,6 +199,8 @@ function render({ model, el }) {
       },
     },
   ]);
+  for (const select of [...controls.children, adjective.firstChild].map((label) => label.lastChild))
+    select.style.width = { template: "100%", head: "16.5rem" }[select.name] ?? "9rem"; // of any option
   frame(
     el,
     "The trained model for “it”",

@@ -162,7 +162,7 @@ function render({ model, el }) {
   const sentence = (ridge, below, under) =>
     `The ridge is at ${format(ridge, 0)} operations per byte. Below it memory decides: ` +
     `${names(below)}. Under the flat roof the arithmetic decides: ${names(under)}.`;
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const { points, ridge, peak } = result(value);
     const below = points.filter(({ reached }) => reached < peak);
     return sentence(
@@ -170,10 +170,8 @@ function render({ model, el }) {
       below,
       points.filter((point) => !below.includes(point)),
     );
-  });
-  const longest = sentence(100, result(state.value).points, []);
-  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
-  const caption = element("div", { class: "cl-captions" }, say, space);
+  };
+  const caption = announce(state, tell, [sentence(100, result(state.value).points, [])]);
   const point = (value, wanted) => result(value).points.find(({ name }) => name === wanted);
   const puzzles = goals(state, [
     {

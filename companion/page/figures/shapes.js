@@ -177,6 +177,7 @@ function render({ model, el }) {
   const state = connect(model);
   const maps = (count, size) => `${count} map${count > 1 ? "s" : ""} of ${size} × ${size}`;
   const right = maps(h, words.length),
+    wrong = maps(h, x[0].length / h),
     MAPS = 3; // the step that answers the question
 
   const scene = stage(state, "The numbers of one layer, step by step", (root, width) => {
@@ -222,14 +223,17 @@ function render({ model, el }) {
     hold: ({ step, maps }) => step === MAPS - 1 && !maps.shown,
   }));
   const guess = predict(state, "maps", {
-    question: "What comes out when the heads compare? Guess before you go on:",
-    choices: [maps(1, words.length), maps(h, words.length), maps(h, x[0].length / h)],
+    question: `What comes out when the heads compare? Guess before step ${MAPS + 1}:`,
+    choices: [maps(1, words.length), right, wrong],
     act: () => ({ step: MAPS }),
   });
-  state.draw(({ step }) => {
-    guess.hidden = step !== MAPS - 1;
-  });
-  frame(el, "The shapes of a layer with heads", scene, stepper(state, { steps }), guess);
+  frame(
+    el,
+    "The shapes of a layer with heads",
+    scene,
+    stepper(state, { steps, others: [{ maps: { guess: wrong, shown: true } }] }),
+    guess,
+  );
   return state.close;
 }
 

@@ -97,9 +97,8 @@ function render({ model, el }) {
       ? `With ${made.join(" and ")}: loading reports nothing, the loss changes by ${format(rise)}.`
       : "As published. The lines under the tokens stay here, for comparison.";
   };
-  const say = announce(state, tell);
   const worst = Object.fromEntries(names.map((name) => [name, true]));
-  const space = element("p", { "aria-hidden": "true" }, tell(worst)); // so that nothing below moves
+  const say = announce(state, tell, [tell(worst)]);
   const own = element("p", { class: "cl-score" });
   const all = pieces.slice(1).map((_, i) => ({ ...worst, token: i + 2 }));
   steady(state, own, all, (value) => {
@@ -143,7 +142,7 @@ function render({ model, el }) {
     own,
     ...numbers,
     element("p", {}, "Asked for the capital of France, it writes: ", writes),
-    element("div", { class: "cl-captions" }, say, space),
+    say,
     puzzles,
   );
   return state.close;

@@ -126,6 +126,7 @@ function render({ model, el }) {
     ({ sentence }) => ({ "": split(sentence).map((text, i) => [i, `${i + 1} ${text}`]) }),
     { change: (word) => ({ word: Number(word) }) },
   );
+  token.querySelector("select").style.width = "9rem"; // of any sentence, so that nothing moves
   const tokenOf = ({ sentence, word, hidden }) => (hidden ? "[MASK]" : split(sentence)[word]);
 
   const svg = drawing("svg", {});
@@ -141,16 +142,17 @@ function render({ model, el }) {
     (value) => result(value).map(({ added, stream, turn }) => [added, stream, turn]),
     { name: "stages" },
   );
-  const say = announce(state, (value) => {
+  const tell = (token, [word, chance], turn, name) =>
+    `“${token}” leaves the last block as “${word}” (${format(chance)}), at a cosine of ` +
+    `${format(turn)} with its embedding. Most was added by ${name}.`;
+  const sentence = (value) => {
     const stages = result(value),
-      top = stages.at(-1),
-      [word, chance] = top.words[0];
+      top = stages.at(-1);
     const largest = stages.slice(1).reduce((a, b) => (b.added > a.added ? b : a));
-    return (
-      `“${tokenOf(value)}” leaves the last block as “${word}” (${format(chance)}), at a cosine of ` +
-      `${format(top.turn)} with its embedding. Most was added by ${largest.name}.`
-    );
-  });
+    return tell(tokenOf(value), top.words[0], top.turn, largest.name);
+  };
+  const word = longestOf(data.words);
+  const say = announce(state, sentence, [tell(word, [word, 0], -1, longestOf(names))]);
   const top = (value) => result(value).at(-1);
   const puzzles = goals(state, [
     {

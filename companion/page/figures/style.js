@@ -179,7 +179,6 @@ const STYLE = `
   }
   .cl-tabs label:has(:checked) {
     background: color-mix(in oklab, var(--heat) 18%, transparent);
-    font-weight: 600;
   }
   .cl-question {
     display: grid;
@@ -770,6 +769,9 @@ const STYLE = `
     margin: 0.6rem 0 0;
     align-items: center;
   }
+  .cl-stepper .cl-score {
+    min-height: 1.4em;
+  }
   .cl-captions :is(sub, sup) {
     line-height: 0;
   }
@@ -777,8 +779,20 @@ const STYLE = `
     opacity: 0.5;
     cursor: default;
   }
+  .cl-stack {
+    display: grid; /* what is shown in turn has the room of the highest */
+  }
+  .cl-stack > * {
+    grid-area: 1 / 1;
+    min-width: 0;
+  }
+  .cl-stack > [hidden] {
+    display: block;
+    visibility: hidden;
+  }
   .cl-captions {
     display: grid;
+    overflow-wrap: anywhere; /* names and lines of code are longer than a phone is wide */
   }
   .cl-captions > * {
     grid-area: 1 / 1;

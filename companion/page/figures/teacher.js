@@ -123,7 +123,7 @@ function render({ model, el }) {
   ]);
   const places = slider(state, "place", "position", { min: 1, max: T, step: 1, describe: String });
   state.draw(({ step }) => {
-    places.hidden = step < 3;
+    places.style.visibility = step < 3 ? "hidden" : ""; // nothing below moves
   });
   frame(el, "One sentence, many questions", picture, stepper(state, { steps }), places, puzzles);
   return state.close;

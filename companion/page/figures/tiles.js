@@ -371,15 +371,13 @@ function render({ model, el }) {
             .replace("-", "\u2212")}.`;
     return `Tile ${now}: ${span(rows, "query").replace("querys", "queries")}, ${span(keys, "key")}; ${changes.join("; ")}.${end}`;
   };
-  const say = announce(state, tell);
   const told = sizes.flatMap((size) =>
     [false, true].flatMap((causal) => {
       const value = { block: String(size), causal };
       return result(value).steps.map((_, step) => tell({ ...value, step }));
     }),
   );
-  const longest = told.reduce((a, b) => (b.length > a.length ? b : a));
-  const space = element("p", { "aria-hidden": "true" }, longest); // so that nothing below moves
+  const say = announce(state, tell, told);
   const legend = element(
     "p",
     { style: "color: var(--quiet); font-size: 0.86rem" },
@@ -408,7 +406,7 @@ function render({ model, el }) {
     "Tiles between two memories",
     controls,
     scene,
-    element("div", { class: "cl-captions" }, say, space),
+    say,
     counter(state, data, result, at),
     element(
       "div",

@@ -86,7 +86,8 @@ function render({ model, el }) {
     ),
   );
 
-  state.draw((value) => {
+  const room = { ...state.value, sentence: longestOf(data.examples) };
+  steady(state, output, [room], (value) => {
     output.hidden = result(value) === null;
     if (output.hidden) return;
     const { source, target, probabilities } = result(value),
@@ -140,7 +141,7 @@ function render({ model, el }) {
     );
   });
 
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     if (result(value) === null) return "No translation: the sentence cannot be read.";
     const { source, target, probabilities } = result(value),
       at = place(value),
@@ -155,7 +156,28 @@ function render({ model, el }) {
         ? ` The sentence is longer than any that the model was trained on (${data.trained_length} words).`
         : "")
     );
-  });
+  };
+  const say = announce(state, tell, [tell(room)]);
+  const looksAt = (value, at) => argmax(shown(value)[at]);
+  const puzzles = goals(state, [
+    {
+      text: "Find a word of a translation that looks most at an earlier word of the sentence than the word before it does.",
+      reached(value) {
+        if (result(value) === null) return false;
+        const at = place(value);
+        return at > 0 && looksAt(value, at) < looksAt(value, at - 1);
+      },
+    },
+    {
+      text: `Have a sentence of more than ${data.trained_length} words translated, and go to the word that the model is least sure of.`,
+      reached(value) {
+        if (result(value) === null || result(value).source.length <= data.trained_length)
+          return false;
+        const best = result(value).probabilities.map((row) => Math.max(...row));
+        return place(value) === argmax(best.map((share) => -share));
+      },
+    },
+  ]);
 
   frame(
     el,
@@ -179,6 +201,7 @@ function render({ model, el }) {
     ),
     output,
     say,
+    puzzles,
   );
   return state.close;
 }

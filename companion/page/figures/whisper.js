@@ -99,13 +99,14 @@ function render({ model, el }) {
   const scene = stage(state, "What the last child knows of every word", (root, width) =>
     build(root, width, most),
   );
-  const say = announce(state, (value) => {
+  const tell = (value) => {
     const [first] = influence(value);
     return (
       `Of the first word, ${short(first)} reaches the last of ${value.children} children. ` +
       `Its weight in the average is ${short(1 / value.children)}.`
     );
-  });
+  };
+  const say = announce(state, tell, [tell({ w: 0, children: most })]);
   const first = (value) => influence(value)[0];
   const puzzles = goals(state, [
     {
