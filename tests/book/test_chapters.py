@@ -13,9 +13,9 @@ from book._press.publish import BRANCH
 
 SET_UP = """\
 try:
-    import companion
+    import companion{module}
 except ImportError:
-    %pip install --quiet "transformer-companion @ git+{url}"
+    %pip install --quiet "transformer-companion{extra} @ git+{url}"
 from companion.page import setup; seed, device = setup(seed=0)"""
 
 # MyST's block and inline syntax, which Colab, JupyterLab and GitHub show raw.
@@ -47,7 +47,10 @@ def test_the_public_address_is_one_that_the_launch_buttons_understand(root):
 def test_the_first_code_cell_sets_the_notebook_up_from_the_public_address(root, notebook):
     url = yaml.safe_load((root / "_config.yml").read_text("utf8"))["repository"]["url"]
     source = re.sub(r"@[0-9a-f]{40}(?=\"$)", "", code_cells(notebook)[0].source, flags=re.M)
-    assert source == SET_UP.format(url=url)  # where it is published, a commit is named, too
+    extra = re.search(r"(?<=transformer-companion)\[(\w+)\]", source)  # named like its module
+    named = {"module": f", {extra[1]}", "extra": extra[0]} if extra else {"module": "", "extra": ""}
+    # Where it is published, a commit is named, too.
+    assert source == SET_UP.format(url=url, **named)
 
 
 def test_no_other_cell_installs_or_sets_up(notebook):

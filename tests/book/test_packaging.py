@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from book._press.imports import read_code
+from book._press.imports import read_code, read_notebook
 
 # What a notebook service has had installed: other releases than our pins, older ones among them.
 ELSEWHERE = {
@@ -37,6 +37,8 @@ ELSEWHERE = {
     "jinja2": "3.1.4",
     "gguf": "0.17.1",  # added where it is missing: pure Python, and content with an old numpy
 }
+
+DISTRIBUTIONS = packages_distributions()  # what has a module of this name
 
 
 def requirements(path):
@@ -69,9 +71,13 @@ def imported(root, folder=""):
     """The distributions that modules of companion import, those inside functions included."""
     here = root / "companion" / folder
     names = set().union(*(read_code(path.read_text("utf8")).imports for path in here.rglob("*.py")))
+    return distributions_of(names)
+
+
+def distributions_of(names):
+    """The distributions that modules with these dotted names are in, but for our own."""
     modules = {name.split(".")[0] for name in names} - {"companion", "", *sys.stdlib_module_names}
-    installed = packages_distributions()
-    return {canonicalize_name(installed[module][0]) for module in modules}
+    return {canonicalize_name(DISTRIBUTIONS[module][0]) for module in modules}
 
 
 def test_what_the_book_asks_for_is_pinned(root):
@@ -103,7 +109,8 @@ def test_what_is_installed_is_pinned(root):
 
 
 def test_the_package_asks_for_lower_bounds_only_and_the_pins_meet_them(root):
-    for bound in bounds(root) + bounds(root, "grading") + bounds(root, "triton"):
+    extras = [bounds(root, extra) for extra in ("grading", "transformers", "triton")]
+    for bound in sum(extras, bounds(root)):
         assert {spec.operator for spec in bound.specifier} == {">="}, bound
         assert bound.specifier.contains(pins(root)[canonicalize_name(bound.name)]), bound
 
@@ -117,6 +124,13 @@ def test_what_the_package_imports_is_declared(root):
     for folder in set(path.name for path in (root / "companion").iterdir() if path.is_dir()):
         if folder not in ("grading", "kernels"):
             assert imported(root, folder) <= declared, folder
+
+
+def test_the_set_up_line_installs_what_a_notebook_imports(root, notebook):
+    set_up = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    (extra,) = re.findall(r'"transformer-companion(?:\[(\w+)\])? @', set_up)
+    declared = {bound.name for bound in bounds(root) + (bounds(root, extra) if extra else [])}
+    assert distributions_of(read_notebook(notebook).imports) <= declared
 
 
 def test_nothing_installs_the_bare_name(root):
