@@ -15,7 +15,9 @@ import json
 import os
 import platform
 import sys
+import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -28,12 +30,14 @@ import yaml
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx_external_toc.parsing import parse_toc_yaml
+from traitlets.config import Config
 
 from book._press.contents import table_of_contents
 from book._press.imports import dependencies, read_notebook
 from book._press.publish import with_placeholder
 
 KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
+SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")
 
 # The kernel is asked for its own peak, after the last cell. Linux has it in kilobytes (ru_maxrss
 # would count the process that started the kernel, if that was larger), macOS counts bytes.
@@ -187,6 +191,17 @@ def cell_timeout(root: Path) -> int:
     return yaml.safe_load((root / "_config.yml").read_text("utf8"))["execute"]["timeout"]
 
 
+def sockets() -> dict[str, str]:
+    """Settings of a kernel's manager: its sockets are files.
+
+    TCP ports are bound a second after they were found free. By then another kernel may have one of
+    them, and the second kernel dies. Windows has no other sockets.
+    """
+    if sys.platform == "win32":
+        return {}
+    return {"transport": "ipc", "connection_file": f"{SOCKETS.name}/{uuid.uuid4().hex}.json"}
+
+
 def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=None) -> Run:
     """Run the notebook at `path` (or `notebook` in its place) on a fresh kernel, in its own folder.
 
@@ -201,6 +216,7 @@ def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=No
         timeout=timeout,
         allow_errors=allow_errors,
         kernel_name="python3",
+        config=Config(ConnectionFileMixin=sockets()),
         extra_arguments=["--log-level=ERROR"],  # else each kernel warns that loopback is plain text
         resources={"metadata": {"path": str(path.parent)}},
         record_timing=False,

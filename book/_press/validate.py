@@ -14,7 +14,6 @@ import shutil
 import sys
 import tempfile
 import time
-import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -25,25 +24,18 @@ from jupyter_client import KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 
-from book._press.execute import PEAK_MEMORY, Record, Run, cell_timeout, longest_first, notebooks
+from book._press.execute import (
+    PEAK_MEMORY,
+    Record,
+    Run,
+    cell_timeout,
+    longest_first,
+    notebooks,
+    sockets,
+)
 
 KEEP = "--keep-outputs"
 RECORDING = pytest.StashKey["Recording"]()
-
-
-SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")
-
-
-def kernel_manager(**settings: object) -> KernelManager:
-    """A kernel's manager for nbval, with sockets that are files.
-
-    TCP ports are bound a second after they were found free. By then a kernel of the other process
-    may have one of them, and the second kernel dies. Windows has no other sockets.
-    """
-    if sys.platform == "win32":
-        return KernelManager(**settings)
-    file = Path(SOCKETS.name) / f"{uuid.uuid4().hex}.json"
-    return KernelManager(transport="ipc", connection_file=str(file), **settings)
 
 
 class Recording:
@@ -105,7 +97,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     import nbval.kernel  # not above: pytest wants to load its plugins itself
 
-    nbval.kernel.KernelManager = kernel_manager
+    nbval.kernel.KernelManager = lambda **settings: KernelManager(**sockets(), **settings)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -184,6 +184,14 @@ def test_notebooks_run_side_by_side_and_say_how_far_they_are(book, capsys, monke
     assert "[1/2] " in told and "[2/2] " in told
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has ports alone")
+def test_a_kernel_takes_no_port_that_another_may_have(book):
+    asking = "from ipykernel.connect import get_connection_info as get; print(get(unpack=True))"
+    write_notebook(book / "one.ipynb", asking)
+    run = execute(book / "one.ipynb", timeout=20)
+    assert "'transport': 'ipc'" in run.notebook.cells[0].outputs[0].text
+
+
 def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
     (book / "_toc.yml").write_text(toc("one", "two"))
     slow = "open('pid', 'w').write(str(os.getpid())); open('here', 'w'); time.sleep(60)"
