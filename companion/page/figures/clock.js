@@ -219,7 +219,7 @@ function render({ model, el }) {
     );
   });
   const title = weights ? "The clock, and where the models look" : "The hands of a clock";
-  frame(el, title, element("div", { class: "cl-controls" }, controls), box, sums, puzzles, say);
+  frame(el, title, element("div", { class: "cl-controls" }, controls), box, sums, say, puzzles);
   return state.close;
 }
 

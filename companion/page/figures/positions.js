@@ -357,7 +357,7 @@ function render({ model, el }) {
     `Position ${position} in ${columns} columns: ${numbers.map((x) => format(x)).join(", ")}${columns > 8 ? " …" : ""}`;
   const tell = ({ view, d_model: columns, position, i, j, pair }) => {
     if (view === "rotation") {
-      return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(score({ i, j, pair }), 4)}. Move both by the same number of places, and it stays the same.`;
+      return `i \u2212 j = ${format(i - j, 0)}: the product is ${format(score({ i, j, pair }), 4)}. Move both by the same number of positions, and it stays the same.`;
     }
     if (view === "similarity")
       return `Position ${position}: most like itself (${format(columns / 2, 0)}), and the curve is the same at every position.`;
@@ -388,8 +388,8 @@ function render({ model, el }) {
       ["rotation", "rotation"],
     ]),
     element("div", { class: "cl-stack" }, before, turning),
-    puzzles,
     say,
+    puzzles,
   );
   return state.close;
 }
