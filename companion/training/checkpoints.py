@@ -6,6 +6,7 @@ state; its metadata holds the rest as JSON.
 
 import json
 import os
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -26,7 +27,8 @@ def save_checkpoint(
     """Write model, optimizer, torch's random state and `state` to one safetensors file.
 
     The file is written beside `path` and then takes its place in one operation of the file system,
-    so that a process that is killed leaves the previous checkpoint as it was.
+    so that a process that is killed leaves the previous checkpoint as it was. The next one to save
+    there clears away what it had begun.
 
     Args:
         path: the file; its folder is made if need be.
@@ -64,10 +66,15 @@ def save_checkpoint(
         ) from error
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + ".unfinished")
     tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    save_file(tensors, unfinished, metadata)
-    os.replace(unfinished, path)
+    # A folder, since a writer that is killed may leave a file with a name that only it knows.
+    unfinished = path.with_name(path.name + ".unfinished")
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
+    unfinished.mkdir()
+    save_file(tensors, unfinished / path.name, metadata)
+    os.replace(unfinished / path.name, path)
+    unfinished.rmdir()
 
 
 def load_checkpoint(

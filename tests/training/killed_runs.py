@@ -58,14 +58,19 @@ def die() -> None:
 
 
 def die_while_writing(save: int) -> None:
-    """Let this process kill itself when its save number `save` is half written."""
+    """Let this process kill itself when its save number `save` is half written.
+
+    Since 0.8 safetensors writes to a file .tmp and six characters beside the one it is asked for.
+    """
     saves, save_file = iter(range(1, STEPS + 1)), checkpoints.save_file
 
     def half_written(tensors, path, metadata):
-        save_file(tensors, path, metadata)
         if next(saves) == save:
+            path = path.with_name(f".tmp{os.getpid():06}")
+            save_file(tensors, path, metadata)
             os.truncate(path, path.stat().st_size // 2)
             die()
+        save_file(tensors, path, metadata)
 
     checkpoints.save_file = half_written
 
