@@ -16,10 +16,7 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
     hand_out = commands.add_parser("assignment", help="build the student release of a chapter")
     hand_out.set_defaults(run=assignment.main)
     take_in = commands.add_parser(
-        "grade",
-        help="grade a folder of submissions",
-        description=grade.__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "grade", help="grade a folder of submissions", description=grade.__doc__
     )
     take_in.set_defaults(run=grade.main)
     for command in (hand_out, take_in):

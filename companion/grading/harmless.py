@@ -5,11 +5,7 @@ from html import unescape
 from textwrap import indent
 
 from bleach import ALLOWED_TAGS, clean
-from nbconvert.filters.markdown_mistune import (
-    InvalidNotebook,
-    IPythonRenderer,
-    MarkdownWithMath,
-)
+from nbconvert.filters.markdown_mistune import InvalidNotebook, IPythonRenderer, MarkdownWithMath
 
 LONGEST = 200_000  # letters
 TAGS = [*ALLOWED_TAGS, "p", "div", "span", "pre", "br", "details", "summary"]

@@ -7,9 +7,9 @@ and END SOLUTION, written answers, hidden tests. Cells tagged `solution` go whol
 """
 
 import copy
-import posixpath
 import re
 from pathlib import Path
+from posixpath import basename, dirname, join, normpath
 
 import nbformat
 from nbconvert.preprocessors import Preprocessor, TagRemovePreprocessor
@@ -46,12 +46,8 @@ class MoveUp(Preprocessor):
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 source = BACK.sub("[Solution](", cell.source)
-                cell.source = LINK.sub(_one_folder_up, source)
+                cell.source = LINK.sub(lambda link: normpath(join(SOLUTIONS.name, link[0])), source)
         return notebook, resources
-
-
-def _one_folder_up(link: re.Match) -> str:
-    return posixpath.normpath(posixpath.join(SOLUTIONS.name, link[0]))
 
 
 # nbgrader's own, in its order, without the one that writes into a gradebook.
@@ -72,21 +68,16 @@ def student_copy(source: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return notebook
 
 
-def chapters(root: Path) -> list[str]:
-    """The chapters that have exercises, in alphabetical order."""
-    return sorted(path.stem for path in (root / SOLUTIONS).glob("*.ipynb"))
-
-
 def pages(root: Path) -> list[str]:
     """All that have a source: the chapters, then pages of their own, as reproducing/the_model."""
-    own = (root / STUDENTS).glob(f"*/{SOLUTIONS.name}/*.ipynb")
-    return chapters(root) + sorted(f"{path.parts[-3]}/{path.stem}" for path in own)
+    sources = (root / STUDENTS).glob(f"**/{SOLUTIONS.name}/*.ipynb")
+    names = (path.parents[1].relative_to(root / STUDENTS) / path.stem for path in sources)
+    return sorted(map(Path.as_posix, names), key=lambda name: ("/" in name, name))
 
 
 def source_path(page: str) -> Path:
     """Where the solutions of one of the `pages` are, in the repository."""
-    folder, name = posixpath.split(page)
-    return STUDENTS / folder / SOLUTIONS.name / f"{name}.ipynb"
+    return STUDENTS / dirname(page) / SOLUTIONS.name / f"{basename(page)}.ipynb"
 
 
 def source_of(root: Path, page: str) -> nbformat.NotebookNode:

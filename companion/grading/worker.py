@@ -19,8 +19,6 @@ import companion.checks  # noqa: F401 (before the first look at the functions)
 from companion.grading import privileges
 from companion.grading.flags import changed, functions
 
-LONGEST = 100_000  # letters of a text that a cell shows
-
 
 class Session:
     """An interactive Python session, like that of a notebook's kernel."""
@@ -38,15 +36,14 @@ class Session:
             done = self.shell.run_cell(source, store_history=True)
         streams = ("stdout", captured.stdout), ("stderr", captured.stderr)
         outputs = [
-            *({"output_type": "stream", "name": n, "text": s[:LONGEST]} for n, s in streams if s),
+            *({"output_type": "stream", "name": n, "text": s} for n, s in streams if s),
             *({"output_type": "display_data", "data": shown.data} for shown in captured.outputs),
             *self.values,
         ]
         error = done.error_before_exec or done.error_in_exec
         if error is not None:  # SystemExit, too: to nbgrader a check without an error has passed
-            said = {"ename": type(error).__name__, "evalue": str(error)[:LONGEST]}
-            lines = [line[:LONGEST] for line in self.traceback]
-            outputs.append({"output_type": "error", **said, "traceback": lines})
+            said = {"ename": type(error).__name__, "evalue": str(error)}
+            outputs.append({"output_type": "error", **said, "traceback": self.traceback})
         return outputs
 
     def _keep_value(self, value=None) -> None:

@@ -33,7 +33,7 @@ def test_without_bubblewrap_nothing_is_graded(nothing_tried, monkeypatch, tmp_pa
     with pytest.raises(SystemExit) as refused:
         main(tmp_path, ["grade", "self_attention", str(tmp_path)])
     assert refused.value.code == 2
-    assert "needs bubblewrap" in capsys.readouterr().err
+    assert "needs bubblewrap and libseccomp" in capsys.readouterr().err
 
 
 def test_where_namespaces_are_refused_it_says_why(nothing_tried, monkeypatch, tmp_path):
@@ -123,6 +123,7 @@ def outcome(result):
 
 print("memory", outcome(libc.memfd_create(b"", 0)), outcome(libc.shmget(0, 4096, 0o1666)))
 print("namespace", outcome(libc.unshare(0x10020000)), outcome(libc.syscall({clone}, 0x10000000)))
+print("clone3", outcome(libc.syscall({clone3}, 0, 0)))
 threads = [threading.Thread(target=print, args=["a thread"])]
 [thread.start() or thread.join() for thread in threads]
 print("a process", os.system("true"))
@@ -131,16 +132,27 @@ print("a process", os.system("true"))
 
 @apart
 def test_memory_that_no_limit_counts_is_refused():
-    clone = privileges.CLONE[privileges.MACHINES[platform.machine()][0]]
-    script = KERNEL.format(clone=clone)
+    import pyseccomp as seccomp  # where there is libseccomp
+
+    numbers = {x: seccomp.resolve_syscall(seccomp.Arch.NATIVE, x) for x in ("clone", "clone3")}
+    script = KERNEL.format(**numbers)
     command = sandbox.bubblewrap(sys.executable, "-c", script)
     done = subprocess.run(command, **QUIETLY)
     assert done.stdout.splitlines() == [
         "memory Operation not permitted Operation not permitted",
         "namespace Operation not permitted Operation not permitted",
+        "clone3 Function not implemented",
         "a thread",
         "a process 0",
     ], done.stderr
+
+
+@apart
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the numbers are those of x32")
+def test_calls_in_another_machines_numbers_are_refused():
+    script = KERNEL.partition("print")[0] + "print(outcome(libc.syscall(0x40000000 + 39)))"
+    done = subprocess.run(sandbox.bubblewrap(sys.executable, "-c", script), **QUIETLY)
+    assert done.stdout == "Operation not permitted\n", done.stderr
 
 
 @apart
