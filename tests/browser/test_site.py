@@ -11,11 +11,13 @@ import pytest
 import torch
 import yaml
 from axe_playwright_python.sync_playwright import Axe
+from matplotlib.colors import to_rgb
 from playwright.sync_api import Page
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
 from book._press.path import CHAPTERS
+from companion.page.colours import COLOURS
 from tests.browser.conftest import opening
 from tests.browser.reading import close, numbers
 from tests.browser.test_figures import EXAMPLES
@@ -104,6 +106,18 @@ def test_formulas_are_typeset_with_the_sites_own_fonts(open_page, address):
         "[...document.fonts].filter(f => f.status === 'loaded').map(f => f.family)"
     )
     assert any(family.startswith("MJXTEX") for family in loaded), loaded
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_concepts_have_their_colours_in_formulas_and_links(open_page, address, scheme):
+    page = open_page(f"{address}/book/self_attention.html", color_scheme=scheme)
+    formula = page.locator("div.math").filter(has=page.locator("mjx-msqrt")).first
+    for kind, letter in {"q": "1D444", "k": "1D43E", "v": "1D449"}.items():
+        link = page.locator(f"article a[href$='#{COLOURS[kind]['concept']}']")
+        rgb = [round(255 * x) for x in to_rgb(COLOURS[kind][scheme]["word"])]
+        for found in (formula.locator(f".mjx-c{letter}"), link):
+            colours = {*found.evaluate_all("all => all.map(x => getComputedStyle(x).color)")}
+            assert colours == {f"rgb({', '.join(map(str, rgb))})"}, kind
 
 
 def test_search_finds_a_word(open_page, address):

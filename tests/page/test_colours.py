@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 from companion.page import bars, colour_legend, lines, live
 from companion.page.colours import COLOURS, UNDERLINES, properties, tone
 
+PAGES = (Path(__file__).parents[2] / "book" / "_assets" / "book.css").read_text("utf8")
 GROUNDS = {"light": "#ffffff", "dark": "#121212"}  # of the book's pages
 
 
@@ -70,6 +72,7 @@ def test_the_legend_has_every_concept_with_its_colour_and_another_mark():
 
 
 @pytest.mark.parametrize("kind", UNDERLINES)
-def test_the_legend_shows_the_underlines_of_the_figures(kind):
-    rule = re.search(rf"\.cl-{kind} \{{(.*?)\}}", live.module("attention"), re.S)[1]
-    assert f"--under: {UNDERLINES[kind]};" in rule
+def test_the_legend_shows_the_underlines_of_figures_and_pages(kind):
+    for rules, start in ((live.module("attention"), rf"\.cl-{kind}"), (PAGES, r"a\[href.*")):
+        rule = re.search(rf"{start} \{{([^}}]*var\(--{kind}-word\)[^}}]*)\}}", rules)[1]
+        assert f"--under: {UNDERLINES[kind]};" in rule
