@@ -18,9 +18,10 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 	version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null); \
 	case " $(SUPPORTED) " in (*" $$version "*) echo $$python; break;; esac; done)
 
-# Everything that a page depends on, the answers on which checks are tried among it; a folder's own
-# date changes when a file in it is removed.
-SOURCES := _config.yml _toc.yml tests/exercises.py $(shell find book companion tests/checks \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
+# Everything that a page depends on, the answers on which checks are tried among it. Where nothing but
+# a figure's script or a style sheet has changed, no page is made again.
+ASSETS := $(wildcard companion/page/figures/*.js book/_assets/*)
+SOURCES := _config.yml _toc.yml tests/exercises.py $(wildcard benchmarks/claims/*.json) $(shell find book companion tests/checks \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
@@ -38,10 +39,13 @@ $(READY): requirements.txt pyproject.toml
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
+define PAGES
+$(RUN) -m book._press.validate
+rm -rf _build/html _build/.site*
+$(VENV)/bin/jupyter-book build . --all -W -n --keep-going
+endef
 $(SITE): $(READY) $(SOURCES)
-	$(RUN) -m book._press.validate
-	rm -rf _build/html _build/.site*
-	$(VENV)/bin/jupyter-book build . --all -W -n --keep-going
+	$(if $(filter-out $(ASSETS),$?),$(PAGES),$(RUN) -m book._press.assets)
 	@touch $@
 
 book: $(SITE) ## run the notebooks that changed under nbval and render the book: make book [SOLUTIONS=no]

@@ -308,9 +308,13 @@ def _say(line: str) -> None:
     print(f"{line}\n", end="", flush=True)  # at once, since other threads write, too
 
 
-def main(root: Path) -> int:
+def records_of(root: Path) -> list[Record]:
+    """The place for the outputs of every notebook of the book, as it is now."""
+    return [Record.of(root, path) for path in notebooks(root)]
+
+
+def complete(root: Path, records: list[Record]) -> int:
     """Execute what is not kept; returns 1 if a notebook failed, with each failure on stderr."""
-    records = [Record.of(root, path) for path in notebooks(root)]
     for record in records:
         if record.file.exists():
             record.file.touch()  # used now, so one of the last few
@@ -339,6 +343,11 @@ def table(rows: list[tuple[str, float, float]]) -> str:
         lines.append(f"{name:52} {seconds:8.1f} {peak:9.0f}")
     lines.append(f"{'together':52} {sum(row[1] for row in rows):8.1f}")
     return "\n".join(lines) + "\n"
+
+
+def main(root: Path) -> int:
+    """The command."""
+    return complete(root, records_of(root))
 
 
 if __name__ == "__main__":

@@ -95,6 +95,7 @@ def dependencies(code: Code, root: Path) -> set[Path]:
     return modules | data
 
 
+@cache
 def _modules(name: str, root: Path) -> set[Path]:
     """The files that Python runs, if there, to import a dotted name of the package, and no other's.
 

@@ -7,8 +7,8 @@ into the site, and takes out of the finished pages what would ask outside addres
 page or mislead a screen reader.
 """
 
-import hashlib
 import json
+import os
 import re
 import shutil
 import warnings
@@ -25,23 +25,16 @@ from sphinx.util.typing import ExtensionMetadata
 
 import companion
 from book._press import execute
+from book._press.assets import COLOURS, SCRIPT, write_assets
 from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
-from book._press.encoder import write_encoder
 from book._press.folds import with_names
 from book._press.icons import keep_icons
 from book._press.path import CHAPTERS, chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import told, with_answers
-from companion.page import colours, live
-from companion.page.gallery.encoder import SENTENCES
-from companion.pretrained import load, load_tokenizer
-
-SCRIPT = "companion-figures.js"
-FIGURE = re.compile(r'class="companion-live" data-figure="(\w+)"')
-COLOURS = "companion-colours.css"
-ENCODER = "all-MiniLM-L6-v2"
+from companion.page import live
 
 # Of the 24 MB of MathJax 3.2.2 what a page loads (`mathjax3_config` in _config.yml), and the fonts.
 # Its menu weighs as much as all of these scripts, and asks an outside address for more.
@@ -50,9 +43,6 @@ MATHJAX = re.compile(
     r"|output/chtml/fonts/tex|a11y/assistive-mml)\.js|output/chtml/fonts/woff-v2/.+\.woff)$"
 )
 
-# In the script of all figures, `live.bundle()`: one of them.
-CODE = re.compile(r"(?ms)^figures\['(\w+)'\] = \(function \(\) \{\n.*?^\}\)\(\);\n")
-OWN_SCRIPT = re.compile(rf'\s*<script[^>]*src="[^"]*/{SCRIPT}[^"]*"[^>]*></script>')
 ICON = re.compile(r"\bfa-[\w-]+")
 
 NO_QUOTES_FROM_DISK = (
@@ -86,7 +76,7 @@ PAGE_EDITS = [
         r'\1<summary aria-label="Pages below \2">',
     ),
     # A wide formula scrolls, by the keyboard too.
-    (re.compile(r'<div class="math notranslate nohighlight"'), r'\g<0> tabindex="0"'),
+    (re.compile(r'<div class="math notranslate nohighlight"(?! tabindex)'), r'\g<0> tabindex="0"'),
     # Sphinx lists the arguments of a long signature as definitions of nothing.
     (
         re.compile(r'<dt class="sig[^>]*>.*?</dt>', re.S),
@@ -102,6 +92,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
     app.add_config_value("notebook_outputs", {}, "env")  # other outputs: every page is read again
+    app.connect("config-inited", _use_every_core)
     app.connect("config-inited", _execute)
     app.connect("source-read", _complete_source)
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
@@ -116,12 +107,21 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     return {"version": companion.__version__, "parallel_read_safe": True}
 
 
+def _use_every_core(app: Sphinx, config: Config) -> None:
+    """Read pages, and write them, in as many processes as there are cores."""
+    app.parallel = os.cpu_count()  # Jupyter Book has no option for it
+    # Two that Jupyter Book adds do not say whether they bear it: they work before and after.
+    for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
+        if name in app.extensions:
+            app.extensions[name].parallel_read_safe = True
+
+
 def _execute(app: Sphinx, config: Config) -> None:
     """Execute what has changed; remember the pages, and which file holds the outputs of each."""
     root = Path(app.srcdir)
-    if execute.main(root):
+    records = execute.records_of(root)
+    if execute.complete(root, records):
         raise ExtensionError("a notebook failed, or was stopped: see above")
-    records = (execute.Record.of(root, path) for path in execute.notebooks(root))
     config.external_toc_path = str(table_of_contents(root))
     config.notebook_outputs = {record.name: str(record.file) for record in records}
 
@@ -177,6 +177,13 @@ def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) ->
         context["body"] = here(name, chapters_of(index)) + context["body"]
 
 
+def finished(page: str) -> str:
+    """A page with the edits. One that has them, since Sphinx left it as it was, stays the same."""
+    for pattern, replacement in PAGE_EDITS:
+        page = pattern.sub(replacement, page)
+    return live.without_repetition(page)
+
+
 def _finish_site(app: Sphinx, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
@@ -185,39 +192,17 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
         if source.suffix in (".md", ".ipynb"):
             source.write_text(page_source(source.read_text("utf8"), source.suffix), "utf8")
     static = site / "_static"
-    light, dark = colours.properties().values()
-    (static / COLOURS).write_text(
-        f'html {{ {light} }}\nhtml[data-theme="dark"] {{ {dark} }}\n', "utf8"
-    )
     for file in files("sphinx-mathjax-offline"):
         if found := MATHJAX.search(file.as_posix()):
             target = static / "mathjax" / found[1]
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), target)
-    bundle, figures, icons = live.bundle(), set(), set()
+    icons = set()
     for page in site.rglob("*.html"):
-        text = edited = page.read_text("utf8")
-        for pattern, replacement in PAGE_EDITS:
-            edited = pattern.sub(replacement, edited)
-        edited = live.without_repetition(edited)
-        edited = _with_script(edited, bundle, static)
-        figures |= {*FIGURE.findall(edited)}
-        icons |= {*ICON.findall(edited)}
-        if edited != text:
-            page.write_text(edited, "utf8")
+        text = finished(page.read_text("utf8"))
+        page.write_text(text, "utf8")
+        icons |= {*ICON.findall(text)}
     for script in (static / "scripts").glob("*-theme.js"):
         icons |= {*ICON.findall(script.read_text("utf8"))}
     keep_icons(static, icons)
-    if "encoder" in figures:  # some 30 MB, which no page loads before its reader asks for them
-        write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)
-
-
-def _with_script(page: str, bundle: str, static: Path) -> str:
-    """A page whose script holds the figures that it has; without any, it has no script."""
-    names = {*FIGURE.findall(page)}
-    if not names:
-        return OWN_SCRIPT.sub("", page)
-    text = CODE.sub(lambda code: code[0] if code[1] in names else "", bundle)
-    name = SCRIPT.replace(".", f"-{hashlib.sha256(text.encode()).hexdigest()[:8]}.")
-    (static / name).write_text(text, "utf8")
-    return page.replace(f"/{SCRIPT}", f"/{name}")
+    write_assets(site)

@@ -30,7 +30,7 @@ from book._press.execute import (
     Run,
     cell_timeout,
     longest_first,
-    notebooks,
+    records_of,
     sockets,
 )
 
@@ -120,7 +120,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 def main(root: Path) -> int:
     """Run what is not kept of the book in `root`; returns pytest's exit status."""
-    records = [Record.of(root, path) for path in notebooks(root)]
+    records = records_of(root)
     missing = longest_first(record for record in records if not record.file.exists())
     print(f"{len(missing)} of {len(records)} notebooks have to run", flush=True)
     if not missing:

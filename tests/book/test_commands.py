@@ -66,3 +66,38 @@ def test_a_finished_environment_is_not_made_again(clone):
     later = (clone / ".venv" / ".complete").stat().st_mtime + 1  # file times are coarse
     os.utime(clone / "requirements.txt", (later, later))
     assert "pip install" in make(clone, "-n", "test").stdout
+
+
+def test_after_a_figures_script_or_a_style_sheet_no_page_is_made_again(clone):
+    (clone / ".venv").mkdir()
+    (clone / "_build").mkdir()
+    script, sheet = clone / "companion/page/figures/word.js", clone / "book/_assets/book.css"
+    module, claims = clone / "companion/nn.py", clone / "benchmarks/claims/one.json"
+    for file in (script, sheet, module, claims, clone / "tests/exercises.py"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    (clone / ".venv" / ".complete").touch()
+    built = clone / "_build" / ".site-solutions-yes"
+
+    def commands(*changed):
+        built.touch()
+        for file in changed:
+            later = built.stat().st_mtime + 1
+            os.utime(file, (later, later))
+        done = make(clone, "-n", "book")
+        assert done.returncode == 0, done.stderr
+        earlier = built.stat().st_mtime - 1
+        for file in changed:
+            os.utime(file, (earlier, earlier))
+        return done.stdout
+
+    assert "book._press" not in commands()
+    for asset in (script, sheet):
+        assert "python -m book._press.assets" in commands(asset)
+        assert "jupyter-book build" not in commands(asset)
+        for file in (module, claims):
+            said = commands(file, asset)
+            assert (
+                said.index("validate") < said.index("rm -rf _build/html") < said.index("--all -W")
+            )
+            assert "book._press.assets" not in said

@@ -12,7 +12,9 @@ import pytest
 from fontTools.ttLib import TTFont
 
 import companion.generation
-from book._press.sphinx_ext import CODE
+from book._press import assets
+from book._press.assets import CODE
+from book._press.sphinx_ext import finished
 from companion.page import colours, live
 from companion.page.claims import MIMETYPE
 
@@ -186,6 +188,31 @@ def test_every_definition_has_a_term(site):
     inside = re.findall(r"<dl[^>]*>\s*<(\w+)", page)
     assert set(inside) == {"dt"}
     assert '<div class="arguments">' in page
+
+
+def test_scripts_and_sheets_are_brought_into_a_site_that_stays(book, site):
+    pages = {page: page.read_text("utf8") for page in site.rglob("*.html")}
+    [script] = (site / "_static").glob("companion-figures*.js")
+    old = script.rename(script.with_name("companion-figures-00000000.js"))
+    one = site / "book" / "one.html"
+    one.write_text(pages[one].replace(script.name, old.name), "utf8")
+    (book / "book" / "_assets" / "book.css").write_text("p { color: red }\n")
+    assets.main(book)
+    assert (site / "_static" / "book.css").read_text() == "p { color: red }\n"
+    assert script.exists() and not old.exists()
+    sheet = re.compile(r"book\.css\?v=\w+")
+    for page, before in pages.items():
+        after = page.read_text("utf8")
+        assert sheet.sub("", after) == sheet.sub("", before), page
+        assert not sheet.findall(after) or sheet.findall(after) != sheet.findall(before), page
+
+
+def test_to_finish_a_page_twice_is_to_finish_it_once(site):
+    pages = [page.read_text("utf8") for page in site.rglob("*.html")]
+    packed = f'"float16": "{"A" * 64}"'
+    pages += ['<div class="math notranslate nohighlight">', f"{packed}, {packed}"]
+    for page in map(finished, pages):
+        assert finished(page) == page
 
 
 def test_outputs_of_other_code_are_never_shown(book, site):
