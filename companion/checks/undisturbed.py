@@ -57,8 +57,11 @@ def repeatable() -> Iterator[None]:
 
 
 def _set_device(device: torch.device) -> None:
-    if torch.get_default_device() != device:
-        torch.set_default_device(None if device == torch.device("cpu") else device)
+    if torch.get_default_device() == device:
+        return
+    torch.set_default_device(None if device == torch.device("cpu") else device)
+    if device == torch.device("cpu"):  # torch 2.9 and older would fail to say that there is none
+        vars(torch._GLOBAL_DEVICE_CONTEXT).pop("device_context", None)
 
 
 SETTINGS = [
