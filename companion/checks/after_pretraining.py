@@ -524,6 +524,7 @@ def rejection_round(answer) -> str:
             shown,
         )
     if end[4, 1] < start[4, 1] / 2:
+        _check_what_is_learned(answer, prompts)
         raise Mistake(
             "an answer that passes has become less probable: is the sign of the loss right?", shown
         )
