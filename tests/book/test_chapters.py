@@ -85,13 +85,13 @@ def test_stripping_before_a_commit_leaves_every_notebook_as_it_is(root):
 
 def test_checked_outputs_are_there_to_be_checked(chapter):
     checked = [cell for cell in code_cells(chapter) if "nbval-check-output" in tags(cell)]
-    assert len(checked) >= 2
+    assert len(checked) >= 2, "two cells need the tags keep_output and nbval-check-output"
     assert all("keep_output" in tags(cell) for cell in checked)
 
 
 def test_a_claim_stands_in_a_cell_that_says_so(chapter):
     cells = code_cells(chapter)
-    assert any("claim" in tags(cell) for cell in cells)
+    assert any("claim" in tags(cell) for cell in cells), "no cell has the tag claim"
     for cell in cells:
         makes_one = re.search(r"^\s*claim\(", cell.source, re.M) is not None
         assert makes_one == ("claim" in tags(cell)), cell.source

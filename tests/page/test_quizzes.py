@@ -80,7 +80,9 @@ def test_code_is_closed():
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
     cells = nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4).cells
-    (asked,) = [i for i, cell in enumerate(cells) if f'quiz("{chapter}")' in cell.source]
+    asks = f'quiz("{chapter}")'
+    asked = next((i for i, cell in enumerate(cells) if asks in cell.source), None)
+    assert asked is not None, f"no cell says {asks}"
     assert cells[asked - 1].source.startswith("## Quiz\n")
     assert cells[asked + 1].source.startswith("## Key takeaways\n")
 
@@ -88,7 +90,7 @@ def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
 def test_every_chapter_has_a_quiz():
     """A chapter is a notebook that ends in its takeaways; others are exercises and reference."""
     found = {path.stem for path in chapters(ROOT) if "## Key takeaways" in path.read_text("utf8")}
-    assert found == set(CHAPTERS)
+    assert found == set(CHAPTERS), "companion/page/quizzes/ has a file for every chapter"
 
 
 # ---------------------------------------------------------------- a page without JavaScript

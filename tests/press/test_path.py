@@ -52,7 +52,8 @@ def test_the_index_has_the_parts_and_chapters_of_the_table_of_contents():
     assert re.findall(r"(?m)^### (.+)$", INDEX) == [part["caption"] for part in parts]
     files = [chapter["file"] for part in parts for chapter in part["chapters"]]
     files = [file for file in files if not file.startswith("book/exercises/")]
-    assert [f"book/{chapter.name}" for chapter in LISTED] == files
+    listed = [f"book/{chapter.name}" for chapter in LISTED]
+    assert listed == files, "book/index.md has other chapters, or another order, than _toc.yml"
 
 
 def test_a_chapter_has_the_same_title_on_the_index():
@@ -63,7 +64,7 @@ def test_a_chapter_has_the_same_title_on_the_index():
 
 def test_every_chapter_is_about_some_stages_and_every_stage_leads_to_one():
     names = {path.stem for path in chapters(ROOT)} - {"notation"}
-    assert CHAPTERS.keys() == names
+    assert CHAPTERS.keys() == names, "CHAPTERS of book/_press/path.py names other chapters"
     assert set(DOORS.values()) <= names
     stages = {stage for lit in CHAPTERS.values() for stage in lit}
     assert stages == NAMES.keys()
