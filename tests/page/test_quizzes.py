@@ -81,8 +81,9 @@ def test_code_is_closed():
 def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
     cells = nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4).cells
     asks = f'quiz("{chapter}")'
-    asked = next((i for i, cell in enumerate(cells) if asks in cell.source), None)
-    assert asked is not None, f"no cell says {asks}"
+    places = [i for i, cell in enumerate(cells) if asks in cell.source]
+    assert len(places) == 1, f"{len(places)} cells say {asks}; it is to be one"
+    asked = places[0]
     assert cells[asked - 1].source.startswith("## Quiz\n")
     assert cells[asked + 1].source.startswith("## Key takeaways\n")
 
