@@ -17,7 +17,7 @@ from importlib import import_module
 
 from measuring import print_table
 
-from companion.debugging.fault import SOUND, named
+from book.debugging.fault import SOUND, named
 
 SEEDS = (301, 302, 303, 304, 305)
 
@@ -56,7 +56,7 @@ def rows(page, found) -> tuple[list[list[str]], list[str]]:
 
 
 def main(name: str, *steps: str) -> int:
-    page = import_module(f"companion.debugging.{name}")
+    page = import_module(f"book.debugging.{name}")
     lines, wrong = rows(page, measured(page, *map(int, steps)))
     print(f"# Debug this run, {name}: what tells each fault from all others\n")
     length = f" of {steps[0]} steps" if steps else ""

@@ -22,9 +22,9 @@ from playwright.sync_api import Browser, CDPSession
 
 from book._press.path import with_chapters
 from book._press.printed import chromium
-from companion.page.live import bundle
-from tests.browser.reading import PAGE
-from tests.browser.test_figures import EXAMPLES
+from book.page.live import bundle
+from tests.book.page.test_figures import EXAMPLES
+from tests.book.reading import PAGE
 
 ROOT = Path(__file__).parents[1]
 EXECUTED = ROOT / "_build" / "executed" / "book"

@@ -25,7 +25,7 @@ import parso
 from cosmic_ray.mutating import MutationVisitor
 from cosmic_ray.operators.provider import OperatorProvider
 
-from tests.checks import answers
+from tests.book import answers
 
 FOLDER = Path(answers.__file__).parent
 SECONDS = 5  # of computing

@@ -11,7 +11,7 @@ home folder and the network; and scripts stay out of the pages that an instructo
 
 A forged verdict is not stopped. An answer shares its process with the check: who knows Python can
 change what a check finds or writes. What does so in the open is flagged (`flags`): source that
-touches `companion.checks`, `companion.grading`, `gc` or `sys.modules`, and cells that leave a
+touches `book.checking`, `book._grading`, `gc` or `sys.modules`, and cells that leave a
 function of companion, torch or numpy other than it was. Flagged work has no points until a person
 gives them. What is hidden is found by reading the code, if at all. Nor does anything stop:
 

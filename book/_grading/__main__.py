@@ -1,14 +1,14 @@
-"""What authors and instructors run: python -m companion.grading student, assignment or grade."""
+"""What authors and instructors run: python -m book._grading student, assignment or grade."""
 
 import argparse
 from pathlib import Path
 
-from companion.grading import assignment, grade, student
+from book._grading import assignment, grade, student
 
 
 def main(root: Path, arguments: list[str] | None = None) -> None:
     """Run the command that the arguments name, in the repository `root`."""
-    parser = argparse.ArgumentParser(prog="python -m companion.grading", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m book._grading", description=__doc__)
     commands = parser.add_subparsers(required=True, metavar="student, assignment or grade")
     derive = commands.add_parser("student", help="derive the students' copies of the exercises")
     derive.add_argument("names", nargs="*", metavar="page", help="all, where none is named")

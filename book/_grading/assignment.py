@@ -18,7 +18,7 @@ from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
-from companion.grading import student
+from book._grading import student
 
 COURSE = Path("course")
 INSTALLED = re.compile(r"git\+https://[^\s\"\\]+")
@@ -47,7 +47,7 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
     Raises ValueError if there are no exercises, RuntimeError if nbgrader does not take them.
     """
     notebook = student.source_of(root, chapter)
-    for preprocessor in (TagRemovePreprocessor, student.MoveUp):
+    for preprocessor in (TagRemovePreprocessor, student.Exercises):
         notebook, _ = preprocessor(config=student.CONFIG)(notebook, {})
     api = course(folder)
     source = folder / "source" / chapter / f"{chapter}.ipynb"
@@ -88,7 +88,7 @@ def _git(root: Path, *words: str) -> str:
 
 def main(root: Path, chapter: str, course: Path) -> None:
     """Make the assignment, whose first cell installs the package of a tag; say what to hand out."""
-    if "/" in chapter:
+    if not (root / "book" / chapter / "chapter.toml").exists():
         raise ValueError(f"{chapter} is no chapter; an assignment is made of a chapter's exercises")
     installed = installed_from(root)
     release = build(root, chapter, course)

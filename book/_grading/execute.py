@@ -10,8 +10,8 @@ from nbformat.v4 import new_output
 from nbgrader.preprocessors.base import NbGraderPreprocessor
 from nbgrader.utils import is_grade, is_solution
 
-from companion.grading import flags, harmless
-from companion.grading.sandbox import Limits, Lost, NoIsolation, Sandbox
+from book._grading import flags, harmless
+from book._grading.sandbox import Limits, Lost, NoIsolation, Sandbox
 
 MOST_OUTPUTS = 100  # of a cell
 MOST_SHOWN = 20_000_000  # letters, with pictures, of all cells but the checks together

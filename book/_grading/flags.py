@@ -1,7 +1,7 @@
 """What a person must look at before a submission gets points: how it may have bent its checks.
 
 `touched` reads the source, `functions` and `changed` look at what a cell has done. They catch what
-is done in the open, and do not stop somebody who hides it (see `companion.grading`).
+is done in the open, and do not stop somebody who hides it (see `book._grading`).
 """
 
 import ast
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-WATCHED = ("companion.checks", "companion.grading", "gc", "sys.modules")
+WATCHED = ("book.checking", "book._grading", "gc", "sys.modules")
 MENTIONED = re.compile(rf"\b({'|'.join(map(re.escape, WATCHED))})\b")
 FAMILIES = {"companion", "numpy", "torch"}
 

@@ -23,9 +23,9 @@ from nbgrader.preprocessors import CheckCellMetadata, LimitOutput, SaveAutoGrade
 from nbgrader.utils import is_grade, temp_attrs
 from sqlalchemy.exc import SAWarning
 
-from companion.grading import assignment, harmless, sandbox, submission
-from companion.grading.execute import ExecuteInSandbox
-from companion.grading.sandbox import Limits
+from book._grading import assignment, harmless, sandbox, submission
+from book._grading.execute import ExecuteInSandbox
+from book._grading.sandbox import Limits
 
 EACH_MAY_TAKE = Limits()
 TO_SHOW = 180.0  # seconds to read a notebook and to write its page

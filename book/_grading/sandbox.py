@@ -22,7 +22,7 @@ from pathlib import Path
 import psutil
 
 import companion
-from companion.grading.privileges import NOBODY
+from book._grading.privileges import NOBODY
 
 DISK = 64 * 2**20  # bytes that may be written in all
 LOOK_EVERY = 0.25  # seconds between two looks at the memory
@@ -30,9 +30,9 @@ LONGEST_LINE = 32 * 2**20  # bytes
 WORKER = """
 import gc
 gc.disable()  # looking for garbage among what is only being imported takes a third of the time
-from companion.grading import privileges
+from book._grading import privileges
 privileges.give_up()
-from companion.grading import worker  # with no rights, and no thread from before
+from book._grading import worker  # with no rights, and no thread from before
 worker.main()
 """
 PACKAGE = Path(companion.__file__).parent

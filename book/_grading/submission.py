@@ -8,7 +8,7 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import is_grade, is_locked, is_solution
 
-from companion.grading import harmless
+from book._grading import harmless
 
 STUDENT = re.compile(r"\w[\w.@-]*")
 LARGEST = 20 * 2**20  # bytes of a notebook
@@ -20,10 +20,11 @@ def submissions(folder: Path, chapter: str) -> dict[str, Path]:
         raise ValueError(f"{folder} is no folder; SUBMISSIONS=... names one")
     folder = folder.resolve()
     found = {path.stem: path for path in folder.glob("*.ipynb")}
-    inner = {path.parent.name: path for path in folder.glob(f"*/{chapter}.ipynb")}
-    if twice := found.keys() & inner.keys():
-        raise ValueError(f"two submissions of {', '.join(sorted(twice))}: leave one of each")
-    found |= inner
+    for name in (f"{chapter}.ipynb", f"{chapter}_exercises.ipynb"):  # as the book calls it
+        inner = {path.parent.name: path for path in folder.glob(f"*/{name}")}
+        if twice := found.keys() & inner.keys():
+            raise ValueError(f"two submissions of {', '.join(sorted(twice))}: leave one of each")
+        found |= inner
     if not found:
         raise ValueError(f"no <student>.ipynb and no <student>/{chapter}.ipynb in {folder}")
     if odd := [name for name in found if not STUDENT.fullmatch(name)]:

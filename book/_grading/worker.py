@@ -15,9 +15,9 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-import companion.checks  # noqa: F401 (before the first look at the functions)
-from companion.grading import privileges
-from companion.grading.flags import changed, functions
+import book.checking  # noqa: F401 (before the first look at the functions)
+from book._grading import privileges
+from book._grading.flags import changed, functions
 
 
 class Session:

@@ -10,8 +10,8 @@ import shutil
 from pathlib import Path
 
 from book._press.encoder import write_encoder
-from companion.page import colours, live
-from companion.page.gallery.encoder import SENTENCES
+from book.contextual_embeddings.figures.encoder import SENTENCES
+from book.page import colours, live
 from companion.pretrained import load, load_tokenizer
 
 SCRIPT = "companion-figures.js"  # so Sphinx writes it on every page

@@ -14,11 +14,11 @@ from markdown_it import MarkdownIt
 
 from book._press.claims import read_rows, sentences
 from book._press.execute import chapters
-from companion.page.claims import MIMETYPE, Claim, short, typeset
+from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
-CELL = re.compile(r"\((\w+)\.ipynb#cell-([\w-]+)\)")
+CELL = re.compile(r"\((\w+/\w+|notation)\.ipynb#cell-([\w-]+)\)")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
 
 
@@ -116,7 +116,7 @@ def with_claims(page: str, root: Path) -> str:
     for path in chapters(root):
         notebook = nbformat.read(path, as_version=4)
         title = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
-        lines += [f"## {title}", "", *_table(sentences(notebook), read_rows(root, path)), ""]
+        lines += [f"## {title}", "", *_table(sentences(notebook), read_rows(path)), ""]
     return page.replace(PLACE, "\n".join(lines))
 
 
@@ -133,7 +133,7 @@ def with_numbers(page: str, root: Path) -> str:
             path = root / "book" / f"{chapter}.ipynb"
             notebook = nbformat.read(path, as_version=4)
             notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
-            rows = _table(sentences(notebook), read_rows(root, path))
+            rows = _table(sentences(notebook), read_rows(path))
             lines += rows[2:] if lines else rows
         fold = "<details><summary>The numbers, under other seeds</summary>"
         whole += [section, "\n".join([fold, "", *lines, "", "</details>"])]

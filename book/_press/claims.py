@@ -1,8 +1,8 @@
 """Repeat the book's claims under other seeds: `python -m book._press.claims 301 302 303`.
 
 Each chapter is executed once for each seed, which is written into its set-up cell. What its claims
-measured goes to `benchmarks/claims/<chapter>.json`, a row for each claim and seed, with a hash of
-the code that measured it. Rows of the same code are kept, so that a run can be interrupted and
+measured goes to `claims.json` in the chapter's folder, a row for each claim and seed, with a hash
+of the code that measured it. Rows of the same code are kept, so that a run can be interrupted and
 goes on; rows of other code are dropped. The pages and `book/claims.md` are drawn from these files.
 """
 
@@ -18,7 +18,7 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
 from book._press.execute import cell_timeout, chapters, code_of, execute, kernels
-from companion.page.claims import MIMETYPE
+from book.page.claims import MIMETYPE
 
 OWN_SEED = "setup(seed=0)"
 ENOUGH = 5  # seeds that a claim must hold for
@@ -68,29 +68,29 @@ def sentences(notebook: nbformat.NotebookNode) -> list[str]:
     return found
 
 
-def data_file(root: Path, chapter: str) -> Path:
-    """Where the rows of a chapter's claims are."""
-    return root / "benchmarks" / "claims" / f"{chapter}.json"
+def data_file(path: Path) -> Path:
+    """Where the rows of the claims of the chapter at `path` are."""
+    return path.with_name("claims.json")
 
 
-def read_rows(root: Path, path: Path) -> list[dict]:
+def read_rows(path: Path) -> list[dict]:
     """What other seeds measured with the chapter's code as it is now: claim, seed, value, held.
 
     No rows where there is no file, and none of those that other code has measured.
     """
-    file = data_file(root, path.stem)
+    file = data_file(path)
     if not file.exists():
         return []
     code = code_hash(nbformat.read(path, as_version=4))
     return [row for row in json.loads(file.read_text("utf8")) if row["code"] == code]
 
 
-def problems(root: Path, path: Path) -> list[str]:
+def problems(path: Path) -> list[str]:
     """What keeps the claims of the chapter at `path` from standing, a line each."""
     claimed = sentences(nbformat.read(path, as_version=4))
-    file = data_file(root, path.stem)
+    file = data_file(path)
     rows = json.loads(file.read_text("utf8")) if file.exists() else []
-    current = read_rows(root, path)
+    current = read_rows(path)
     again = f"run `make claims CHAPTER={path.stem}`"
     found = []
     if len(current) < len(rows):
@@ -135,14 +135,12 @@ def measure(root: Path, path: Path, seed: int) -> list[dict]:
     return rows
 
 
-def write_rows(root: Path, path: Path, rows: list[dict]) -> None:
+def write_rows(path: Path, rows: list[dict]) -> None:
     """Write a chapter's rows, those of one claim together, a line each."""
     order = {sentence: at for at, sentence in enumerate(dict.fromkeys(r["claim"] for r in rows))}
     rows = sorted(rows, key=lambda row: (order[row["claim"]], row["seed"]))
     lines = [json.dumps(row, ensure_ascii=False) for row in rows]
-    file = data_file(root, path.stem)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf8")
+    data_file(path).write_text("[\n" + ",\n".join(lines) + "\n]\n", "utf8")
 
 
 def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
@@ -157,7 +155,7 @@ def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
         raise ValueError(f"no chapter {chapter!r}; there are {names}")
     failed = False
     for path in paths:
-        rows = read_rows(root, path)
+        rows = read_rows(path)
         missing = [seed for seed in seeds if seed not in {row["seed"] for row in rows}]
         print(
             f"{path.stem}: {len(seeds) - len(missing)} seeds kept, {len(missing)} to run",
@@ -172,9 +170,9 @@ def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
                     failed = True
                     print(error, file=sys.stderr)
                     continue
-                write_rows(root, path, rows)  # after each, so that nothing is lost
+                write_rows(path, rows)  # after each, so that nothing is lost
                 print(f"{path.stem}: seed {seed} done", flush=True)
-        for problem in problems(root, path):
+        for problem in problems(path):
             failed = True
             print(f"{path.stem}: {problem}")
     return 1 if failed else 0

@@ -1,7 +1,7 @@
 """The book's contents, with the pages of solutions or, where SOLUTIONS=no is set, without them.
 
 Without them no page is made of a solution, none links to one, and none is in the search or among
-the sources. They are the pages in a folder `solutions`.
+the sources. They are the pages whose names end in `_solutions`.
 """
 
 import json
@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-PAGE = re.compile(r"(.*/)?solutions/")
-LINE_THAT_LINKS = re.compile(r"^.*\]\([^)\s]*\bsolutions/.*\n?", re.M)
+PAGE = re.compile(r".*_solutions$")
+LINE_THAT_LINKS = re.compile(r"^.*\]\([^)\s]*_solutions\.ipynb.*\n?", re.M)
 
 
 def wanted() -> bool:

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from book.contextual_embeddings.figures.encoder import sentence_vectors
+from book.page import live
 from companion.models import BERT
-from companion.page import live
-from companion.page.gallery.encoder import sentence_vectors
 from companion.pretrained import PretrainedTokenizer
 
 PART = 2_000_000  # bytes

@@ -10,10 +10,10 @@ the pages.
 
 import asyncio
 import hashlib
-import inspect
 import json
 import os
 import platform
+import re
 import sys
 import tempfile
 import time
@@ -36,6 +36,7 @@ from book._press.contents import table_of_contents
 from book._press.imports import dependencies, read_notebook
 from book._press.publish import with_placeholder
 
+TO_DO = re.compile(r"_(exercises|solutions)$|^debug_")  # what such a notebook is called
 KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
 SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")
 
@@ -75,9 +76,8 @@ def notebooks(root: Path) -> list[Path]:
 
 
 def chapters(root: Path) -> list[Path]:
-    """The notebooks of `_toc.yml` that are chapters: all but those in a folder `exercises`."""
-    pages = notebooks(root)
-    return [page for page in pages if "exercises" not in page.relative_to(root).parts]
+    """The notebooks of `_toc.yml` that explain: all but those of exercises and their solutions."""
+    return [page for page in notebooks(root) if not TO_DO.search(page.stem)]
 
 
 def _source(root: Path, name: str) -> Path:
@@ -96,7 +96,7 @@ def code_of(notebook: nbformat.NotebookNode) -> list[str]:
 def output_key(root: Path, path: Path) -> str:
     """Everything that the outputs of the notebook at `path` depend on, in 16 hexadecimal digits.
 
-    That is its code, what it imports of `companion` (`imports.dependencies`), the pinned
+    That is its code, what it imports of both packages (`imports.dependencies`), the pinned
     environment and Python, and how it is executed.
     """
     notebook = nbformat.read(path, as_version=4)
@@ -235,7 +235,7 @@ def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=No
     return Run(notebook, time.perf_counter() - start, float(probe.outputs[0].text))
 
 
-HOW = inspect.getsource(execute)  # as it was when this process began
+HOW = "OMP_NUM_THREADS=1"  # of how cells are run, what can change an output; a new way, a new text
 
 
 def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""What a piece of code imports of the package, transitively, read without running it."""
+"""What a piece of code imports of the two packages, transitively, read without running it."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ from typing import NamedTuple
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
-PACKAGE = "companion"
+PACKAGES = ("companion", "book")
 
 
 class Code(NamedTuple):
@@ -51,17 +51,17 @@ def read_notebook(notebook: nbformat.NotebookNode) -> Code:
     """As `read_code`, of a notebook's code cells.
 
     So that none is missed behind a magic, imports in a string count (`%time import companion.nn`),
-    and so does every dotted name of the package (`!python -m companion.train`).
+    and so does every dotted name in a package (`!python -m companion.train`).
     """
     imports, strings = set(), set()
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            imports |= set(re.findall(rf"\b{PACKAGE}(?:\.\w+)*", cell.source))
+            imports |= set(re.findall(rf"\b(?:{'|'.join(PACKAGES)})(?:\.\w+)*", cell.source))
             code = _read_if_python(TransformerManager().transform_cell(cell.source))
             imports |= code.imports
             strings |= code.strings
             for string in code.strings:
-                if PACKAGE in string:
+                if any(package in string for package in PACKAGES):
                     imports |= _read_if_python(string).imports
     return Code(frozenset(imports), frozenset(strings))
 
@@ -74,13 +74,13 @@ def _read_if_python(source: str) -> Code:
 
 
 def dependencies(code: Code, root: Path) -> set[Path]:
-    """The files of `root`/companion that the results of running `code` can depend on.
+    """The files of both packages in `root` that the results of running `code` can depend on.
 
     These are the modules that it imports, transitively, with the `__init__` of every package on
-    the way; and each data file of the package whose name, with or without its suffix, is a string
-    in one of them. No output holds the figures' JavaScript, so that is no data.
+    the way; and each data file in the folder of one of them whose name is a string there, or in the
+    code. No output holds the figures' JavaScript, so that is no data.
     """
-    files = {file for file in (root / PACKAGE).rglob("*") if file.is_file()}
+    files = {file for package in PACKAGES for file in (root / package).rglob("*") if file.is_file()}
     modules, strings = set(), set(code.strings)
     waiting = [*code.imports]
     names = {*waiting}
@@ -91,29 +91,20 @@ def dependencies(code: Code, root: Path) -> set[Path]:
             strings |= found.strings
             waiting += found.imports - names
             names |= found.imports
-    data = {file for file in files if _is_data(file, root) and strings & {file.name, file.stem}}
-    return modules | data
+    folders = {module.parent for module in modules}
+    data = {file for file in files if file.parent in folders and file.name in strings}
+    return modules | {file for file in data if file.suffix not in (".py", ".pyc", ".js")}
 
 
 @cache
 def _modules(name: str, root: Path) -> set[Path]:
-    """The files that Python runs, if there, to import a dotted name of the package, and no other's.
-
-    For `companion.page.heads_figure` that is gallery/heads.py (`companion.page.gallery`).
-    """
+    """The files that Python runs, if there, to import a dotted name of the packages."""
     parts = name.split(".")
-    if parts[0] != PACKAGE:
+    if parts[0] not in PACKAGES:
         return set()
     paths = [root.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
-    if parts[:2] == [PACKAGE, "page"] and len(parts) == 3:
-        paths.append(paths[1] / "gallery" / parts[2].removesuffix("_figure"))
     return {path / "__init__.py" for path in paths} | {path.with_suffix(".py") for path in paths}
 
 
 def _package_of(module: Path, root: Path) -> str:
     return ".".join(module.parent.relative_to(root).parts)
-
-
-def _is_data(file: Path, root: Path) -> bool:
-    hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-    return file.suffix not in (".py", ".pyc", ".js") and not hidden

@@ -1,11 +1,12 @@
 """Where a chapter is in the model, and how long it takes: the strip above it, a card on the index.
 
-The index has the chapters in the order of `_toc.yml`, and their questions; `CHAPTERS` has the
-stages of the model that each is about. Drawings are plain SVG: nothing moves on a loaded page.
+The index lists the chapters in the order of `_toc.yml`; each one's `chapter.toml` has its question
+and its stages of the model. Drawings are plain SVG: nothing moves on a loaded page.
 """
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape, unescape
@@ -13,103 +14,22 @@ from pathlib import Path
 
 import nbformat
 
-from companion.page import translator_figure
-from companion.page.live import LiveFigure
+from book.full_model.figures import translation
+from book.page.figures.translator import STAGES, translator_figure
+from book.page.live import LiveFigure
 
-ENCODER = ("words", "place", "self", "ffn", "memory")
-DECODER = ("written", "place2", "masked", "cross", "ffn2", "out")
-
-# The stages of the model that a chapter is about; "loop" is the way back from the next word.
-CHAPTERS = {
-    "one_word_at_a_time": ("words", "self"),
-    "embeddings": ("words", "written"),
-    "self_attention": ("self",),
-    "multi_head_attention": ("self", "masked", "cross"),
-    "positional_encoding": ("place", "place2"),
-    "transformer_block": ("self", "ffn"),
-    "full_model": ("memory", "cross", "out"),
-    "decoding": ("written", "out", "loop"),
-    "contextual_embeddings": ("words", "self", "ffn", "memory"),
-    "three_families": ("self", "masked"),
-    "beyond_recurrence": ("self", "masked", "loop"),
-    "efficient_attention": ("self", "masked", "cross"),
-    "time_series": ("words", "out"),
-    "vision_transformer": ("words", "place"),
-    "pretrained_models": ("written", "place2", "masked", "ffn2", "out"),
-    "running_a_language_model": ("written", "masked", "ffn2", "out", "loop"),
-    "inside_a_language_model": ("masked", "out"),
-    "own_language_model": ("written", "masked", "ffn2", "out", "loop"),
-    "scaling": ("written", "out"),
-    "after_pretraining": ("written", "out", "loop"),
-}
-
-# The chapter that each stage leads to.
-DOORS = {
-    "words": "embeddings",
-    "place": "positional_encoding",
-    "self": "self_attention",
-    "ffn": "transformer_block",
-    "memory": "full_model",
-    "written": "embeddings",
-    "place2": "positional_encoding",
-    "masked": "multi_head_attention",
-    "cross": "full_model",
-    "ffn2": "transformer_block",
-    "out": "decoding",
-    "loop": "decoding",
-    "block": "transformer_block",
-    "block2": "transformer_block",
-}
-
-NAMES = {
-    "words": "words",
-    "place": "position",
-    "self": "self-attention",
-    "ffn": "feed-forward",
-    "memory": "memory",
-    "written": "written",
-    "place2": "position",
-    "masked": "masked self-attention",
-    "cross": "cross-attention",
-    "ffn2": "feed-forward",
-    "out": "next word",
-    "loop": "the way back from the next word",
-}
-
-# Where a stage's box begins, and how wide it is, in the drawing with names and in the one without.
-NAMED = {
-    "words": (0, 70),
-    "place": (78, 72),
-    "self": (158, 112),
-    "ffn": (278, 100),
-    "memory": (394, 74),
-    "written": (0, 70),
-    "place2": (78, 72),
-    "masked": (158, 164),
-    "cross": (340, 128),
-    "ffn2": (476, 100),
-    "out": (592, 84),
-}
-SMALL = {
-    "words": (0, 44),
-    "place": (50, 34),
-    "self": (90, 62),
-    "ffn": (158, 40),
-    "memory": (208, 44),
-    "written": (0, 44),
-    "place2": (50, 34),
-    "masked": (90, 86),
-    "cross": (184, 68),
-    "ffn2": (258, 40),
-    "out": (310, 47),
-}
+LANES = [
+    [stage for stage in STAGES if STAGES[stage]["lane"] == lane] for lane in ("encoder", "decoder")
+]
+NAMES = {stage: known["name"] for stage, known in STAGES.items()}
+NAMES["loop"] = "the way back from the next word"
 
 WORDS_PER_MINUTE = 200
 LINES_PER_MINUTE = 15  # of code that is open
 FOLDED = {"hide-input", "claim"}
 
-ROW = re.compile(r"^\| \[(?P<title>.+?)\]\((?P<name>\w+)\.ipynb\) \| (?P<question>.+?) \|$", re.M)
-TABLE = re.compile(r"^\|[^\n]*\n\|[-| ]+\|\n(?:\| \[.+\]\(\w+\.ipynb\) \| .+ \|\n)+", re.M)
+ROW = re.compile(r"^- \[(?P<title>.+?)\]\((?P<name>\w+)/(?P=name)\.ipynb\)$", re.M)
+LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
 TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
 FIGURE = re.compile(
     r'<div class="companion-live" data-figure="translation">'
@@ -120,16 +40,41 @@ FIGURE = re.compile(
 
 @dataclass(frozen=True)
 class Chapter:
-    """A chapter of the index: its file's name without the ending, its title, its question."""
+    """A chapter of the index.
+
+    Attributes:
+        name: of its folder and of its notebook, without the ending.
+        title: as the index has it.
+        question: what it answers.
+        stages: those of the model that it is about; "loop" is the way back from the next word.
+        doors: those that lead to it from other pages.
+    """
 
     name: str
     title: str
     question: str
+    stages: tuple[str, ...]
+    doors: tuple[str, ...]
+
+    @property
+    def address(self) -> str:
+        """Of its page, seen from the index."""
+        return f"{self.name}/{self.name}.html"
 
 
-def chapters_of(index: str) -> list[Chapter]:
-    """The chapters in the tables of the index, in their order."""
-    return [Chapter(row["name"], row["title"], row["question"]) for row in ROW.finditer(index)]
+def chapters_of(index: str, root: Path) -> list[Chapter]:
+    """The chapters that the index lists, in its order, each as its `chapter.toml` describes it."""
+    found = []
+    for row in ROW.finditer(index):
+        said = tomllib.loads((root / "book" / row["name"] / "chapter.toml").read_text("utf8"))
+        stages, doors = tuple(said["stages"]), tuple(said["doors"])
+        found.append(Chapter(row["name"], row["title"], said["question"], stages, doors))
+    return found
+
+
+def doors_of(chapters: Iterable[Chapter]) -> dict[str, Chapter]:
+    """The chapter that each stage leads to; a stage that none claims is no door."""
+    return {stage: chapter for chapter in chapters for stage in chapter.doors}
 
 
 def reading_minutes(notebook: nbformat.NotebookNode) -> int:
@@ -156,36 +101,32 @@ def with_chapters(index: str, root: Path, outputs: Mapping[str, str]) -> str:
     """
     if not TRANSLATOR.search(index):
         return index
-    chapters = {chapter.name: chapter for chapter in chapters_of(index)}
+
+    def path(name: str) -> str:
+        return f"book/{name}/{name}.ipynb"
 
     def kept(name: str) -> dict:
-        return json.loads(Path(outputs[f"book/{name}.ipynb"]).read_text("utf8"))
+        return json.loads(Path(outputs[path(name)]).read_text("utf8"))
 
-    def cards(table: re.Match) -> str:
-        names = [chapter.name for chapter in chapters_of(table[0])]
+    def cards(rows: re.Match) -> str:
         listed = (
             _card(
-                chapters[name],
-                reading_minutes(nbformat.read(root / "book" / f"{name}.ipynb", as_version=4)),
-                kept(name)["seconds"],
+                chapter,
+                reading_minutes(nbformat.read(root / path(chapter.name), as_version=4)),
+                kept(chapter.name)["seconds"],
             )
-            for name in names
+            for chapter in chapters_of(rows[0], root)
         )
         return f'<ul class="chapters">{"".join(listed)}</ul>\n'
 
     def scene(place: re.Match) -> str:
-        translation = _translation(kept(place[1]))
         doors = {
-            stage: {
-                "href": f"{name}.html",
-                "title": chapters[name].title,
-                "question": chapters[name].question,
-            }
-            for stage, name in DOORS.items()
+            stage: {"href": to.address, "title": to.title, "question": to.question}
+            for stage, to in doors_of(chapters_of(index, root)).items()
         }
-        return translator_figure(translation, doors).to_html()
+        return translator_figure(_translation(kept(place[1])), doors).to_html()
 
-    return TRANSLATOR.sub(scene, TABLE.sub(cards, index))
+    return TRANSLATOR.sub(scene, LIST.sub(cards, index))
 
 
 def _translation(kept: dict) -> LiveFigure:
@@ -194,45 +135,48 @@ def _translation(kept: dict) -> LiveFigure:
         html = "".join(output.get("data", {}).get("text/html", ""))
         if found := FIGURE.search(html):
             state = json.loads(found["state"])
-            return LiveFigure("translation", state["data"], state["value"], found["fallback"])
+            beside = translation.__file__
+            return LiveFigure(beside, state["data"], state["value"], found["fallback"])
     raise ValueError("the chapter that is to lend its translator to the index shows none")
 
 
 def _card(chapter: Chapter, reading: int, seconds: float) -> str:
     running = max(1, round(seconds / 60))
     return (
-        f'<li><a href="{chapter.name}.html">{_drawing(CHAPTERS[chapter.name], SMALL, links=None)}'
+        f'<li><a href="{chapter.address}">{_drawing(chapter.stages, "card", links=None)}'
         f"<b>{escape(unescape(chapter.title))}</b> <span>{escape(chapter.question)}</span> "
         f"<small>read {reading} min · run {running} min</small></a></li>"
     )
 
 
-def here(page: str, chapters: Iterable[Chapter]) -> str:
+def here(name: str, chapters: Iterable[Chapter]) -> str:
     """The strip "you are here" for the top of a chapter: the model, with the present stages lit.
 
     Args:
-        page: the chapter's name.
+        name: the chapter's.
         chapters: all of them, in their order.
     """
     chapters = list(chapters)
-    names = [chapter.name for chapter in chapters]
-    number, title = names.index(page) + 1, chapters[names.index(page)].title
-    links = {chapter.name: chapter for chapter in chapters}
-    lit = CHAPTERS[page]
+    number, chapter = next((i, c) for i, c in enumerate(chapters, 1) if c.name == name)
+    links, lit = doors_of(chapters), chapter.stages
     return (
         '<nav class="here" aria-label="Where you are in the model">'
-        f"<p>You are here, {number} of {len(chapters)}: <b>{escape(title)}</b></p>"
-        f"{_drawing(lit, NAMED, links)}{_drawing(lit, SMALL, links)}</nav>"
+        f"<p>You are here, {number} of {len(chapters)}: <b>{escape(chapter.title)}</b></p>"
+        f"{_drawing(lit, 'strip', links)}{_drawing(lit, 'card', links)}</nav>"
     )
 
 
-def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | None) -> str:
-    """The model as two lanes of stages; a card's has no links, since it is one."""
-    named = boxes is NAMED
+def _drawing(lit: tuple[str, ...], size: str, links: Mapping[str, Chapter] | None) -> str:
+    """The model as two lanes of stages, as large as on a "card" or in the "strip".
+
+    A card's has no links, since it is one.
+    """
+    boxes = {stage: known[size] for stage, known in STAGES.items()}
+    named = size == "strip"
     high, low = (30, 40) if named else (26, 34)
     width, height = 676 if named else 358, low + high + 9
     parts = []
-    for stages, y in ((ENCODER, 0), (DECODER, low)):
+    for stages, y in zip(LANES, (0, low), strict=True):
         end = boxes[stages[-1]][0]
         rails = "".join(f"M0 {y + high * share}H{end}" for share in (0.25, 0.5, 0.75))
         parts.append(f'<path class="rail" d="{rails}"/>')
@@ -241,7 +185,7 @@ def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | N
     first, last = _middle(boxes["written"]), _middle(boxes["out"])
     name = "rail lit" if "loop" in lit else "rail"
     parts.append(f'<path class="{name}" d="M{last} {low + high}v5H{first}v-4"/>')
-    for stages, y in ((ENCODER, 0), (DECODER, low)):
+    for stages, y in zip(LANES, (0, low), strict=True):
         for stage in stages:
             x, w = boxes[stage]
             shape = (
@@ -253,13 +197,13 @@ def _drawing(lit: tuple[str, ...], boxes: dict, links: Mapping[str, Chapter] | N
             else:
                 shape += _glyph(stage, middle, y + high / 2, min(w / 2 - 4, 13), high / 2 - 8)
             state = ' class="lit"' if stage in lit else ""
-            if links is None:
+            if not links or stage not in links:
                 parts.append(f"<g{state}>{shape}</g>")
                 continue
-            to = links[DOORS[stage]]
+            to = links[stage]
             current = ' aria-current="true"' if stage in lit else ""
             parts.append(
-                f'<a{state}{current} href="{to.name}.html" '
+                f'<a{state}{current} href="../{to.address}" '
                 f'aria-label="{NAMES[stage]}: {escape(to.title)}">{shape}</a>'
             )
     about = ", ".join(NAMES[stage] for stage in dict.fromkeys(lit))

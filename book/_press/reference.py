@@ -1,8 +1,8 @@
-"""The reference pages: what each part of `companion` offers, put together from its docstrings.
+"""The reference pages: what each part of the packages offers, put together from its docstrings.
 
 A page in `book/api/` says in Markdown what the part is for, and `<!-- reference: companion.nn -->`
-where the names of `companion.nn.__all__` are to stand. They are grouped by the modules that they
-come from. Where a name is a module, as in `companion.checks`, its own functions follow below it.
+where the names of `companion.nn.__all__` are to stand, grouped by the modules that they come from.
+`<!-- figures of the chapters -->` stands for those in every chapter's folder, and so for checks.
 """
 
 import ast
@@ -14,7 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-PLACE = re.compile(r"^<!-- reference: (companion[\w.]*) -->$", re.M)
+import book
+from book.checking import Verdict
+
+BOOK = Path(book.__file__).parent
+PLACE = re.compile(r"^<!-- reference: ((?:companion|book)[\w.]*) -->$", re.M)
+FIGURES, CHECKS = "<!-- figures of the chapters -->", "<!-- checks of the chapters -->"
 STABLE = (
     "What this page lists is the public contract of `{name}`: these names, their arguments and "
     "what these mean change only in a new version, with a word in the changelog. Everything else "
@@ -24,7 +29,12 @@ STABLE = (
 
 def with_reference(page: str) -> str:
     """The Markdown of a page with all public names where it asks for them."""
-    return PLACE.sub(lambda place: "\n".join(_reference(place[1])), page)
+    page = PLACE.sub(lambda place: "\n".join(_reference(place[1])), page)
+    for place, entries, module in ((FIGURES, _figures, "__init__"), (CHECKS, _checks, "checks")):
+        if place in page:
+            names = sorted(path.parent.name for path in BOOK.glob(f"[!_]*/{module}.py"))
+            page = page.replace(place, "\n".join(line for name in names for line in entries(name)))
+    return page
 
 
 def public_names(name: str) -> dict[str, list[str]]:
@@ -39,8 +49,7 @@ def public_names(name: str) -> dict[str, list[str]]:
     }
     groups: dict[str, list[str]] = {}
     for public in part.__all__:
-        thing = getattr(part, public)  # a live figure's module is imported only now
-        origin = getattr(thing, "__module__", name)
+        origin = getattr(getattr(part, public), "__module__", name)
         subpackage = ".".join(origin.split(".")[: name.count(".") + 2])
         groups.setdefault(home.get(public, subpackage), []).append(public)
     return dict(sorted(groups.items()))
@@ -49,11 +58,7 @@ def public_names(name: str) -> dict[str, list[str]]:
 def _reference(name: str) -> Iterator[str]:
     part = importlib.import_module(name)
     yield STABLE.format(name=name)
-    modules = [public for public in part.__all__ if inspect.ismodule(getattr(part, public))]
     for home, names in public_names(name).items():
-        names = [public for public in names if public not in modules]
-        if not names:
-            continue
         if home != name:
             yield f"\n## {_title(home.rpartition('.')[2], names)}\n"
             yield inspect.getdoc(importlib.import_module(home)).partition("\n\n")[0]
@@ -62,21 +67,38 @@ def _reference(name: str) -> Iterator[str]:
         for public in names:
             yield from _entry(part, public)
         yield "```\n"
-    for public in modules:
-        yield from _module(getattr(part, public))
 
 
-def _module(module: ModuleType) -> Iterator[str]:
-    """A module that is itself a public name, with the functions that it defines."""
-    yield f"\n## {_title(module.__name__.rpartition('.')[2], [])}\n"
-    yield inspect.getdoc(module).partition("\n\n")[0]
-    yield "\n```{eval-rst}"
-    yield f".. py:currentmodule:: {module.__name__}\n"
-    for name, thing in vars(module).items():
-        own = inspect.isfunction(thing) and thing.__module__ == module.__name__
-        if own and hasattr(thing, "__wrapped__"):  # a check, and not what it is made of
+def _figures(chapter: str) -> Iterator[str]:
+    """The live figures of a chapter's folder."""
+    package = importlib.import_module(f"book.{chapter}")
+    figures = [name for name in getattr(package, "__all__", []) if name.endswith("_figure")]
+    yield from _section(package, chapter, figures)
+
+
+def _checks(chapter: str) -> Iterator[str]:
+    """The checks of a chapter's folder: what `exercise` has made, or what gives a `Verdict`."""
+    module = importlib.import_module(f"book.{chapter}.checks")
+    checks = [
+        name
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing)
+        and thing.__module__ == module.__name__
+        and thing.__annotations__.get("return") is Verdict
+        and not name.startswith("_")
+    ]
+    yield from _section(module, chapter, checks)
+
+
+def _section(module: ModuleType, chapter: str, names: list[str]) -> Iterator[str]:
+    if names:
+        yield f"\n## {_title(chapter, [])}\n"
+        yield inspect.getdoc(module).partition("\n\n")[0]
+        yield "\n```{eval-rst}"
+        yield f".. py:currentmodule:: {module.__name__}\n"
+        for name in names:
             yield from _entry(module, name)
-    yield "```\n"
+        yield "```\n"
 
 
 def _title(module: str, names: list[str]) -> str:

@@ -31,10 +31,10 @@ from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.folds import with_names
 from book._press.icons import keep_icons
-from book._press.path import CHAPTERS, chapters_of, here, with_chapters
+from book._press.path import chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import told, with_answers
-from companion.page import live
+from book.page import live
 
 # Of the 24 MB of MathJax 3.2.2 what a page loads (`mathjax3_config` in _config.yml), and the fonts.
 # Its menu weighs as much as all of these scripts, and asks an outside address for more.
@@ -138,7 +138,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         notebook["metadata"] = kept["metadata"]
         for cell, outputs in zip(cells, kept["outputs"], strict=True):
             cell["outputs"] = outputs
-        with_cards(cells, read_rows(Path(app.srcdir), path))
+        with_cards(cells, read_rows(path))
         with_names(cells)
         source[0] = json.dumps(notebook)
     elif path.suffix == ".md":
@@ -171,10 +171,10 @@ def _give_addresses(app: Sphinx, page: nodes.document) -> None:
 
 def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
     """Put the strip "you are here" above the title of a chapter."""
-    folder, _, name = page.rpartition("/")
-    if folder == "book" and name in CHAPTERS:
-        index = (Path(app.srcdir) / "book" / "index.md").read_text("utf8")
-        context["body"] = here(name, chapters_of(index)) + context["body"]
+    root, name = Path(app.srcdir), page.rpartition("/")[2]
+    chapters = chapters_of((root / "book" / "index.md").read_text("utf8"), root)
+    if page in {f"book/{chapter.name}/{chapter.name}" for chapter in chapters}:
+        context["body"] = here(name, chapters) + context["body"]
 
 
 def finished(page: str) -> str:

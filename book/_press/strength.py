@@ -15,7 +15,7 @@ from pathlib import Path
 
 from book._press.execute import keep, key
 from book._press.imports import Code, dependencies, read_code
-from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
+from tests.book.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 ROOT = Path(__file__).parents[2]
 PLACE = "<!-- checks -->"

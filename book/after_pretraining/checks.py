@@ -7,8 +7,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Mistake, call, exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import Mistake, call, exercise, ladder
+from book.checking.rungs import rungs
 
 
 @exercise

@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from companion.checks.exercise import Mistake, call, exercise, ladder, longest_chain
-from companion.checks.rungs import rungs
+from book.checking.exercise import Mistake, call, exercise, ladder, longest_chain
+from book.checking.rungs import rungs
 
 
 @exercise

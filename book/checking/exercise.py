@@ -22,10 +22,17 @@ import numpy as np
 import torch
 
 import companion
-from companion.checks.altered import altered
-from companion.checks.results import alike, as_array, difference, relation, show, visible_fact
-from companion.checks.undisturbed import repeatable, undisturbed
-from companion.checks.verdict import Verdict
+from book.checking.altered import altered
+from book.checking.results import (
+    alike,
+    as_array,
+    difference,
+    relation,
+    show,
+    visible_fact,
+)
+from book.checking.undisturbed import repeatable, undisturbed
+from book.checking.verdict import Verdict
 
 
 class Mistake(Exception):

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from companion.checks.exercise import Mistake, call
+from book.checking.exercise import Mistake, call
 
 
 def check_name(

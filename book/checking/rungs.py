@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable
 from textwrap import dedent
 
-from companion.checks.exercise import Rung
+from book.checking.exercise import Rung
 
 
 class Ladder(list[Rung]):

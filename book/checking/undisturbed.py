@@ -16,7 +16,7 @@ from torch import nn
 def undisturbed() -> Iterator[None]:
     """What has been patched has no effect, and what is patched or set inside, none behind it.
 
-    Inside, the functions of torch and numpy are those that were there when `companion.checks` was
+    Inside, the functions of torch and numpy are those that were there when `book.checking` was
     imported. Warnings are not shown, since they are errors in some places.
     """
     patched = [dict(vars(place)) for place, _ in ORIGINALS]

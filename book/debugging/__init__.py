@@ -1,6 +1,6 @@
 """Runs that go wrong on purpose, for the pages "Debug this run": programs, faults, symptoms."""
 
-from companion.debugging import (
+from book.debugging import (
     beyond_language,
     own_language_model,
     real_models,

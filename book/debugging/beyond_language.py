@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from companion.debugging import forecaster
-from companion.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging import forecaster
+from book.debugging.fault import Case, Fault, altered, fault_of, named
 
 EVERY = 10  # steps from one judgement to the next
 WINDOW, HORIZON, PATCH = forecaster.WINDOW, forecaster.HORIZON, forecaster.PATCH

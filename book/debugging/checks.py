@@ -2,14 +2,14 @@
 
 from types import ModuleType
 
-from companion import debugging
-from companion.checks.exercise import Mistake, NotAttempted
-from companion.checks.verdict import Verdict
-from companion.debugging.fault import named
+from book import debugging
+from book.checking.exercise import Mistake, NotAttempted
+from book.checking.verdict import Verdict
+from book.debugging.fault import named
 
 
 def the_idea(run, name) -> Verdict:
-    """Check what a reader says is wrong with her run of `companion.debugging.the_idea`.
+    """Check what a reader says is wrong with her run of `book.debugging.the_idea`.
 
     Args:
         run: as the page's first lines made it.
@@ -19,27 +19,27 @@ def the_idea(run, name) -> Verdict:
 
 
 def the_model(run, name) -> Verdict:
-    """As `the_idea`, for a run of `companion.debugging.the_model`."""
+    """As `the_idea`, for a run of `book.debugging.the_model`."""
     return _verdict(debugging.the_model, run, name)
 
 
 def what_it_costs(run, name) -> Verdict:
-    """As `the_idea`, for a run of `companion.debugging.what_it_costs`."""
+    """As `the_idea`, for a run of `book.debugging.what_it_costs`."""
     return _verdict(debugging.what_it_costs, run, name)
 
 
 def beyond_language(run, name) -> Verdict:
-    """As `the_idea`, for a run of `companion.debugging.beyond_language`."""
+    """As `the_idea`, for a run of `book.debugging.beyond_language`."""
     return _verdict(debugging.beyond_language, run, name)
 
 
 def real_models(run, name) -> Verdict:
-    """As `the_idea`, for a run of `companion.debugging.real_models`."""
+    """As `the_idea`, for a run of `book.debugging.real_models`."""
     return _verdict(debugging.real_models, run, name)
 
 
 def own_language_model(run, name) -> Verdict:
-    """As `the_idea`, for a run of `companion.debugging.own_language_model`."""
+    """As `the_idea`, for a run of `book.debugging.own_language_model`."""
     return _verdict(debugging.own_language_model, run, name)
 
 

@@ -5,9 +5,9 @@ from itertools import takewhile
 import torch
 from torch import Tensor
 
+from book.debugging import own_model
+from book.debugging.fault import Case, Fault, altered, fault_of, named
 from companion.data import BOS, EOS
-from companion.debugging import own_model
-from companion.debugging.fault import Case, Fault, altered, fault_of, named
 
 EVERY = 20  # steps from one judgement to the next
 TEXT = "the dog was near the bridge"

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from book.debugging.language_model import LANGUAGE, PAD, sentences
 from companion.data import batches
-from companion.debugging.language_model import LANGUAGE, PAD, sentences
 
 STEPS, BATCH, LEARNING_RATE, WARM_UP = 200, 32, 4e-3, 40
 

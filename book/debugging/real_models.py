@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from book.debugging import assistant
+from book.debugging.fault import Case, Fault, altered, fault_of, named
 from companion.data import standard_library_text
 from companion.data.sampling import seeded
-from companion.debugging import assistant
-from companion.debugging.fault import Case, Fault, altered, fault_of, named
 
 if TYPE_CHECKING:
     from companion.pretrained import PretrainedTokenizer

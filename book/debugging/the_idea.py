@@ -6,8 +6,8 @@ from copy import deepcopy
 import torch
 from torch import Tensor
 
-from companion.debugging import dictionary
-from companion.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging import dictionary
+from book.debugging.fault import Case, Fault, altered, fault_of, named
 
 PARTS = {
     "queries of head 1": "heads.0.q_proj",

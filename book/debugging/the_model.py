@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from book.debugging import language_model
+from book.debugging.fault import Case, Fault, altered, fault_of, named
 from companion.data import BOS, EOS
-from companion.debugging import language_model
-from companion.debugging.fault import Case, Fault, altered, fault_of, named
 
 PARTS = ("words", "places", "blocks.0", "blocks.1", "norm", "head")
 EVERY = 20  # steps from one judgement to the next

@@ -5,8 +5,8 @@ from copy import deepcopy
 import torch
 from torch import Tensor
 
-from companion.debugging import window_reader
-from companion.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging import window_reader
+from book.debugging.fault import Case, Fault, altered, fault_of, named
 
 EVERY = 20  # steps from one judgement to the next
 JUDGED = 100  # held-out ledgers in each judgement

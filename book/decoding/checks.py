@@ -6,8 +6,8 @@ from itertools import count
 
 import torch
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
 from companion.generation import greedy_decode
 from companion.models import Transformer, TransformerConfig
 
@@ -183,7 +183,7 @@ the ids of beginning, end and padding are those of model.config, whatever they a
     model, long, short, padded = a_translator(bos_id=7, eos_id=4, pad_id=3)
     greedy(model, torch.cat([short, long[:1]]), 9)
 """,
-    before="from companion.checks.decoding import Copier, a_translator\n"
+    before="from book.decoding.checks import Copier, a_translator\n"
     "copier, (model, long, short, padded) = Copier(), a_translator()\n",
 )
 
@@ -660,7 +660,7 @@ random languages, in which a beginning decides what follows
     tuple(search(random_language(seed), 0, 1, 1 + seed % 4, 5 + seed % 3)
           for seed in (2, 3, 5, 7, 9, 14, 19, 27, 35, 43, 55, 59))
 """,
-    before="from companion.checks.decoding import language, random_language\n",
+    before="from book.decoding.checks import language, random_language\n",
 )
 
 

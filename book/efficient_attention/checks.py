@@ -6,8 +6,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from companion.checks.exercise import Mistake, call, exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import Mistake, call, exercise, ladder
+from book.checking.rungs import rungs
 
 
 @exercise
@@ -132,7 +132,7 @@ def backward_row(answer) -> str:
         raise Mistake(
             "the weights of all keys are in memory at once, or as many numbers; make those of one "
             "block, use them, and let the next block's take their place",
-            "from companion.checks.efficient_attention import read_row\n"
+            "from book.efficient_attention.checks import read_row\n"
             "backward_row(*read_row(31, 3, 2), 4)  # some tensor inside has 31 numbers",
         )
     return "one key, one block and several, a shorter last one, large scores, what is in memory"
@@ -274,7 +274,7 @@ large scores: exp overflows unless log_sum_exp is subtracted first
     query, key, value, output, log_sum_exp, grad_output = read_row(4, 2, 2, factor=1000.0)
     backward_row(query, key, value, output, log_sum_exp, grad_output, 2)
 """,
-    before="from companion.checks.efficient_attention import read_row\n",
+    before="from book.efficient_attention.checks import read_row\n",
 )
 
 
@@ -466,7 +466,7 @@ keys and values of several entries, in float64: the cache keeps what it is given
     keys, values = torch.stack(self.keys), torch.stack(self.values) => keys, values = FLOATS
     FLOATS => torch.stack(self.keys).float(), torch.stack(self.values).float()
 """,
-    before="from companion.checks.efficient_attention import in_order\n",
+    before="from book.efficient_attention.checks import in_order\n",
 )
 
 

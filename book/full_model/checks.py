@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import Rung, exercise, ladder
+from book.checking.exercise import Rung, exercise, ladder
 from companion.nn import DecoderBlock
 
 

@@ -5,8 +5,8 @@ from copy import deepcopy
 import torch
 from torch import nn
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
 from companion.nn import MultiHeadAttention
 
 
@@ -113,7 +113,7 @@ several texts: the mean over all of them
   - each text has a number of its own; the mean over the texts is asked for
     picked.mean((0, 2)) => picked.mean(2)
 """,
-    before="from companion.checks.inside_a_language_model import causal_weights\n",
+    before="from book.inside_a_language_model.checks import causal_weights\n",
 )
 
 
@@ -228,7 +228,7 @@ the costs are right, but afterwards the layer is in evaluation mode, which it wa
     found = costs_of_silence(layer, x, off)
     layer.training
 """,
-    before="from companion.checks.inside_a_language_model import a_layer, off\n",
+    before="from book.inside_a_language_model.checks import a_layer, off\n",
 )
 
 
@@ -321,5 +321,5 @@ many questions, of which some are wrong at the end: each has a number of its own
     streams, answers = torch.randn(6, 20, 6) + torch.randn(20, 6), torch.randint(3, (20,))
     settled(streams, norm, head, answers)
 """,
-    before="from companion.checks.inside_a_language_model import lens, said\n",
+    before="from book.inside_a_language_model.checks import lens, said\n",
 )

@@ -8,9 +8,9 @@ from itertools import permutations, product
 import torch
 from torch import nn
 
-from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
-from companion.checks.faults import check_name
-from companion.checks.results import show
+from book.checking.exercise import Mistake, Rung, call, exercise, ladder
+from book.checking.faults import check_name
+from book.checking.results import show
 from companion.nn import MultiHeadAttention
 
 

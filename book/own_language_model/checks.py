@@ -11,9 +11,9 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from companion import own_language_model as ours
-from companion.checks.exercise import Mistake, exercise, ladder
-from companion.checks.rungs import rungs
+from book import language_model as ours
+from book.checking.exercise import Mistake, exercise, ladder
+from book.checking.rungs import rungs
 
 OURS = ours.__name__
 

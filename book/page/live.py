@@ -1,9 +1,9 @@
 """Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
 
-A figure is one file `figures/<name>.js`, `export default { render }`, written with the `HELPERS`
-beside it. Joined to these it is an anywidget module. All of them together, with `figures/shim.js`
-in place of the widget manager, are the one classic script of the static book, which needs neither a
-kernel nor a server (a browser refuses to import modules on `file://`).
+A figure is one file `<name>.js`, `export default { render }`, beside the Python that makes its
+data, written with the `HELPERS` of the kit. Joined to these it is an anywidget module. All of them
+together, with `kit/shim.js` in place of the widget manager, are the one classic script of the
+static book, which needs neither a kernel nor a server (a browser refuses to import modules on `file://`).
 """
 
 import base64
@@ -20,13 +20,13 @@ import numpy as np
 import torch
 import traitlets
 
-from companion.page import colours
+from book.page import colours
 
-FIGURES = Path(__file__).parent / "figures"
+KIT = Path(__file__).parent / "kit"
+BOOK = Path(__file__).parents[1]
 HELPERS = ("style", "dom", "controls", "numerics", "kit")
 PACKED = re.compile(r'"float16": "([A-Za-z0-9+/=]{64,})"')  # not worth it for fewer numbers
 WORKER = ("numerics", "wordpiece", "worker")  # what runs an encoder, beside the page
-PARTS = (*HELPERS, *WORKER, "shim")  # every other file in the folder is a figure
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -37,26 +37,28 @@ class LiveFigure(anywidget.AnyWidget):
     `fallback` stands there until it does.
 
     Args:
-        name: which script, `figures/<name>.js`.
+        beside: the Python file beside whose script of the same name it stands, so `__file__`.
         data: what the figure is made of, as JSON.
         value: what the reader sets, as JSON, at its start.
         fallback: HTML with the numbers of the start, for a page without JavaScript (`table`).
 
     Raises:
-        ValueError: there is no such figure, or no fallback.
+        FileNotFoundError: there is no such script.
+        ValueError: there is no fallback.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
     data = traitlets.Dict().tag(sync=True)
     value = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, name: str, data: dict, value: dict, fallback: str) -> None:
-        if name not in figure_names():
-            raise ValueError(f"no live figure {name!r}; there are {', '.join(figure_names())}")
+    def __init__(self, beside: str, data: dict, value: dict, fallback: str) -> None:
+        script = Path(beside).with_suffix(".js")
         if not fallback:
-            raise ValueError(f"live figure {name!r} needs a fallback: its numbers as an HTML table")
-        self.name, self.fallback = name, fallback
-        super().__init__(_esm=module(name), data=data, value=value)
+            raise ValueError(
+                f"live figure {script.stem!r} needs a fallback: its numbers as an HTML table"
+            )
+        self.name, self.fallback = script.stem, fallback
+        super().__init__(_esm=module(script), data=data, value=value)
 
     def to_html(self) -> str:
         """The figure for a static page: its data and its fallback, the same text every time."""
@@ -75,18 +77,18 @@ class LiveFigure(anywidget.AnyWidget):
         return data, metadata
 
 
-def figure_names() -> list[str]:
-    """Names of the live figures that there are."""
-    return sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in PARTS)
+def scripts() -> dict[str, Path]:
+    """The scripts of all live figures of the book, by name."""
+    return {path.stem: path for path in sorted(BOOK.glob("*/figures/*.js"), key=lambda p: p.stem)}
 
 
-def module(name: str) -> str:
+def module(script: Path) -> str:
     """The text of one figure as an ES module, common helpers included.
 
     Raises:
         ValueError: the file imports something, or has not exactly one `export default`.
     """
-    return "\n".join(map(_source, (*HELPERS, name)))
+    return "\n".join([*map(_helper, HELPERS), _source(script, exports=1)])
 
 
 def bundle() -> str:
@@ -95,11 +97,11 @@ def bundle() -> str:
     Raises:
         ValueError: as `module`.
     """
-    parts = ['(function () {\n"use strict";', *map(_source, HELPERS), "const figures = {};"]
-    for name in figure_names():
-        body = re.sub(r"(?m)^export default\b", "return", _source(name))
+    parts = ['(function () {\n"use strict";', *map(_helper, HELPERS), "const figures = {};"]
+    for name, script in scripts().items():
+        body = re.sub(r"(?m)^export default\b", "return", _source(script, exports=1))
         parts.append(f"figures[{name!r}] = (function () {{\n{body}\n}})();")
-    return "\n".join([*parts, _source("shim"), "})();\n"])
+    return "\n".join([*parts, _helper("shim"), "})();\n"])
 
 
 def worker() -> str:
@@ -108,7 +110,7 @@ def worker() -> str:
     Raises:
         ValueError: as `module`.
     """
-    return "\n".join(map(_source, WORKER))
+    return "\n".join(map(_helper, WORKER))
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:
@@ -165,17 +167,21 @@ def without_repetition(page: str) -> str:
     return PACKED.sub(written_once, page)
 
 
-def _source(name: str) -> str:
-    text = (FIGURES / f"{name}.js").read_text("utf8")
-    exports = re.findall(r"(?m)^[ \t]*export\b.*", text)
-    expected = 0 if name in PARTS else 1
-    if re.search(r"(?m)^[ \t]*import\b|\bimport\s*\(", text):
-        raise ValueError(f"{name}.js imports something; a figure has only itself and the helpers")
-    if len(exports) != expected or any(not e.startswith("export default") for e in exports):
-        raise ValueError(
-            f"{name}.js must have exactly {expected} `export default`, at the start of a line, and "
-            f"no other export; got {exports}"
-        )
+def _helper(name: str) -> str:
+    text = _source(KIT / f"{name}.js", exports=0)
     if name == "style":
         text = f"const COLOURS = {json.dumps(colours.properties(), indent=1)};\n{text}"
+    return text
+
+
+def _source(script: Path, exports: int) -> str:
+    text = script.read_text("utf8")
+    found = re.findall(r"(?m)^[ \t]*export\b.*", text)
+    if re.search(r"(?m)^[ \t]*import\b|\bimport\s*\(", text):
+        raise ValueError(f"{script.name} imports something; it has only itself and the helpers")
+    if len(found) != exports or any(not e.startswith("export default") for e in found):
+        raise ValueError(
+            f"{script.name} must have exactly {exports} `export default`, at the start of a line, "
+            f"and no other export; got {found}"
+        )
     return text

@@ -9,8 +9,8 @@ import torch
 from IPython import get_ipython
 from IPython.display import Markdown, display
 
-from companion.page import pictures, plots
-from companion.page.claims import short, typeset
+from book.page import pictures, plots
+from book.page.claims import short, typeset
 
 SENTENCE = 30  # characters: what is as long is no number with its unit
 

@@ -4,7 +4,7 @@ Every function builds a matplotlib `Figure` of its own (nothing goes through pyp
 shown twice) and returns it. `alt` says in words what the picture shows; it reaches the page as the
 picture's text alternative. Values may be tensors, arrays or lists. Pictures have a transparent
 background, so that the book can turn their colours round for its dark scheme. A curve or bar called
-"query", "key" or another concept of `companion.page.colours` has that concept's colour.
+"query", "key" or another concept of `book.page.colours` has that concept's colour.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from companion.page.claims import typeset
-from companion.page.colours import tone
+from book.page.claims import typeset
+from book.page.colours import tone
 
 # A column of a phone is about 320 px wide: at this width the text is still 10 px high there.
 WIDTH = 4.6  # inches of 96 px

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from book.page.weights import packed_parameters
 from companion.data import Vocabulary
 from companion.models import Transformer
-from companion.page.weights import packed_parameters
 
 LONGEST_SOURCE, LONGEST_TARGET = 16, 24
 

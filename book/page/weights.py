@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from book.page.live import packed
 from companion.data import Vocabulary
 from companion.models import ViT
-from companion.page.live import packed
 
 NEEDED = {"channels": 1, "norm_first": True, "norm": "layer", "bias": True}
 

@@ -5,9 +5,9 @@ from functools import partial
 import torch
 from torch.overrides import TorchFunctionMode
 
-from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
-from companion.checks.results import show
-from companion.checks.rungs import rungs
+from book.checking.exercise import Mistake, Rung, call, exercise, ladder
+from book.checking.results import show
+from book.checking.rungs import rungs
 
 
 @exercise

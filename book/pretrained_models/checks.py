@@ -4,8 +4,8 @@ import json
 
 import torch
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
 
 
 @exercise

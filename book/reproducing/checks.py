@@ -3,8 +3,8 @@
 import torch
 from torch.nn.functional import cross_entropy
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
 
 
 @exercise

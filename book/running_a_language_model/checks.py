@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.checks.exercise import Mistake, exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import Mistake, exercise, ladder
+from book.checking.rungs import rungs
 from companion.models import GPT, GPTConfig
 from companion.nn import KVCache
 
@@ -150,7 +150,7 @@ three tokens end it
     model, prompt = a_model(), torch.tensor([[6, 1, 6]])
     write(model, prompt, 9, [11, 1, 3])
 """,
-    before="from companion.checks.running_a_language_model import a_model\n",
+    before="from book.running_a_language_model.checks import a_model\n",
 )
 
 

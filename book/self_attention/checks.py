@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from companion.checks.exercise import (
+from book.checking.exercise import (
     Mistake,
     NotAttempted,
     Rung,
@@ -15,7 +15,7 @@ from companion.checks.exercise import (
     mistake_of,
     where,
 )
-from companion.checks.undisturbed import undisturbed
+from book.checking.undisturbed import undisturbed
 from companion.nn import scaled_dot_product_attention
 
 

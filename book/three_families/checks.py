@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from companion.checks.exercise import Mistake, call, exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import Mistake, call, exercise, ladder
+from book.checking.rungs import rungs
 from companion.data import BOS, EOS, WORDS, Vocabulary, corpus
 from companion.nn import causal_mask
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
 
 
 @exercise

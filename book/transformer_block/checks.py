@@ -6,9 +6,9 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.faults import check_name
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.faults import check_name
+from book.checking.rungs import rungs
 from companion.nn import EncoderBlock
 
 

@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
 
 
 @exercise
@@ -302,5 +302,5 @@ several images: each has its own label
   - the drops of the images are averaged; each image has a row of its own
     torch.stack(drops, dim=1) => torch.stack(drops, dim=1).mean(0)
 """,
-    before="from companion.checks.vision_transformer import reader\n",
+    before="from book.vision_transformer.checks import reader\n",
 )

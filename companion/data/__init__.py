@@ -1,18 +1,12 @@
 """What the models learn from."""
 
+from book.contextual_embeddings.senses import SENSES
+from book.demands import TOPICS, Demand, demands, demonstrations, passes, topic_words
+from book.embeddings.byte_pairs import apply_bpe, learn_bpe
+from book.embeddings.english_pairs import ENGLISH_PAIRS
 from companion.data.batching import batches, padded, windows
-from companion.data.byte_pairs import apply_bpe, learn_bpe
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
-from companion.data.demands import (
-    TOPICS,
-    Demand,
-    demands,
-    demonstrations,
-    passes,
-    topic_words,
-)
 from companion.data.digits import digits, same_different, shifted
-from companion.data.english_pairs import ENGLISH_PAIRS
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -41,7 +35,6 @@ from companion.data.pronouns import (
 )
 from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sentences
 from companion.data.sampling import SPLITS
-from companion.data.senses import SENSES
 from companion.data.series import SeriesSplit, series_windows, split_series
 from companion.data.standard_library import standard_library_text
 from companion.data.tokenizers import BPETokenizer, CharTokenizer

@@ -8,6 +8,15 @@ from functools import partial
 import torch
 from torch import nn
 
+from book.language_model import (
+    NOTHING,
+    LanguageModel,
+    Tokenizer,
+    learning_rate,
+    log_probs,
+    sample,
+    table,
+)
 from companion.data import (
     BOS,
     CLS,
@@ -38,15 +47,6 @@ from companion.models import (
     GPTConfig,
     Transformer,
     TransformerConfig,
-)
-from companion.own_language_model import (
-    NOTHING,
-    LanguageModel,
-    Tokenizer,
-    learning_rate,
-    log_probs,
-    sample,
-    table,
 )
 from companion.training import (
     cosine_schedule,

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from companion import checks
-from tests.exercises import CHECK, EXERCISES
+from tests.book.exercises import CHECK, EXERCISES
 
 
 class Answer(NamedTuple):

@@ -15,8 +15,8 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Route
 
 from book._press.printed import chromium
-from companion.page.live import LiveFigure, bundle
-from tests.browser.reading import PAGE
+from book.page.live import LiveFigure, bundle
+from tests.book.reading import PAGE
 
 SITE = Path(__file__).parents[2] / "_build" / "html"
 

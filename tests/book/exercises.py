@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import nbformat
 
-from companion.grading.student import pages, source_path
+from book._grading.student import pages, source_path
 
 ROOT = Path(__file__).parents[1]
 

@@ -7,7 +7,7 @@ import torch
 from playwright.sync_api import Locator, Page
 from torch import nn
 
-from companion.page.live import LiveFigure
+from book.page.live import LiveFigure
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A figure</title>
 <meta name="viewport" content="width=device-width"><script defer src="figures.js"></script>

@@ -16,7 +16,7 @@ try:
     import companion{module}
 except ImportError:
     %pip install --quiet "transformer-companion{extra} @ git+{url}"
-from companion.page import setup; seed, device = setup(seed=0)"""
+from book.page import setup; seed, device = setup(seed=0)"""
 
 # MyST's block and inline syntax, which Colab, JupyterLab and GitHub show raw.
 MYST = re.compile(r"^:::+\s*\{?\w|^```+\{|^\(\S+\)=\s*$|\{[a-z][\w:.-]*\}`", re.M)

@@ -5,19 +5,8 @@ from collections import Counter
 
 import pytest
 
-from companion.data import (
-    TOPICS,
-    WORDS,
-    Demand,
-    corpus,
-    demands,
-    demonstrations,
-    is_sentence,
-    passes,
-    sentence_probability,
-    topic_words,
-)
-from companion.data.demands import DEMANDS
+from book.demands import DEMANDS, TOPICS, Demand, demands, demonstrations, passes, topic_words
+from companion.data import WORDS, corpus, is_sentence, sentence_probability
 
 
 @pytest.mark.parametrize(

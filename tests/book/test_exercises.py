@@ -8,9 +8,9 @@ import pytest
 from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx_external_toc.parsing import parse_toc_yaml
 
+from book._grading.student import SOLUTIONS, STUDENTS, pages, source_path
 from companion import checks
-from companion.grading.student import SOLUTIONS, STUDENTS, pages, source_path
-from tests.exercises import CHECK, EXERCISES, ROOT, exercises_of
+from tests.book.exercises import CHECK, EXERCISES, ROOT, exercises_of
 
 HINTS = re.compile(r"<details><summary>(Hint|Second hint)</summary>\n\n(.+?)\n\n</details>", re.S)
 HIDDEN = "### BEGIN HIDDEN TESTS\nverdict.require()\n### END HIDDEN TESTS\nverdict"

@@ -9,11 +9,9 @@ import torch
 from tokenizers import Tokenizer as Library
 from tokenizers import models, pre_tokenizers, trainers
 
+from book import language_model as own_language_model
 from book._press.imports import read_code
-from companion import own_language_model
-from companion.data import corpus
-from companion.models import GPT, GPTConfig
-from companion.own_language_model import (
+from book.language_model import (
     NOTHING,
     LanguageModel,
     RMSNorm,
@@ -26,6 +24,8 @@ from companion.own_language_model import (
     table,
     train,
 )
+from companion.data import corpus
+from companion.models import GPT, GPTConfig
 
 TEXT = "\n".join(" " + " ".join(sentence) for sentence in corpus(500, 0))
 

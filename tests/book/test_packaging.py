@@ -216,7 +216,7 @@ def test_the_installed_wheel_works_alone(wheel, tmp_path):
     assert would_install(python, wheel) == {"transformer-companion"}
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
-    code = "from companion.page import live; print(live.__file__, len(live.bundle()))"
+    code = "from book.page import live; print(live.__file__, len(live.bundle()))"
     done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(packages))

@@ -13,7 +13,7 @@ from companion.generation.prepared import PreparedStep
 from companion.generation.sampling import known_to_be_done
 from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
 from companion.nn import MultiHeadAttention
-from tests.models.test_peers import carried_over, gpt2_state
+from tests.companion.models.test_peers import carried_over, gpt2_state
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 29}
 GPTS = {

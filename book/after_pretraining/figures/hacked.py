@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def hacked_figure(film: Sequence[dict]) -> LiveFigure:
@@ -22,7 +22,7 @@ def hacked_figure(film: Sequence[dict]) -> LiveFigure:
         (shot["step"], *(float(shot[key]) for key in ("proxy", "truth", "kl"))) for shot in film
     ]
     return LiveFigure(
-        "hacked",
+        __file__,
         {"film": list(film)},
         {"step": 0},
         table("While it learns", ["step", "points", "passes", "KL"], rows),

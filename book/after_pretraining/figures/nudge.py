@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def nudge_figure(
@@ -44,7 +44,7 @@ def nudge_figure(
         for words, share, reward in zip(answers, shares, rewards, strict=True)
     ]
     return LiveFigure(
-        "nudge",
+        __file__,
         {"demand": demand, "answers": list(answers), "chances": shares},
         {"step": 0, "moves": 0, "beta": 0.0, "baseline": True}
         | {"rewards": [int(reward) for reward in rewards]},

@@ -2,7 +2,7 @@
 
 from math import comb
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def passes_figure(stages: dict[str, dict], *, k: int = 1) -> LiveFigure:
@@ -32,7 +32,7 @@ def passes_figure(stages: dict[str, dict], *, k: int = 1) -> LiveFigure:
         for name, stage in data.items()
     ]
     return LiveFigure(
-        "passes",
+        __file__,
         {"stages": data, "most": min(stage["tries"] for stage in data.values())},
         {"k": k, "which": "trained", "shown": list(data)},
         table(f"pass@{k}", ["", "trained demands", "unseen demands"], rows),

@@ -1,6 +1,6 @@
 """What a layer costs: an LSTM and attention, alone and with a feed-forward network behind."""
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 WIDTHS = (128, 512, 1024)
 
@@ -31,4 +31,4 @@ def bill_figure(
     ]
     fallback = table(f"{n} words of width {d}", ["", "share"], rows)
     data = {"counted": counted, "widths": list(WIDTHS)}
-    return LiveFigure("bill", data, {"n": n, "d": d, "fed": False}, fallback)
+    return LiveFigure(__file__, data, {"n": n, "d": d, "fed": False}, fallback)

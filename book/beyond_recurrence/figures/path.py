@@ -1,6 +1,6 @@
 """The path between two words in three kinds of layer."""
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 SENTENCE = (
     "the animal that had slept all day beside the old stone bridge "
@@ -40,4 +40,4 @@ def path_figure(sentence: str = SENTENCE, distance: int = 17, kernel: int = 3) -
         ("self-attention", 1),
     ]
     caption = f"Steps from “{words[-1 - distance]}” to “{words[-1]}”"
-    return LiveFigure("path", {"words": words}, value, table(caption, ["layer", "steps"], rows))
+    return LiveFigure(__file__, {"words": words}, value, table(caption, ["layer", "steps"], rows))

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F
 
+from book.page.live import LiveFigure, packed, table
 from companion.models import BERT
-from companion.page.live import LiveFigure, packed, table
 from companion.pretrained import PretrainedTokenizer
 
 # What the reader's own sentence is compared with; ten subjects.
@@ -103,7 +103,7 @@ def encoder_figure(
         ["to", "weight"],
         list(zip(tokens, row.tolist(), strict=True)),
     )
-    return LiveFigure("encoder", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 @torch.no_grad()

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.data import HOMONYMS, HomonymSentence
-from companion.page.live import LiveFigure, table
 
 
 def leaving_figure(
@@ -43,7 +43,7 @@ def leaving_figure(
     ]
     data = {"heights": list(heights), "words": words}
     return LiveFigure(
-        "leaving",
+        __file__,
         data,
         {"word": first, "step": 1, "sentence": 1},
         table(f"“{first}” leaves its row", ["", "distance"], rows),

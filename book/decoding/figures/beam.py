@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from book.page.live import LiveFigure, table
+from book.page.translators import LONGEST_TARGET, packed_translator
 from companion.data import Vocabulary
 from companion.generation import beam_search, evaluating, greedy_decode
 from companion.models import Transformer
-from companion.page.live import LiveFigure, table
-from companion.page.translators import LONGEST_TARGET, packed_translator
 
 
 def beam_figure(model: Transformer, vocabulary: Vocabulary, examples: Sequence[str]) -> LiveFigure:
@@ -38,4 +38,4 @@ def beam_figure(model: Transformer, vocabulary: Vocabulary, examples: Sequence[s
     value = {"sentence": examples[0], "size": 2, "alpha": 0, "step": 2}
     caption = f"Translations of “{examples[0]}” and their probabilities"
     fallback = table(caption, ["", "translation", "probability"], rows)
-    return LiveFigure("beam", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

@@ -1,7 +1,7 @@
 """Prefill and decode on a time line, with the growing cache."""
 
+from book.page.live import LiveFigure, table
 from companion.models import GPTConfig
-from companion.page.live import LiveFigure, table
 
 TEXT = "the king keeps his crown in the old palace near the river"
 BYTES = 2  # of a number in half precision
@@ -41,7 +41,7 @@ def cache_figure(config: GPTConfig, name: str, text: str = TEXT, prompt: int = 5
     rows = [(way, count, per_token * count * len(words)) for way, count in ways.items()]
     caption = f"The cache of {len(words)} tokens in the sizes of {name}"
     return LiveFigure(
-        "cache",
+        __file__,
         data,
         {"step": 1, "heads": "full"},
         table(caption, ["", "key heads", "bytes"], rows),

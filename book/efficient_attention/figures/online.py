@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def online_figure(scores, values) -> LiveFigure:
@@ -27,7 +27,7 @@ def online_figure(scores, values) -> LiveFigure:
         raise ValueError(f"two to six keys fit, got {len(scores)}")
     rows = [("output", (scores.softmax(0) @ values).item())]
     return LiveFigure(
-        "online",
+        __file__,
         {"scores": scores.tolist(), "values": values.tolist()},
         {"step": 0, "order": list(range(len(scores)))},
         table("The softmax of the row, times the values", ["", "of all keys"], rows),

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def roofline_figure(devices: Mapping[str, Mapping]) -> LiveFigure:
@@ -30,7 +30,7 @@ def roofline_figure(devices: Mapping[str, Mapping]) -> LiveFigure:
         (name, device["peak"]["bfloat16"] / device["bandwidth"]) for name, device in devices.items()
     ]
     return LiveFigure(
-        "roofline",
+        __file__,
         {"devices": {name: dict(device) for name, device in devices.items()}},
         value,
         table("Operations per byte at the ridge, bfloat16", ["device", "ridge"], rows),

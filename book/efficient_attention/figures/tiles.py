@@ -2,8 +2,8 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.kernels import tiled_attention
-from companion.page.live import LiveFigure, table
 
 
 def tiles_figure(query, key, value, *, capacity: int = 48) -> LiveFigure:
@@ -30,7 +30,7 @@ def tiles_figure(query, key, value, *, capacity: int = 48) -> LiveFigure:
     rows = [(f"q{i}", number) for i, number in enumerate(output.tolist(), 1)]
     given = {"query": query.tolist(), "key": key.tolist(), "value": value.tolist()}
     return LiveFigure(
-        "tiles",
+        __file__,
         given | {"capacity": capacity},
         {"step": 1, "block": "2", "causal": False},
         table("Output of attention for each query", ["", "output"], rows),

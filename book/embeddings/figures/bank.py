@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
+from book.page.live import LiveFigure, packed, table
 from companion.data import HOMONYMS, MATES, Vocabulary
-from companion.page.live import LiveFigure, packed, table
 
 
 def bank_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:
@@ -49,4 +49,4 @@ def bank_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:
         ["words", "cosine"],
         [(name, cosine.item()) for name, cosine in cosines],
     )
-    return LiveFigure("bank", data, {"word": word, "mix": start, "common": True}, fallback)
+    return LiveFigure(__file__, data, {"word": word, "mix": start, "common": True}, fallback)

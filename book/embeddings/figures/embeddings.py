@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 
+from book.page.live import LiveFigure, packed, table
 from companion.data import (
     FOODS,
     GENDER_PAIRS,
@@ -15,7 +16,6 @@ from companion.data import (
     THINGS,
     Vocabulary,
 )
-from companion.page.live import LiveFigure, packed, table
 
 ANALOGY = ("king", "man", "woman")
 EXAMPLES = (
@@ -78,4 +78,4 @@ def embeddings_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigu
     best = similarity.topk(5)
     rows = zip((words[i] for i in best.indices), best.values.tolist(), strict=True)
     fallback = table(f"Nearest to {first} − {minus} + {plus}", ["word", "cosine"], list(rows))
-    return LiveFigure("embeddings", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 import torch.nn.functional as F
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 SHOWN = 6  # neighbours of a word
 PAIRS = 4000  # random ones
@@ -50,7 +50,7 @@ def neighbours_figure(
     word = offered[0]
     rows = zip(found[word][0]["near"], found[word][0]["cosines"], strict=True)
     return LiveFigure(
-        "neighbours",
+        __file__,
         {
             "words": found,
             "groups": {name: list(group) for name, group in groups.items()},

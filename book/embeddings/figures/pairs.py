@@ -5,13 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import pairwise
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 WORDS, LETTERS, STEPS = 6, 9, 10
 
 
 def pairs_figure(words: Sequence[str]) -> LiveFigure:
-    """Six words as letters; every step joins the pair that `companion.data.learn_bpe` would.
+    """Six words as letters; every step joins the pair that `book.embeddings.byte_pairs.learn_bpe` would.
 
     Args:
         words: six, of at most nine letters from a to z; a reader may write others.
@@ -28,4 +28,4 @@ def pairs_figure(words: Sequence[str]) -> LiveFigure:
     rows = [(f"{left} + {right}", count) for (left, right), count in found]
     fallback = table("The most frequent pairs", ["pair", "how often"], rows)
     data = {"steps": STEPS, "words": WORDS, "letters": LETTERS}
-    return LiveFigure("pairs", data, {"text": " ".join(words), "step": 0}, fallback)
+    return LiveFigure(__file__, data, {"text": " ".join(words), "step": 0}, fallback)

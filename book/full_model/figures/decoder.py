@@ -1,6 +1,6 @@
 """A decoder block of the trained translator, taken apart."""
 
-from companion.page.live import LiveFigure
+from book.page.live import LiveFigure
 
 
 def decoder_figure(translation: LiveFigure) -> LiveFigure:
@@ -15,4 +15,4 @@ def decoder_figure(translation: LiveFigure) -> LiveFigure:
     data = translation.data
     last = str(data["num_layers"] - 1)
     value = {"sentence": data["examples"][0], "block": last, "place": 1, "step": 0}
-    return LiveFigure("decoder", data, value, translation.fallback)
+    return LiveFigure(__file__, data, value, translation.fallback)

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from book.page.live import LiveFigure, table
 from companion.nn import causal_mask
-from companion.page.live import LiveFigure, table
 
 
 def teacher_figure(target: Sequence[str]) -> LiveFigure:
@@ -21,4 +21,4 @@ def teacher_figure(target: Sequence[str]) -> LiveFigure:
     mask = causal_mask(len(target) + 1).int().tolist()
     rows = [(word, *row) for word, row in zip([*target, "[EOS]"], mask, strict=True)]
     fallback = table("What each answer may look at (1)", ["answer", "[BOS]", *target], rows)
-    return LiveFigure("teacher", {"target": target}, {"step": 0, "place": 3}, fallback)
+    return LiveFigure(__file__, {"target": target}, {"step": 0, "place": 3}, fallback)

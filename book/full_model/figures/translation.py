@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
+from book.page.translators import LONGEST_TARGET, packed_translator
 from companion.data import Vocabulary
 from companion.generation import evaluating, greedy_decode
 from companion.models import Transformer
-from companion.page.live import LiveFigure, table
-from companion.page.translators import LONGEST_TARGET, packed_translator
 
 
 def translation_figure(
@@ -40,7 +40,7 @@ def translation_figure(
     )
     last = f"{model.config.num_layers - 1}.mean"
     value = {"sentence": examples[0], "place": 1, "attention": last}
-    return LiveFigure("translation", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 @torch.no_grad()

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_maps
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_maps
 
 
 def browser_figure(words: Sequence[str], maps: torch.Tensor, *, period: int) -> LiveFigure:
@@ -40,4 +40,4 @@ def browser_figure(words: Sequence[str], maps: torch.Tensor, *, period: int) -> 
     names = list(scores)[:3]
     rows = [(name, scores[name][0, 0].item()) for name in names]
     fallback = table("Head 0 of block 0: mean weight, second copy", ["", "score"], rows)
-    return LiveFigure("browser", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_maps
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_maps
 
 
 def cliff_figure(
@@ -43,4 +43,4 @@ def cliff_figure(
     data |= {"maps": packed_maps(film), "heads": heads, "layers": layers, "period": period}
     rows = list(zip(data["steps"], data["losses"], strict=True))
     fallback = table("The loss while it learns to copy", ["step", "loss, nats"], rows)
-    return LiveFigure("cliff", data, {"frame": 0}, fallback)
+    return LiveFigure(__file__, data, {"frame": 0}, fallback)

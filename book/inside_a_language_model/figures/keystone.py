@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
-from companion.page.live import LiveFigure, packed, table
+from book.page.live import LiveFigure, packed, table
 
 
 def keystone_figure(
@@ -43,4 +43,4 @@ def keystone_figure(
     value = {"level": 0, "token": "first", "prompt": next(iter(stories))}
     rows = [(f"{factor:g}", loss) for factor, loss in zip(factors, losses, strict=True)]
     fallback = table("The loss with one number turned down", ["times", "loss, nats"], rows)
-    return LiveFigure("keystone", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

@@ -2,9 +2,9 @@
 
 from torch import nn
 
+from book.page.live import LiveFigure, packed, table
+from book.page.weights import attention_rows, packed_model
 from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary
-from companion.page.live import LiveFigure, packed, table
-from companion.page.weights import attention_rows, packed_model
 
 
 def heads_figure(model: nn.Module, vocabulary: Vocabulary, *, residual: bool = False) -> LiveFigure:
@@ -37,4 +37,4 @@ def heads_figure(model: nn.Module, vocabulary: Vocabulary, *, residual: bool = F
         for head, row in enumerate(attention_rows(model, vocabulary, sentence))
     ]
     fallback = table("Weights from “bites” to every word", ["", *sentence], rows)
-    return LiveFigure("heads", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def one_look_figure() -> LiveFigure:
@@ -20,4 +20,4 @@ def one_look_figure() -> LiveFigure:
         for subject, object_ in ((0, 1), (1, 0))
     ]
     fallback = table("What the verb receives", ["", *nouns], rows)
-    return LiveFigure("one_look", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

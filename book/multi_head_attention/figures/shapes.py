@@ -2,8 +2,8 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import MultiHeadAttention
-from companion.page.live import LiveFigure, table
 
 
 @torch.no_grad()
@@ -30,4 +30,4 @@ def shapes_figure(layer: MultiHeadAttention, x: torch.Tensor, words: list[str]) 
     rows = [(word, *row) for word, row in zip(words, x.tolist(), strict=True)]
     fallback = table("The vectors of the words", ["", *map(str, range(1, layer.d_model + 1))], rows)
     value = {"step": 0, "maps": {"guess": None, "shown": False}}
-    return LiveFigure("shapes", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

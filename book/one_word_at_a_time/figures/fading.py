@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import nn
 
-from companion.page.live import LiveFigure, packed, table
+from book.page.live import LiveFigure, packed, table
 
 OTHER_NAMES = {"weight_ih_l0": "input.weight", "bias_ih_l0": "input.bias"} | {
     "weight_hh_l0": "state.weight",
@@ -42,7 +42,7 @@ def fading_figure(
     rows = list(zip(words[1:], _left(network, vectors, words, other), strict=True))
     caption = f"What is left of the difference between “{words[1]}” and “{other}” in the state"
     fallback = table(caption, ["after", "difference left"], rows)
-    return LiveFigure("fading", data, {"place": 1, "step": 1}, fallback)
+    return LiveFigure(__file__, data, {"place": 1, "step": 1}, fallback)
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 """A sentence read one word after the other, and by every word looking at every word."""
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 SENTENCE = "the animal did not cross the street because it"
 
@@ -28,4 +28,4 @@ def unrolled_figure(sentence: str = SENTENCE, start: int = 1) -> LiveFigure:
     rows = [("in order", 0, last - start, len(words)), ("at once", 0, 1, 1)]
     columns = ["", "words read", "steps on the path", "ticks it takes"]
     caption = f"From “{words[start]}” to “{words[last]}”, before the first tick"
-    return LiveFigure("unrolled", {"words": words}, value, table(caption, columns, rows))
+    return LiveFigure(__file__, {"words": words}, value, table(caption, columns, rows))

@@ -1,6 +1,6 @@
 """A line of whispering children, and an average."""
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 MOST = 20
 
@@ -27,4 +27,4 @@ def whisper_figure(w: float = 0.5, children: int = 8) -> LiveFigure:
     ]
     columns = ["word", *map(str, range(1, children + 1))]
     fallback = table("What the last child knows of every word", columns, rows)
-    return LiveFigure("whisper", {"most": MOST}, {"w": w, "children": children}, fallback)
+    return LiveFigure(__file__, {"most": MOST}, {"w": w, "children": children}, fallback)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def descent_figure(text: str, words: Sequence[str], truth: torch.Tensor) -> LiveFigure:
@@ -28,4 +28,4 @@ def descent_figure(text: str, words: Sequence[str], truth: torch.Tensor) -> Live
     data = {"text": text, "words": list(words), "truth": truth.tolist()}
     value = {"rate": 0, "batch": "all", "rates": [], "sizes": []}
     fallback = table(f"What comes after “{text}”", ["", "says", "gradient"], rows)
-    return LiveFigure("descent", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def growing_figure(
@@ -43,4 +43,4 @@ def growing_figure(
     }
     rows = [(f"after {record['step']} steps", record["loss"]) for record in data["records"]]
     caption = f"Loss in nats per token; the best possible is {floor:.2f}"
-    return LiveFigure("growing", data, {"step": 0}, table(caption, ["", "loss"], rows))
+    return LiveFigure(__file__, data, {"step": 0}, table(caption, ["", "loss"], rows))

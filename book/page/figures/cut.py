@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.generation import next_token_probabilities
-from companion.page.live import LiveFigure, table
 
 NO_CUT = 51  # the place on the slider of top-k that keeps all words
 
@@ -39,7 +39,7 @@ def cut_figure(words: Sequence[str], contexts: Sequence[tuple[str, object, objec
     best = probabilities.topk(min(12, len(words))).indices.tolist()
     rows = [(words[i], probabilities[i].item(), first["truth"][i]) for i in best]
     return LiveFigure(
-        "cut",
+        __file__,
         {"words": list(words), "contexts": data, "no_cut": NO_CUT},
         {"context": "0", "temperature": 1, "top_k": NO_CUT, "top_p": 1},
         table(f"The next word after “{first['text']}”", ["", "model", "true"], rows),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def prediction_figure(
@@ -45,7 +45,7 @@ def prediction_figure(
         start, data = _numbers(truth, between, x)
     data |= {"question": question, "unit": unit, "because": because}
     return LiveFigure(
-        "prediction", data, {"prediction": {"guess": start, "shown": False}}, _fallback(data)
+        __file__, data, {"prediction": {"guess": start, "shown": False}}, _fallback(data)
     )
 
 

@@ -1,31 +1,28 @@
-"""A chapter's quiz: questions from `companion/page/quizzes/<chapter>.toml`."""
+"""A chapter's quiz: questions from `quiz.toml` in the chapter's folder."""
 
 import html
 import re
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
-from companion.page.live import LiveFigure
-
-QUIZZES = Path(__file__).parents[1] / "quizzes"
+from book.page.live import LiveFigure
 
 
-def quiz(chapter: str) -> LiveFigure:
+def quiz(chapter: ModuleType) -> LiveFigure:
     """The questions on a chapter, with a reason for every option; nothing is stored or sent.
 
     Args:
-        chapter: name of the notebook, as "self_attention".
+        chapter: its package, such as `book.self_attention`.
 
     Raises:
-        ValueError: there is no quiz on that chapter, or its file is not as `read_quiz` asks.
+        FileNotFoundError: the chapter has no quiz.
+        ValueError: its file is not as `read_quiz` asks.
     """
-    names = sorted(path.stem for path in QUIZZES.glob("*.toml"))
-    if chapter not in names:
-        raise ValueError(f"no quiz on {chapter!r}; there are {', '.join(names)}")
-    questions = read_quiz(QUIZZES / f"{chapter}.toml")
+    questions = read_quiz(Path(chapter.__file__).with_name("quiz.toml"))
     data = {"title": f"Quiz: {len(questions)} questions", "questions": questions}
     value = {"question": 0, "chosen": {}, "checked": []}
-    return LiveFigure("quiz", data, value, _fallback(questions))
+    return LiveFigure(__file__, data, value, _fallback(questions))
 
 
 def read_quiz(path: Path) -> list[dict]:

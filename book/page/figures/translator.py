@@ -1,8 +1,14 @@
 """The whole trained model as one scene, in which every stage shows its numbers."""
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 
-from companion.page.live import LiveFigure
+from book.page.live import LiveFigure
+
+# The map of the model: in which lane each stage stands, its name, and where its box begins and how
+# wide it is: in this scene on a wide and on a narrow page, in the strip above a title, on a card.
+STAGES = json.loads((Path(__file__).parents[1] / "model.json").read_text("utf8"))
 
 
 def translator_figure(
@@ -20,4 +26,4 @@ def translator_figure(
     data = translation.data | {"doors": {stage: dict(to) for stage, to in (doors or {}).items()}}
     last = str(data["num_layers"] - 1)
     value = {"sentence": data["examples"][0], "word": 3, "block": last}
-    return LiveFigure("translator", data, value, translation.fallback)
+    return LiveFigure(__file__, data, value, translation.fallback)

@@ -1,4 +1,4 @@
-// Elements, and what stands in them. The helpers (companion.page.live.HELPERS) stand before every figure,
+// Elements, and what stands in them. The helpers (book.page.live.HELPERS) stand before every figure,
 // and once in the book's script: no import, no export. A figure is `export default { render }`;
 // render({ model, el }) draws into `el` from model.get("data"), and keeps what the reader sets in
 // model.get("value").

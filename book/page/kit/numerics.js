@@ -46,7 +46,7 @@ function runningSoftmax(held, scores, values) {
   return { largest, total, blend, rescale };
 }
 
-/** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
+/** Numbers from book.page.live.packed: a row, or a matrix as an array of rows. */
 function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
   const halves = new DataView(bytes.buffer);
@@ -66,7 +66,7 @@ function unpack({ shape, float16 }) {
   );
 }
 
-/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+/** Attention weights from book.page.weights.packed_maps: [map][query][key], no key after its query. */
 function unpackMaps({ count, length, uint8 }) {
   const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
   let at = 0;

@@ -1,5 +1,5 @@
 // The static page's stand-in for the notebook's widget manager. `figures` is filled by the script
-// around this text (companion.page.live.bundle).
+// around this text (book.page.live.bundle).
 
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
 class StaticModel {

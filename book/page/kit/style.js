@@ -1,6 +1,6 @@
 // How live figures look, in the book, Jupyter, Colab and VS Code: each one's own colours where it has
 // them, ours otherwise. Everything stands inside .cl; :not(#_) outweighs the rules of these pages.
-// COLOURS are the concepts' (companion.page.colours): var(--q) for a shape, var(--q-word) for a word.
+// COLOURS are the concepts' (book.page.colours): var(--q) for a shape, var(--q-word) for a word.
 
 const STYLE = `
 .cl:not(#_) {

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from book.page.live import LiveFigure, table
 from companion.nn import sinusoidal_encoding
-from companion.page.live import LiveFigure, table
 
 WIDTH = 16  # a head of the chapter's rotary model, eight hands
 
@@ -33,4 +33,4 @@ def clock_figure(weights: Mapping[int, Sequence[float]] | None = None) -> LiveFi
         ["hand", "cosine"],
         [(f"hand {pair + 1}", cosine) for pair, cosine in enumerate(cosines)],
     )
-    return LiveFigure("clock", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

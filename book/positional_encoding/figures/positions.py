@@ -2,8 +2,8 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import sinusoidal_encoding
-from companion.page.live import LiveFigure, table
 
 
 def positions_figure() -> LiveFigure:
@@ -21,4 +21,4 @@ def positions_figure() -> LiveFigure:
         rows.append((f"dot product with position {position + distance}", product.item()))
     fallback = table(f"Sinusoids at position {position}", ["what", "number"], rows)
     data = {"query": [1.0, 0.25], "key": [0.75, 0.75], "d_k": 8}
-    return LiveFigure("positions", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

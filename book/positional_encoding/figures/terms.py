@@ -2,8 +2,8 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import sinusoidal_encoding
-from companion.page.live import LiveFigure, table
 
 VECTORS = {"Alice": [2.0, 0.0], "loves": [0.0, 1.0], "Bob": [1.0, 1.0]}  # the chapter's
 
@@ -24,4 +24,4 @@ def terms_figure() -> LiveFigure:
         for word, row in zip(VECTORS, scores.tolist(), strict=True)
     ]
     fallback = table("Four terms of every score", ["term", *VECTORS], rows)
-    return LiveFigure("terms", {"vectors": VECTORS}, value, fallback)
+    return LiveFigure(__file__, {"vectors": VECTORS}, value, fallback)

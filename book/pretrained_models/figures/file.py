@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 from companion.pretrained.family import Settings
 from companion.pretrained.folder import CONFIG, WEIGHTS, Tensors, read_json
 from companion.pretrained.loading import FAMILIES, load
@@ -58,4 +58,4 @@ def file_figure(folder: str | os.PathLike, tensor: str | None = None) -> LiveFig
         for place in places[tensor]
     ]
     columns = ["in companion", *(f"number {i + 1}" for i in range(SHOWN))]
-    return LiveFigure("file", data, value, table(f"What becomes of {tensor}", columns, rows))
+    return LiveFigure(__file__, data, value, table(f"What becomes of {tensor}", columns, rows))

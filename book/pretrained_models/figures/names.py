@@ -1,6 +1,6 @@
 """What the tensors of published files are called, and which parameters they become."""
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 from companion.pretrained.loading import FAMILIES, GGUF_FAMILIES
 
 FILES = {
@@ -33,7 +33,7 @@ def names_figure() -> LiveFigure:
     parts = [*before, *in_block, *sorted(behind, key=AFTER[0].__ne__)]
     rows = [(ours, entry["name"]) for ours, entry in files["BERT"].items()]
     return LiveFigure(
-        "names",
+        __file__,
         {"parts": parts, "files": files},
         {"file": "BERT", "part": "blocks.{i}.self_attention.q_proj"},
         table("BERT's file", ["in companion", "in the file"], rows),

@@ -5,7 +5,7 @@ from itertools import product
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def silent_figure(
@@ -38,7 +38,7 @@ def silent_figure(
     names = [{"name": name, "says": says} for name, says in mistakes]
     right = recorded["0" * len(mistakes)]["losses"]
     return LiveFigure(
-        "silent",
+        __file__,
         {"pieces": list(pieces), "mistakes": names, "runs": recorded},
         {name: False for name, _ in mistakes} | {"token": min(5, len(pieces))},
         table("As published", ["", "mean loss"], [("this text", sum(right) / len(right))]),

@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def rounding_figure(weights, largest) -> LiveFigure:
@@ -26,7 +26,7 @@ def rounding_figure(weights, largest) -> LiveFigure:
         raise ValueError(f"a weight is larger than largest={largest}, that of the whole matrix")
     rows = [(str(i), weight) for i, weight in enumerate(weights.tolist(), 1)]
     return LiveFigure(
-        "rounding",
+        __file__,
         {"weights": weights.tolist(), "largest": largest},
         {"bits": 4, "block": "matrix"},
         table("The weights", ["number", "weight"], rows),

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from book.page.live import LiveFigure, table
 from companion.models import GPTConfig
-from companion.page.live import LiveFigure, table
 
 BYTES = 4  # of a number: the figure counts float32
 
@@ -48,4 +48,4 @@ def steps_figure(config: GPTConfig, prompt: Sequence[str], written: Sequence[str
         rows.append((name, length if name == "prefill" else 1, length, f"{cached:,}"))
     columns = ["step", "tokens computed with a cache", "without", "bytes in the cache"]
     value = {"step": 1, "cached": True, "rows": 1}
-    return LiveFigure("steps", data, value, table("Prefill and decode", columns, rows))
+    return LiveFigure(__file__, data, value, table("Prefill and decode", columns, rows))

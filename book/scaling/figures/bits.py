@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def bits_figure(
@@ -30,7 +30,7 @@ def bits_figure(
     ]
     rows = [(token["text"], -token["log_p"] / math.log(2)) for token in data[0]]
     return LiveFigure(
-        "bits",
+        __file__,
         {"lines": data},
         {"line": 0, "at": 0},
         table("What each token of the first line cost", ["token", "bits"], rows),

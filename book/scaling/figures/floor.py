@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def floor_figure(
@@ -46,7 +46,7 @@ def floor_figure(
     }
     rows = [(f"{n:,} parameters", loss) for n, loss in zip(sizes, data["losses"], strict=True)]
     return LiveFigure(
-        "floor",
+        __file__,
         data,
         {"floor": round(highest - 0.5, 2), "exponent": 0.5, "auto": False}
         | {"shown": False, "guess": None},

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import scaled_dot_product_attention
-from companion.page.live import LiveFigure, table
 
 
 def attention_figure(tokens: Sequence[str], query, key, value) -> LiveFigure:
@@ -27,7 +27,7 @@ def attention_figure(tokens: Sequence[str], query, key, value) -> LiveFigure:
     start = {"query": query.tolist(), "key": key.tolist(), "value": value.tolist()}
     rows = [(token, *row) for token, row in zip(tokens, weights.tolist(), strict=True)]
     return LiveFigure(
-        "attention",
+        __file__,
         {"tokens": list(tokens)},
         start | {"temperature": 1.0, "scaled": True},
         table("Attention weights: query (row), key (column)", ["", *tokens], rows),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import scaled_dot_product_attention
-from companion.page.live import LiveFigure, table
 
 
 def geometry_figure(tokens: Sequence[str], query, key, value) -> LiveFigure:
@@ -34,7 +34,7 @@ def geometry_figure(tokens: Sequence[str], query, key, value) -> LiveFigure:
         f"({output[0, 0]:.2f}, {output[0, 1]:.2f})"
     )
     return LiveFigure(
-        "geometry",
+        __file__,
         {"tokens": list(tokens), "key": key.tolist(), "value": value.tolist()},
         {"x": x, "y": y, "temperature": 1.0},
         table(caption, ["key", "weight"], rows),

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import causal_mask, padding_mask, scaled_dot_product_attention
-from companion.page.live import LiveFigure, table
 
 PAD = "[PAD]"
 
@@ -58,7 +58,7 @@ def masks_figure(tokens: Sequence[str], query, key, *, window: int = 1) -> LiveF
     _, weights = scaled_dot_product_attention(query, key, key, causal_mask(T))
     rows = [(token, *row) for token, row in zip(tokens, weights.tolist(), strict=True)]
     return LiveFigure(
-        "masks",
+        __file__,
         data,
         {"mask": "causal", "asks": T - 2, "own": everything.tolist()},
         table("Attention weights under the causal mask: query (row), key", ["", *tokens], rows),

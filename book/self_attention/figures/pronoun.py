@@ -2,6 +2,8 @@
 
 from torch import nn
 
+from book.page.live import LiveFigure, table
+from book.page.weights import attention_rows, packed_model
 from companion.data import (
     ADJECTIVES,
     ANIMALS,
@@ -13,8 +15,6 @@ from companion.data import (
     Vocabulary,
     pronoun_sentence,
 )
-from companion.page.live import LiveFigure, table
-from companion.page.weights import attention_rows, packed_model
 
 
 def pronoun_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:
@@ -65,4 +65,4 @@ def pronoun_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:
     names = [a if a == b else f"{a} / {b}" for a, b in zip(*(s.words for s in pair), strict=True)]
     caption = "Weights that “it” gives to every word, with “tired” and with “wide”"
     fallback = table(caption, ["word", "tired", "wide"], zip(names, *look, strict=True))
-    return LiveFigure("pronoun", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

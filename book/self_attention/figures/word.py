@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.nn import scaled_dot_product_attention
-from companion.page.live import LiveFigure, table
 
 
 def word_figure(words: Sequence[str], x, W_q, W_k, W_v, *, follow: int = -1) -> LiveFigure:
@@ -33,7 +33,7 @@ def word_figure(words: Sequence[str], x, W_q, W_k, W_v, *, follow: int = -1) -> 
     quantities = {"q · k": scores, "q · k / √d_k": scores / key.shape[1] ** 0.5, "weight": weights}
     rows = [(name, *numbers[0].tolist()) for name, numbers in quantities.items()]
     return LiveFigure(
-        "word",
+        __file__,
         {"words": list(words), "x": x.tolist(), "W_q": W_q.tolist(), "W_k": W_k.tolist()}
         | {"W_v": W_v.tolist()},
         {"step": 0, "word": follow, "guess": None},

@@ -6,9 +6,9 @@ from itertools import product
 import torch
 from torch import nn
 
+from book.page.live import LiveFigure, table
 from companion.data import BOS, CLS, EOS, MASK, SEP, Vocabulary
 from companion.generation import evaluating
-from companion.page.live import LiveFigure, table
 
 LONGEST_GAP = 3  # words
 
@@ -54,7 +54,7 @@ def objectives_figure(
     }
     rows = [(f"{name}: {word}", term[0]) for name, of in asked_of.items() for word, term in of]
     return LiveFigure(
-        "objectives",
+        __file__,
         {"words": words, "encoder": masked, "decoder": next_words, "both": gaps},
         {"family": "encoder-only", "step": 0, "hidden": hidden, "start": start, "size": size}
         | {"places": {"encoder-only": 2, "decoder-only": 2, "encoder-decoder": n + 2}},

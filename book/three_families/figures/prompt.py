@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 Pairs = Sequence[tuple[str, str]]
 
@@ -45,7 +45,7 @@ def prompt_figure(
     rows = [(text if text.strip() else "white space", p) for text, p in first]
     caption = f"After “{data[0]['words'][0]['asked']}:”, without an example"
     return LiveFigure(
-        "prompt",
+        __file__,
         {"tasks": data},
         {"task": 0, "word": 0, "shots": 0},
         table(caption, ["next", "probability"], rows),

@@ -3,10 +3,10 @@
 import torch
 from torch import nn
 
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_parameters
 from companion.data import BOS, EOS, SPECIAL_TOKENS, Vocabulary
 from companion.generation import evaluating, next_token_probabilities
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_parameters
 
 NO_CUT = 51  # the place on the slider of top-k that keeps all words
 
@@ -52,4 +52,4 @@ def writer_figure(
         best, words = next_token_probabilities(model(ids)[:, -1])[0].topk(10)
     rows = [(vocabulary.words[i], p) for i, p in zip(words, best.tolist(), strict=True)]
     caption = f"The most probable words after “{prompt}”"
-    return LiveFigure("writer", data, value, table(caption, ["word", "probability"], rows))
+    return LiveFigure(__file__, data, value, table(caption, ["word", "probability"], rows))

@@ -4,11 +4,11 @@ import copy
 
 import torch
 
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_parameters
 from companion.data import SeriesSplit, lorenz_path
 from companion.forecasting import roll_out, valid_steps
 from companion.models import Forecaster
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_parameters
 
 RATE = 0.906  # largest Lyapunov exponent: Sprott 2003, "Chaos and Time-Series Analysis", appendix A
 THRESHOLD = 0.4
@@ -60,7 +60,7 @@ def forecast_figure(
     at = value["after"] - 1
     rows = [(name, truth[at, i].item(), forecast[at, i].item()) for i, name in enumerate("xyz")]
     fallback = table(caption, ["", "truth", "forecast"], rows)
-    return LiveFigure("forecast", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 @torch.no_grad()

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.forecasting import Forecast, roll_out, valid_steps
-from companion.page.live import LiveFigure, table
 
 DIGITS = 4  # decimals of the numbers that travel
 RATE = 0.906  # largest Lyapunov exponent: Sprott 2003, "Chaos and Time-Series Analysis", appendix A
@@ -48,7 +48,7 @@ def loop_figure(
     starts = [f"start {number}" for number in range(1, len(runs) + 1)]
     fallback = table("Good for, in Lyapunov times", ["forecaster", *starts], rows)
     value = {"step": 0, "start": 0, "name": next(iter(forecasters))}
-    return LiveFigure("loop", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 def _rounded(tensor: torch.Tensor) -> list:

@@ -2,8 +2,8 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.models import Forecaster
-from companion.page.live import LiveFigure, table
 
 DIGITS = 4  # decimals of the numbers that travel
 
@@ -35,7 +35,7 @@ def window_figure(model: Forecaster, runs: torch.Tensor) -> LiveFigure:
     last = (examples[0]["points"][-1], examples[0]["said"], examples[0]["truth"])
     fallback = table("What comes after the first window", names, [last])
     value = {"step": 0, "example": 0, "look": "0 0", "patch": config.num_patches - 1}
-    return LiveFigure("window", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 def _followed(model: Forecaster, run: torch.Tensor) -> dict:

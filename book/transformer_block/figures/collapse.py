@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import torch
 
-from companion.page.live import LiveFigure, table
+from book.page.live import LiveFigure, table
 
 
 def collapse_figure(
@@ -37,7 +37,7 @@ def collapse_figure(
         ["blocks below", "with residual connections", f"without: {first}"],
         list(rows),
     )
-    return LiveFigure("collapse", data, {"other": first, "step": 0}, fallback)
+    return LiveFigure(__file__, data, {"other": first, "step": 0}, fallback)
 
 
 def _film(stream: torch.Tensor, plane: torch.Tensor) -> dict:

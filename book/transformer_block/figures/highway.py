@@ -2,9 +2,9 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_parameters
 from companion.nn import DecoderBlock, EncoderBlock
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_parameters
 
 
 def highway_figure(
@@ -44,7 +44,7 @@ def highway_figure(
     value = {"block": "encoder", "order": "pre", "word": 0, "step": 0}
     caption = f"“{next(iter(source))}” through the encoder’s block, pre-norm"
     fallback = table(caption, ["after", "length of the stream"], _lengths(encoder, source))
-    return LiveFigure("highway", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 @torch.no_grad()

@@ -3,9 +3,9 @@
 import torch
 from torch import nn
 
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_parameters
 from companion.data import Vocabulary
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_parameters
 
 EXAMPLES = (
     ("the bank is near the river and the mud", "bank"),
@@ -43,7 +43,7 @@ def stream_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:
     caption = f"The stream at “{EXAMPLES[0][1]}” in “{EXAMPLES[0][0]}”"
     rows = _climb(model, vocabulary, value["sentence"].split(), value["word"])
     fallback = table(caption, ["after", "adds", "stream", "cosine"], rows)
-    return LiveFigure("stream", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)
 
 
 @torch.no_grad()

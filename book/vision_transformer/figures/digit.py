@@ -2,9 +2,9 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_vit
 from companion.models import ViT
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_vit
 
 LEVELS = 16  # of ink in a pixel
 
@@ -38,4 +38,4 @@ def digit_figure(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Live
         answers = model(shown.to(weight)).softmax(-1)[0].tolist()
     caption = f"What the model answers to a handwritten {examples[0]['label']}"
     fallback = table(caption, ["class", "probability"], enumerate(answers))
-    return LiveFigure("digit", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

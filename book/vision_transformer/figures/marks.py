@@ -2,9 +2,9 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
+from book.page.weights import packed_vit
 from companion.models import ViT
-from companion.page.live import LiveFigure, table
-from companion.page.weights import packed_vit
 
 SIDE = 4  # pixels of a mark, as companion.data.same_different draws it
 
@@ -47,4 +47,4 @@ def marks_figure(model: ViT, images: torch.Tensor) -> LiveFigure:
         answers = model(shown[None, None].to(next(model.parameters()))).softmax(-1)[0].tolist()
     rows = [("the same", answers[1]), ("different", answers[0])]
     fallback = table("Two equal marks, each in one patch", ["answer", "probability"], rows)
-    return LiveFigure("marks", data, value, fallback)
+    return LiveFigure(__file__, data, value, fallback)

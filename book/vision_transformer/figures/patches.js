@@ -4,7 +4,7 @@ const [IMAGE, CUT, ROW, PROJECT, PLACES, BLOCKS] = [0, 1, 2, 3, 4, 5];
 
 const shown = (number) => format(number, 2);
 
-/** What each step says. `data` as companion.page.patches_figure makes it. */
+/** What each step says. `data` as book.vision_transformer.patches_figure makes it. */
 function steps(data) {
   const { examples, patch_size: side, image_size: size, heads, positions } = data;
   const across = size / side,

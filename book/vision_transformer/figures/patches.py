@@ -2,8 +2,8 @@
 
 import torch
 
+from book.page.live import LiveFigure, table
 from companion.models import ViT
-from companion.page.live import LiveFigure, table
 
 DIGITS = 4  # decimals of the numbers that travel
 
@@ -39,7 +39,7 @@ def patches_figure(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Li
     first = data["examples"][0]
     caption = f"What the model answers to a handwritten {first['label']}"
     fallback = table(caption, ["class", "probability"], enumerate(first["probabilities"]))
-    return LiveFigure("patches", data, {"step": 0, "example": 0, "patch": 6}, fallback)
+    return LiveFigure(__file__, data, {"step": 0, "example": 0, "patch": 6}, fallback)
 
 
 def _followed(model: ViT, image: torch.Tensor) -> dict:

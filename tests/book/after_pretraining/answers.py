@@ -6,14 +6,14 @@ from copy import deepcopy
 import torch
 import torch.nn.functional as F
 
-from companion.checks.after_pretraining import (
+from book.after_pretraining.checks import (
     advantages,
     answer_loss,
     dpo_loss,
     pass_at_k,
     rejection_round,
 )
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Pass at k
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import torch
 import torch.nn.functional as F
 
-from companion.checks.after_pretraining import _advantages, _answer_loss, _dpo_loss
+from book.after_pretraining.checks import _advantages, _answer_loss, _dpo_loss
 
 
 def two_of_four() -> str:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import hacked_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.after_pretraining import hacked_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

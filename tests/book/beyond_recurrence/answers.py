@@ -5,8 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
-from companion.checks.beyond_recurrence import convolve_centred, forget_bias, scan
-from tests.checks.answers import right, wrong
+from book.beyond_recurrence.checks import convolve_centred, forget_bias, scan
+from tests.book.answers import right, wrong
 
 # 1. How far open?
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
+from book.beyond_recurrence import bill_figure
 from companion.nn import FeedForward, MultiHeadAttention
-from companion.page import bill_figure
-from tests.browser.reading import Example, numbers, press, select
+from tests.book.reading import Example, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from companion.page import path_figure
-from tests.browser.reading import Example, numbers, press, select
+from book.beyond_recurrence import path_figure
+from tests.book.reading import Example, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

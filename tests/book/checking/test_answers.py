@@ -8,16 +8,16 @@ from types import ModuleType
 
 import pytest
 
+from book.checking.exercise import Rung
+from book.checking.rungs import Ladder
+from book.checking.verdict import Verdict
 from companion import checks
-from companion.checks import Verdict
-from companion.checks.exercise import Rung
-from companion.checks.rungs import Ladder
-from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
+from tests.book.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 
 def module_of(answers) -> ModuleType:
-    """tests.checks.answers_self_attention -> companion.checks.self_attention"""
-    return import_module(f"companion.checks.{answers.__name__.rpartition('.answers_')[2]}")
+    """tests.checks.answers_self_attention -> book.self_attention.checks"""
+    return import_module(f"book.checking.{answers.__name__.rpartition('.answers_')[2]}")
 
 
 MODULES = [module_of(answers) for answers in chapters()]

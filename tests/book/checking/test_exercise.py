@@ -9,9 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from book.checking.exercise import Mistake, Rung, call, exercise, ladder
+from book.checking.verdict import Verdict
 from companion import checks
-from companion.checks import Verdict
-from companion.checks.exercise import Mistake, Rung, call, exercise, ladder
 
 STEPS = [
     Rung("half of 4 is 2", "x = torch.tensor([4.0])\nhalve(x)", {"it doubles": lambda x: 2 * x}),

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch import nn
 
-from companion.checks import Verdict
-from companion.checks.exercise import AGAIN, Mistake, Rung, exercise, ladder
+from book.checking.exercise import AGAIN, Mistake, Rung, exercise, ladder
+from book.checking.verdict import Verdict
 
 HALVES = [
     Rung("half of 0 is 0", "halve(torch.zeros(1))"),

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from companion.checks import Verdict
-from companion.checks.exercise import exercise, ladder
-from companion.checks.rungs import rungs
+from book.checking.exercise import exercise, ladder
+from book.checking.rungs import rungs
+from book.checking.verdict import Verdict
 
 
 def _halve(x):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from companion.checks import Verdict
+from book.checking.verdict import Verdict
 
 NEW = Verdict("not attempted")
 GOOD = Verdict("passed", tried="two heads & one")

@@ -5,8 +5,8 @@ from itertools import combinations, pairwise
 import torch
 import torch.nn.functional as F
 
-from companion.checks.contextual_embeddings import nearer_mean, self_similarity, vectors_at
-from tests.checks.answers import right, wrong
+from book.contextual_embeddings.checks import nearer_mean, self_similarity, vectors_at
+from tests.book.answers import right, wrong
 
 # 1. One vector of each sentence
 

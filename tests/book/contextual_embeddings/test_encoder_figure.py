@@ -13,11 +13,12 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from torch import nn
 
 from book._press.encoder import DELIVER, in_eight_bits, write_encoder
+from book.contextual_embeddings import encoder_figure
+from book.contextual_embeddings.figures.encoder import SENTENCES, sentence_vectors
+from book.page import live
 from companion.models import BERT, BERTConfig
-from companion.page import encoder_figure, live
-from companion.page.gallery.encoder import SENTENCES, sentence_vectors
 from companion.pretrained import PretrainedTokenizer, load, load_tokenizer
-from tests.browser.reading import PAGE, Example, close, numbers, press, randomised, select
+from tests.book.reading import PAGE, Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.contextual_embeddings import leaving_figure
 from companion.data import HomonymSentence, homonym_sentences
-from companion.page import leaving_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

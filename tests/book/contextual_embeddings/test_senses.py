@@ -1,6 +1,6 @@
 """Sentences about words of two meanings: the word once in each, no sentence twice."""
 
-from companion.data import SENSES
+from book.contextual_embeddings.senses import SENSES
 
 
 def test_each_meaning_has_six_sentences_in_which_its_word_occurs_once():

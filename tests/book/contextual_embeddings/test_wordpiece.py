@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer
 
-from companion.page import live
+from book.page import live
 from companion.pretrained.packages import packaged
 
 pytestmark = pytest.mark.browser

@@ -4,8 +4,7 @@ import inspect
 
 import pytest
 
-from companion import checks
-from companion.debugging import (
+from book.debugging import (
     assistant,
     beyond_language,
     dictionary,
@@ -19,7 +18,8 @@ from companion.debugging import (
     what_it_costs,
     window_reader,
 )
-from companion.debugging.fault import SOUND, Fault, altered, fault_of, named
+from book.debugging.fault import SOUND, Fault, altered, fault_of, named
+from companion import checks
 
 # page -> its program, its check, and the steps of a run, shorter than the page's
 PAGES = {

@@ -3,9 +3,9 @@
 import torch
 import torch.nn.functional as F
 
-from companion.checks.decoding import beam_step, cached, draw, greedy, rescored, search
+from book.decoding.checks import beam_step, cached, draw, greedy, rescored, search
 from companion.generation import beam_search
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Greedy, with your own hands
 

@@ -5,7 +5,7 @@ from itertools import product
 
 import torch
 
-from companion.checks.decoding import _rescored
+from book.decoding.checks import _rescored
 from companion.generation import next_token_probabilities
 from companion.nn import KVCache, MultiHeadAttention
 

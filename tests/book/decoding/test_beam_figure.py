@@ -6,10 +6,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.decoding import beam_figure
 from companion.generation import beam_search
-from companion.page import beam_figure
-from tests.browser import test_translation_figure as translation
-from tests.browser.reading import Example, close, numbers, press
+from tests.book.full_model import test_translation_figure as translation
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

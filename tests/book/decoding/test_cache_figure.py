@@ -6,10 +6,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.decoding import cache_figure
 from companion.models import GPT, GPTConfig
 from companion.nn import KVCache
-from companion.page import cache_figure
-from tests.browser.reading import Example, numbers, press
+from tests.book.reading import Example, numbers, press
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 import torch
 import torch.nn.functional as F
 
-from companion.checks.efficient_attention import (
+from book.efficient_attention.checks import (
     backward_row,
     grouped_attention,
     merge,
@@ -14,7 +14,7 @@ from companion.checks.efficient_attention import (
     window_mask,
 )
 from companion.nn import scaled_dot_product_attention
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Two halves of a row
 

@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.page.memory import peak_bytes
+from book.efficient_attention.memory import peak_bytes
 
 FLOATS = 100 * 4  # bytes of a vector of 100 float32
 

@@ -5,8 +5,8 @@ import torch
 from playwright.sync_api import expect
 from torch.utils.flop_counter import FlopCounterMode
 
-from companion.page import roofline_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from book.efficient_attention import roofline_figure
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

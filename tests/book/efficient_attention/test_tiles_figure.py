@@ -6,9 +6,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.efficient_attention import tiles_figure
 from companion.nn import scaled_dot_product_attention
-from companion.page import tiles_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

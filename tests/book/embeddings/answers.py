@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.embeddings import (
+from book.embeddings.checks import (
     analogies,
     count_vectors,
     expected_loss,
@@ -16,7 +16,7 @@ from companion.checks.embeddings import (
     look_up_gradient,
     negative_sampling_loss,
 )
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. The look-up
 

@@ -3,7 +3,7 @@
 import torch
 import torch.nn.functional as F
 
-from companion.data import apply_bpe
+from book.embeddings.byte_pairs import apply_bpe
 from companion.nn import TokenEmbedding
 
 

@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from playwright.sync_api import expect
 
+from book.embeddings import bank_figure
 from companion.data import HOMONYMS, MATES, Vocabulary
-from companion.page import bank_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

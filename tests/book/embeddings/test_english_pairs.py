@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion.data import ENGLISH_PAIRS
+from book.embeddings.english_pairs import ENGLISH_PAIRS
 
 
 def test_each_relation_has_twenty_pairs_of_different_words():

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 from playwright.sync_api import expect
 
-from companion.data import apply_bpe, learn_bpe
-from companion.page import pairs_figure
-from tests.browser.reading import Example, numbers, press
+from book.embeddings import pairs_figure
+from book.embeddings.byte_pairs import apply_bpe, learn_bpe
+from tests.book.reading import Example, numbers, press
 
 pytestmark = pytest.mark.browser
 

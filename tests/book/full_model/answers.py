@@ -4,7 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.full_model import (
+from book.full_model.checks import (
     decoder_block,
     parameters,
     shifted,
@@ -12,7 +12,7 @@ from companion.checks.full_model import (
     train,
 )
 from companion.nn import FeedForward, MultiHeadAttention
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Shift it
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from companion.checks.full_model import _counted
+from book.full_model.checks import _counted
 from companion.models import Transformer, TransformerConfig
 
 BASE = {"vocab_size": 37000, "d_model": 512, "num_layers": 6, "num_heads": 8, "d_ff": 2048}

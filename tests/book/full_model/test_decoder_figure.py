@@ -4,9 +4,14 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
-from companion.page import decoder_figure, translation_figure
-from tests.browser.reading import Example, close, numbers, press, select
-from tests.browser.test_translation_figure import ENGLISH, MODEL, VOCABULARY, expected
+from book.full_model import decoder_figure, translation_figure
+from tests.book.full_model.test_translation_figure import (
+    ENGLISH,
+    MODEL,
+    VOCABULARY,
+    expected,
+)
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

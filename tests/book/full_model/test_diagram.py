@@ -3,8 +3,8 @@
 import re
 from xml.etree import ElementTree
 
+from book.full_model import transformer_diagram
 from companion.models import Transformer, TransformerConfig
-from companion.page import transformer_diagram
 
 SVG = "{http://www.w3.org/2000/svg}"
 INPUTS = ["source_ids", "target_ids"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from companion.page import transformer_diagram
+from book.full_model import transformer_diagram
 
 pytestmark = pytest.mark.browser
 

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
+from book.full_model import teacher_figure
 from companion.nn import causal_mask
-from companion.page import teacher_figure
-from tests.browser.reading import Example, close, numbers, press
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

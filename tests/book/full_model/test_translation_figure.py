@@ -4,11 +4,11 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.full_model import translation_figure
 from companion.data import translation_vocabulary
 from companion.generation import greedy_decode
 from companion.models import Transformer, TransformerConfig
-from companion.page import translation_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

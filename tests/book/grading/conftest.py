@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from companion.grading import sandbox
-from companion.grading.sandbox import NoIsolation
+from book._grading import sandbox
+from book._grading.sandbox import NoIsolation
 
 
 def require_isolation() -> None:

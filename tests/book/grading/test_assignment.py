@@ -5,10 +5,10 @@ import subprocess
 import nbformat
 import pytest
 
-from companion.grading.__main__ import main
-from companion.grading.assignment import installed_from
-from companion.grading.student import SOLUTIONS
-from tests.grading.handed_in import CHAPTER, repository
+from book._grading.__main__ import main
+from book._grading.assignment import installed_from
+from book._grading.student import SOLUTIONS
+from tests.book.grading.handed_in import CHAPTER, repository
 
 COMMITTED = '%pip install --quiet "transformer-companion @ git+https://github.com/OWNER/any"'
 OURS = "https://github.com/ada/lectures"

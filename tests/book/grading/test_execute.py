@@ -6,14 +6,14 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from companion.grading import execute
-from companion.grading.execute import ExecuteInSandbox
-from companion.grading.sandbox import Limits, NoIsolation
-from companion.grading.student import SOLUTIONS
+from book._grading import execute
+from book._grading.execute import ExecuteInSandbox
+from book._grading.sandbox import Limits, NoIsolation
+from book._grading.student import SOLUTIONS
+from tests.book import answers
+from tests.book.answers import WRONG
 from tests.book.conftest import ROOT
-from tests.checks import answers
-from tests.checks.answers import WRONG
-from tests.grading.handed_in import ATTENTION, learners_own
+from tests.book.grading.handed_in import ATTENTION, learners_own
 
 pytestmark = pytest.mark.usefixtures("isolation")
 UNSCALED = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
@@ -92,9 +92,9 @@ for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
 
 # What a learner runs before a wrong answer is checked: no points, and a person is told.
 FLAGGED = {
-    "checks.self_attention.attention = lambda answer: 'passed'": "touches companion.checks",
+    "checks.self_attention.attention = lambda answer: 'passed'": "touches book.checking",
     "import gc": "touches gc",
-    "type(verdict).require = lambda self: None": "changes companion.checks.verdict.Verdict.require",
+    "type(verdict).require = lambda self: None": "changes book.checking.verdict.Verdict.require",
     "np.allclose = lambda *_, **__: True": "changes numpy.allclose",
     "torch.softmax = torch.sum": "changes torch.softmax",
     "causal_mask.__code__ = (lambda *_: 1).__code__": "changes companion.nn.masks.causal_mask",
@@ -231,6 +231,6 @@ def test_what_takes_too_long_in_all_is_left_out():
 
 
 def test_where_nothing_runs_in_the_sandbox_nothing_is_graded(monkeypatch):
-    monkeypatch.setattr("companion.grading.sandbox.bubblewrap", lambda *_: ["false"])
+    monkeypatch.setattr("book._grading.sandbox.bubblewrap", lambda *_: ["false"])
     with pytest.raises(NoIsolation, match="nothing runs in the sandbox: its process has ended"):
         run("x = 1")

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from book._grading.flags import changed, functions, touched
+from book.checking import verdict
+from book.self_attention import checks as self_attention
 from companion import checks
-from companion.checks import self_attention, verdict
-from companion.grading.flags import changed, functions, touched
-from tests.checks.answers import chapters
-from tests.grading.handed_in import learners_own
+from tests.book.answers import chapters
+from tests.book.grading.handed_in import learners_own
 
 GIVEN = "from companion import checks\n\nchecks.self_attention.attention(attention)"
 TOUCHED = {
@@ -19,16 +20,16 @@ TOUCHED = {
     "import sys\nsys.modules['torch'] = None": "sys.modules",
     "import sys as s\ndel s.modules['torch']": "sys.modules",
     "from sys import modules": "sys.modules",
-    "import companion\ncompanion.checks.verdict.Verdict = dict": "companion.checks",
-    "from companion.checks.verdict import Verdict": "companion.checks",
-    "from companion.checks import *": "companion.checks",
-    "import companion.checks.exercise as e": "companion.checks",
-    "checks.self_attention.attention = print": "companion.checks",  # from the instructor's cell
+    "import companion\ncompanion.checks.verdict.Verdict = dict": "book.checking",
+    "from book.checking.verdict import Verdict": "book.checking",
+    "from book.checking import *": "book.checking",
+    "import book.checking.exercise as e": "book.checking",
+    "checks.self_attention.attention = print": "book.checking",  # from the instructor's cell
     "__import__('gc').get_objects()": "gc",
     "exec('import sys; sys.modules.clear()')": "sys.modules",
     "%%time\nimport gc": "gc",
     "await f()\nimport gc": "gc",
-    "import companion.grading.worker as w": "companion.grading",
+    "import book._grading.worker as w": "book._grading",
 }
 HONEST = [
     "import sys\nprint(sys.version, model.modules())",
@@ -72,12 +73,12 @@ PATCHES = {
     "torch.nn.functional.softmax": (torch.nn.functional, "softmax"),
     "torch.nn.modules.linear.Linear.forward": (torch.nn.Linear, "forward"),
     "numpy.allclose": (np, "allclose"),
-    "companion.checks.exercise": (checks, "exercise"),
-    "companion.checks.self_attention.attention": (self_attention, "attention"),
-    "companion.checks.verdict.Verdict.require": (verdict.Verdict, "require"),
-    "companion.checks.exercise.np": (checks.exercise, "np"),
-    "companion.checks.results.close.__code__": (checks.results.close, "__code__"),
-    "companion.checks.results.show.__defaults__": (checks.results.show, "__defaults__"),
+    "book.checking.exercise": (checks, "exercise"),
+    "book.self_attention.checks.attention": (self_attention, "attention"),
+    "book.checking.verdict.Verdict.require": (verdict.Verdict, "require"),
+    "book.checking.exercise.np": (checks.exercise, "np"),
+    "book.checking.results.close.__code__": (checks.results.close, "__code__"),
+    "book.checking.results.show.__defaults__": (checks.results.show, "__defaults__"),
 }
 
 
@@ -94,8 +95,8 @@ def test_a_function_that_is_not_what_it_was_is_found(name, monkeypatch):
 
 def test_a_module_that_is_gone_or_another_is_found(monkeypatch):
     before = functions()
-    monkeypatch.delitem(__import__("sys").modules, "companion.checks.verdict")
-    assert "sys.modules.companion.checks.verdict" in changed(before)
+    monkeypatch.delitem(__import__("sys").modules, "book.checking.verdict")
+    assert "sys.modules.book.checking.verdict" in changed(before)
 
 
 def test_what_is_new_or_no_function_is_not_found(monkeypatch):

@@ -16,9 +16,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 import companion
-from companion.grading import assignment, grade, student, submission
-from companion.grading.sandbox import Limits
-from tests.grading.handed_in import (
+from book._grading import assignment, grade, student, submission
+from book._grading.sandbox import Limits
+from tests.book.grading.handed_in import (
     ATTENTION,
     CHAPTER,
     SPLIT,
@@ -39,8 +39,8 @@ def attention(query, key, value):
 HOSTILE = """\
 import os, pathlib, socket, sys
 import numpy as np, torch
-import companion.checks
-from companion.checks import exercise, self_attention, verdict
+import book.checking
+from book.checking import exercise, self_attention, verdict
 
 seen = []
 for path in %(paths)s:
@@ -67,7 +67,7 @@ verdict.Verdict.__eq__ = lambda self, other: True
 exercise.alike = exercise.call = lambda *_, **__: True
 self_attention.attention = lambda answer: passed
 np.allclose = torch.allclose = lambda *_, **__: True
-sys.modules["companion.checks"].self_attention = sys.modules["companion"].checks = self_attention
+sys.modules["book.checking"].self_attention = sys.modules["companion"].checks = self_attention
 print("Passed: tried on everything")
 
 class Equal:
@@ -166,7 +166,7 @@ def test_the_table_says_what_is_not_as_it_should_be(course):
     remarks = {name: row["remarks"] for name, row in table(course).items()}
     assert remarks["right"] == remarks["partial"] == remarks["wrong"] == ""
     assert "flagged: cell 2 touches gc" in remarks["flagged"]
-    assert "flagged: cell 2 touches companion.checks, sys.modules" in remarks["hostile"]
+    assert "flagged: cell 2 touches book.checking, sys.modules" in remarks["hostile"]
     assert "cell 3: it took too long" in remarks["endless"]
     assert "could not be graded: not a notebook" in remarks["torn"]
     assert "could not be graded: not a file of its own" in remarks["linked"]
@@ -225,7 +225,7 @@ def test_a_run_that_is_killed_goes_on(handed_out, tmp_path):
     (tmp_path / "in").mkdir()
     for name, answer in {"ada": ATTENTION, "bob": ENDLESS}.items():
         nbformat.write(handed_in(release, attention=answer), tmp_path / "in" / f"{name}.ipynb")
-    command = [sys.executable, "-m", "companion.grading", "grade", CHAPTER, "in"]
+    command = [sys.executable, "-m", "book._grading", "grade", CHAPTER, "in"]
     environment = os.environ | {"PYTHONPATH": str(Path(companion.__file__).parents[1])}
     run = {"cwd": root, "env": environment, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, start_new_session=True, **run) as process:

@@ -3,7 +3,7 @@
 import pytest
 from nbconvert.filters import markdown2html
 
-from companion.grading import harmless
+from book._grading import harmless
 
 LINKS = [
     "[a](javascript:alert(1))",

@@ -10,10 +10,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from companion.grading import privileges, sandbox
-from companion.grading.__main__ import main
-from companion.grading.sandbox import NoIsolation
-from tests.grading.conftest import require_isolation
+from book._grading import privileges, sandbox
+from book._grading.__main__ import main
+from book._grading.sandbox import NoIsolation
+from tests.book.grading.conftest import require_isolation
 
 QUIETLY = {"env": sandbox.ENVIRONMENT, "capture_output": True, "text": True, "timeout": 120}
 apart = pytest.mark.usefixtures("isolation")
@@ -59,7 +59,7 @@ def test_without_a_sandbox_these_tests_are_skipped_but_fail_in_ci(
 
 LIMITED = """
 import os, resource, sys
-from companion.grading.privileges import give_up, limit
+from book._grading.privileges import give_up, limit
 
 give_up()
 with open("/proc/self/status") as status:
@@ -113,7 +113,7 @@ def test_limits_hold_for_a_user_without_rights():
 
 KERNEL = """
 import ctypes, os, sys, threading
-from companion.grading.privileges import give_up
+from book._grading.privileges import give_up
 
 give_up()
 libc = ctypes.CDLL(None, use_errno=True)

@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbgrader.nbgraderformat import ValidationError
 
-from companion.grading.__main__ import main
-from companion.grading.student import SOLUTIONS, STUDENTS, pages, source_path, student_copy
+from book._grading.__main__ import main
+from book._grading.student import SOLUTIONS, STUDENTS, pages, source_path, student_copy
 from tests.book.conftest import ROOT
 
 TEXT = """Read [the chapter](../../one.ipynb#why), [this](one.ipynb#1-add), [that](https://a.b/../c).
@@ -126,7 +126,7 @@ def test_a_page_that_belongs_to_no_chapter_has_its_solutions_beside_it(root, sou
 def test_the_committed_copy_is_the_derived_one(page):
     source = nbformat.read(ROOT / source_path(page), as_version=4)
     committed = nbformat.read(ROOT / STUDENTS / f"{page}.ipynb", as_version=4)
-    assert committed == student_copy(source), f"run: python -m companion.grading student {page}"
+    assert committed == student_copy(source), f"run: python -m book._grading student {page}"
 
 
 def test_no_copy_is_without_a_source():

@@ -4,8 +4,12 @@ from copy import deepcopy
 
 import torch
 
-from companion.checks.inside_a_language_model import costs_of_silence, induction_scores, settled
-from tests.checks.answers import right, wrong
+from book.inside_a_language_model.checks import (
+    costs_of_silence,
+    induction_scores,
+    settled,
+)
+from tests.book.answers import right, wrong
 
 # 1. Score an induction head
 

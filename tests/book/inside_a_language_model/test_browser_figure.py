@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import browser_figure
-from tests.browser.reading import Example, close, numbers, press
-from tests.browser.test_cliff_figure import film
+from book.inside_a_language_model import browser_figure
+from tests.book.inside_a_language_model.test_cliff_figure import film
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import cliff_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.inside_a_language_model import cliff_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

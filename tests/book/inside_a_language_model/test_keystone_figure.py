@@ -4,8 +4,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import keystone_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from book.inside_a_language_model import keystone_figure
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

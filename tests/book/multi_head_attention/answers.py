@@ -6,13 +6,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.multi_head_attention import (
+from book.multi_head_attention.checks import (
     merge_heads,
     my_multi_head,
     name_the_fault,
     split_heads,
 )
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Split and merge
 

@@ -7,10 +7,10 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
+from book.multi_head_attention import heads_figure
 from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary
 from companion.nn import LearnedPositions, MultiHeadAttention, TokenEmbedding
-from companion.page import heads_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

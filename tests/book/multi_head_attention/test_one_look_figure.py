@@ -5,8 +5,8 @@ import torch
 import torch.nn.functional as F
 from playwright.sync_api import expect
 
-from companion.page import one_look_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.multi_head_attention import one_look_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

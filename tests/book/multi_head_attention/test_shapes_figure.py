@@ -6,9 +6,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.multi_head_attention import shapes_figure
 from companion.nn import MultiHeadAttention
-from companion.page import shapes_figure
-from tests.browser.reading import Example, close, numbers, press, randomised
+from tests.book.reading import Example, close, numbers, press, randomised
 
 pytestmark = pytest.mark.browser
 

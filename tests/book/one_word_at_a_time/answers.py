@@ -5,8 +5,8 @@ import math
 import torch
 import torch.nn.functional as F
 
-from companion.checks.one_word_at_a_time import slopes, so_far, states
-from tests.checks.answers import right, wrong
+from book.one_word_at_a_time.checks import slopes, so_far, states
+from tests.book.answers import right, wrong
 
 # 1. One line of the whispering children
 

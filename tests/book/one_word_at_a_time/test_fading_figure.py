@@ -5,8 +5,8 @@ import torch
 from playwright.sync_api import Page, expect
 from torch import nn
 
-from companion.page import fading_figure
-from tests.browser.reading import Example, close, numbers, press, randomised
+from book.one_word_at_a_time import fading_figure
+from tests.book.reading import Example, close, numbers, press, randomised
 
 pytestmark = pytest.mark.browser
 

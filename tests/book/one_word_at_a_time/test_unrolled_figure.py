@@ -5,8 +5,8 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
-from companion.page import unrolled_figure
-from tests.browser.reading import Example, numbers, press, select
+from book.one_word_at_a_time import unrolled_figure
+from tests.book.reading import Example, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import whisper_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.one_word_at_a_time import whisper_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

@@ -8,7 +8,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from companion.checks.own_language_model import (
+from book.language_model import (
+    Block,
+    RMSNorm,
+    Tokenizer,
+    learning_rate,
+    log_probs,
+    next_probabilities,
+    rotate,
+    sample,
+)
+from book.own_language_model.checks import (
     attention,
     gate,
     judge,
@@ -22,18 +32,8 @@ from companion.checks.own_language_model import (
 )
 from companion.models import GPT
 from companion.nn import RotaryEmbedding
-from companion.own_language_model import (
-    Block,
-    RMSNorm,
-    Tokenizer,
-    learning_rate,
-    log_probs,
-    next_probabilities,
-    rotate,
-    sample,
-)
 from companion.training import fit
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Text to tokens
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import torch
 
-from companion.own_language_model import LanguageModel, rotate
+from book.language_model import LanguageModel, rotate
 
 
 def pushed_up() -> str:

@@ -4,8 +4,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import descent_figure
-from tests.browser.reading import Example, close, numbers, select
+from book.own_language_model import descent_figure
+from tests.book.reading import Example, close, numbers, select
 
 pytestmark = pytest.mark.browser
 

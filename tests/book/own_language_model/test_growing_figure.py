@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.own_language_model import LanguageModel, log_probs, table
-from companion.page import growing_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.language_model import LanguageModel, log_probs, table
+from book.own_language_model import growing_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from companion.page import claim
-from companion.page.claims import MIMETYPE, Claim, short, typeset
+from book.page import claim
+from book.page.claims import MIMETYPE, Claim, short, typeset
 
 
 @pytest.mark.parametrize(

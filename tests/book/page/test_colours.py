@@ -8,8 +8,8 @@ import pytest
 import torch
 from matplotlib.colors import to_hex, to_rgb
 
-from companion.page import bars, colour_legend, lines, live
-from companion.page.colours import COLOURS, UNDERLINES, properties, tone
+from book.page import bars, colour_legend, lines, live
+from book.page.colours import COLOURS, UNDERLINES, properties, tone
 
 PAGES = (Path(__file__).parents[2] / "book" / "_assets" / "book.css").read_text("utf8")
 GROUNDS = {"light": "#ffffff", "dark": "#121212"}  # of the book's pages

@@ -6,9 +6,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.page import cut_figure
 from companion.generation import next_token_probabilities
-from companion.page import cut_figure
-from tests.browser.reading import Example, close, numbers
+from tests.book.reading import Example, close, numbers
 
 pytestmark = pytest.mark.browser
 

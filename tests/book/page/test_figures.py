@@ -12,10 +12,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import path_figure
-from companion.page.live import LiveFigure, bundle, figure_names, without_repetition
-from tests.browser.conftest import showing
-from tests.browser.reading import PAGE, close, numbers, press
+from book.beyond_recurrence import path_figure
+from book.page.live import LiveFigure, bundle, figure_names, without_repetition
+from tests.book.chromium import showing
+from tests.book.reading import PAGE, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from companion.page import live
-from tests.browser.reading import press
+from book.page import live
+from tests.book.reading import press
 
 pytestmark = pytest.mark.browser
 

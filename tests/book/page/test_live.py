@@ -12,6 +12,12 @@ import pytest
 import torch
 from torch import nn
 
+from book.beyond_recurrence import path_figure
+from book.multi_head_attention import heads_figure
+from book.page import gallery, live
+from book.page.live import LiveFigure
+from book.positional_encoding import positions_figure
+from book.self_attention import attention_figure, word_figure
 from companion import page
 from companion.data import Vocabulary
 from companion.nn import (
@@ -20,16 +26,6 @@ from companion.nn import (
     TokenEmbedding,
     scaled_dot_product_attention,
 )
-from companion.page import (
-    attention_figure,
-    gallery,
-    heads_figure,
-    live,
-    path_figure,
-    positions_figure,
-    word_figure,
-)
-from companion.page.live import LiveFigure
 
 ROOT = Path(__file__).parents[2]
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -52,12 +48,12 @@ def test_every_figure_has_a_script_a_function_and_a_test():
 
 def test_a_figure_is_imported_when_it_is_asked_for():
     code = (
-        "import sys, companion.page; before = set(sys.modules);"
-        "from companion.page import path_figure;"
+        "import sys, book.page; before = set(sys.modules);"
+        "from book.page import path_figure;"
         "print(*(m for m in set(sys.modules) - before if m.startswith('companion')))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(found.stdout.split()) == {"companion.page.gallery.path", "companion.page.live"}
+    assert set(found.stdout.split()) == {"book.beyond_recurrence.figures.path", "book.page.live"}
     with pytest.raises(AttributeError, match="has no attribute 'paths_figure'"):
         getattr(page, "paths" + "_figure")
 

@@ -9,7 +9,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from IPython.display import Markdown
 from matplotlib.figure import Figure
 
-from companion.page import note, notebook, setup, table
+from book.page import note, notebook, setup, table
 
 
 def draws() -> tuple:

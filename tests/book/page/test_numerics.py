@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import nn
 
+from book.page import live
+from book.page.weights import packed_parameters
 from companion.generation import next_token_probabilities
 from companion.nn import DecoderBlock, EncoderBlock, FeedForward, sinusoidal_encoding
-from companion.page import live
-from companion.page.weights import packed_parameters
-from tests.browser.reading import close, randomised
+from tests.book.reading import close, randomised
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from companion.page import pictures, plots
+from book.page import pictures, plots
 
 TWO = {"scaled": ([1, 2, 4], [0.5, 0.6, 0.7]), "raw": ([1, 2, 4], [0.5, 0.2, 0.1])}
 

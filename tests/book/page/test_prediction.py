@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from companion.page import prediction_figure
+from book.page import prediction_figure
 
 
 def test_the_steps_of_a_slider_fit_its_range():

@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
-from companion.page import prediction_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.page import prediction_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

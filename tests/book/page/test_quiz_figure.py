@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from companion.page import quiz
-from companion.page.gallery.quiz import QUIZZES, read_quiz
-from tests.browser.reading import Example
+from book.page import quiz
+from book.page.figures.quiz import QUIZZES, read_quiz
+from tests.book.reading import Example
 
 pytestmark = pytest.mark.browser
 

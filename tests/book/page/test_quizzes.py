@@ -11,8 +11,8 @@ import nbformat
 import pytest
 
 from book._press.execute import chapters
-from companion.page import quiz
-from companion.page.gallery.quiz import QUIZZES, read_quiz
+from book.page import quiz
+from book.page.figures.quiz import QUIZZES, read_quiz
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = sorted(path.stem for path in QUIZZES.glob("*.toml"))
@@ -130,7 +130,7 @@ def toml(content) -> str:
 @pytest.fixture
 def written(tmp_path, monkeypatch):
     """`written(key=content, ...)` writes five questions, the first with these contents."""
-    monkeypatch.setattr("companion.page.gallery.quiz.QUIZZES", tmp_path)
+    monkeypatch.setattr("book.page.figures.quiz.QUIZZES", tmp_path)
 
     def write(count=5, **changes):
         questions = [{"name": f"q{i}", "text": "Is it?", "options": OPTIONS} for i in range(count)]

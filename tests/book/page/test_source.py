@@ -1,7 +1,7 @@
 """Source code on a page: of a function, a class or a whole module, without its own docstring."""
 
-from companion.debugging import dictionary
-from companion.page import show_source
+from book.debugging import dictionary
+from book.page import show_source
 
 
 def test_a_function_is_shown_without_its_docstring():

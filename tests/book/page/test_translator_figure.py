@@ -6,11 +6,12 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.full_model import translation_figure
+from book.page.figures.translator import translator_figure
 from companion.generation import greedy_decode
 from companion.nn import sinusoidal_encoding
-from companion.page import translation_figure, translator_figure
-from tests.browser import test_translation_figure as translation
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.full_model import test_translation_figure as translation
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

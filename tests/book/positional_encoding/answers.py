@@ -2,9 +2,9 @@
 
 import torch
 
-from companion.checks.positional_encoding import rotate, three_back_bias, to_halves
+from book.positional_encoding.checks import rotate, three_back_bias, to_halves
 from companion.nn import RotaryEmbedding, alibi_bias
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Another layout
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.positional_encoding import positions_figure
 from companion.nn import RotaryEmbedding, sinusoidal_encoding
-from companion.page import positions_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

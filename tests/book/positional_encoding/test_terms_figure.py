@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.positional_encoding import terms_figure
 from companion.nn import sinusoidal_encoding
-from companion.page import terms_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ import pytest
 
 from book._press.cards import card, with_cards, with_claims, with_numbers
 from book._press.claims import code_hash, write_rows
-from companion.page.claims import MIMETYPE, Claim
+from book.page.claims import MIMETYPE, Claim
 
 MOST = Claim("Most are `right`.", 0.95, {"above": 0.9})
 

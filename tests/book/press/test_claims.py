@@ -7,7 +7,7 @@ import pytest
 
 from book._press.claims import at_seed, code_hash, data_file, main, problems, sentences
 from book._press.execute import chapters
-from companion.page.claims import MIMETYPE
+from book.page.claims import MIMETYPE
 
 PARITY = "claim('The seed is even.', seed % 2, below=1)\nprint('after')"
 SIZE = "claim('The seed is large.', seed, above=100)"

@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from book._press import encoder
+from book.page.live import worker
 from companion.models import BERT, BERTConfig
-from companion.page.live import worker
 
 
 class Letters:

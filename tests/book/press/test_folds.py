@@ -39,7 +39,7 @@ def test_a_fold_that_shows_nothing_is_called_by_what_it_defines():
     assert named("N = 3\ndef f():\n    y = 1\n\nclass G:\n    pass") == "The code of f() and G()"
     assert named("a = 1\nb, c = a, 2") == "Where b and c come from"
     assert named("_, c = 1, 2") == "Where c comes from"
-    assert named("from companion.page import setup; seed, device = setup(seed=0)") == "Set-up"
+    assert named("from book.page import setup; seed, device = setup(seed=0)") == "Set-up"
 
 
 def test_a_fold_about_which_nothing_is_known_keeps_the_common_name():

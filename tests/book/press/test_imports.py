@@ -9,8 +9,8 @@ import pytest
 
 from book._press.execute import notebooks
 from book._press.imports import dependencies, read_code, read_notebook
+from book.page import gallery
 from companion import page
-from companion.page import gallery
 
 ROOT = Path(__file__).parents[2]
 FILES = {
@@ -23,7 +23,7 @@ FILES = {
     "page/near.py": "from .far import x\nfrom ..validation import y\n",
     "page/far.py": "Path(__file__).with_name('record.json')\n",
     "page/record.json": "{}",
-    "page/gallery/heads.py": "from companion.page import near\n",
+    "page/gallery/heads.py": "from book.page import near\n",
     "page/gallery/path.py": "",
     "page/quizzes/one.toml": "",
     "page/figures/one.js": "",
@@ -60,9 +60,9 @@ def needs(root, *sources):
         ("from companion.nn import mask", {"nn/masks.py"}),
         ("from companion import nn as parts", {"nn/masks.py"}),
         ("def f():\n  from companion.nn import alone", LATE),
-        ("import companion.page.near", NEAR),
-        ("from companion.page import heads_figure", {"page/gallery/heads.py", *NEAR}),
-        ("from companion.page import path_figure", {"page/gallery/path.py"}),
+        ("import book.page.near", NEAR),
+        ("from book.page import heads_figure", {"page/gallery/heads.py", *NEAR}),
+        ("from book.page import path_figure", {"page/gallery/path.py"}),
         ("%time from companion import validation", {"validation.py"}),
         ("%%time\nx = 1\nfrom companion import validation", {"validation.py"}),
         ("!python -m companion.validation", {"validation.py"}),
@@ -91,7 +91,7 @@ def test_relative_imports_are_resolved():
 
 @pytest.mark.parametrize("name", gallery.functions())
 def test_who_names_a_figure_depends_on_its_module_and_on_no_other_figure(name):
-    found = dependencies(read_code(f"from companion.page import {name}"), ROOT)
+    found = dependencies(read_code(f"from book.page import {name}"), ROOT)
     function = getattr(page, name)
     figures = {file for file in found if file.parent.name == "gallery"}
     assert {file for file in figures if file.stem != "__init__"} == {

@@ -17,10 +17,10 @@ from playwright.sync_api import Page
 from book._press.contents import page_source
 from book._press.execute import notebooks
 from book._press.path import CHAPTERS
-from companion.page.colours import COLOURS
-from tests.browser.conftest import opening
-from tests.browser.reading import close, numbers
-from tests.browser.test_figures import EXAMPLES
+from book.page.colours import COLOURS
+from tests.book.chromium import opening
+from tests.book.page.test_figures import EXAMPLES
+from tests.book.reading import close, numbers
 
 pytestmark = pytest.mark.browser
 

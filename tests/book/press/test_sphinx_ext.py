@@ -15,8 +15,8 @@ import companion.generation
 from book._press import assets
 from book._press.assets import CODE
 from book._press.sphinx_ext import finished
-from companion.page import colours, live
-from companion.page.claims import MIMETYPE
+from book.page import colours, live
+from book.page.claims import MIMETYPE
 
 ROOT = Path(__file__).parents[2]
 

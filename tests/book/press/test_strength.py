@@ -8,8 +8,8 @@ import pytest
 
 from book._press import strength
 from book._press.strength import told, with_answers
-from companion.checks import Verdict
-from tests.checks.answers import RIGHT, WRONG, Answer, chapters
+from book.checking.verdict import Verdict
+from tests.book.answers import RIGHT, WRONG, Answer, chapters
 
 chapters()  # importing them fills the two lists
 ROOT = Path(__file__).parents[2]

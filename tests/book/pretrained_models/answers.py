@@ -5,14 +5,14 @@ import struct
 
 import torch
 
-from companion.checks.pretrained_models import (
+from book.pretrained_models.checks import (
     count_llama,
     place,
     three_out_of_one,
     to_neighbours,
 )
 from companion.models import GPT, GPTConfig
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Read a header
 

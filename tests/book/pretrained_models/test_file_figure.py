@@ -12,9 +12,9 @@ from playwright.sync_api import Page, expect
 from torch import nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from companion.page import file_figure
+from book.pretrained_models import file_figure
 from companion.pretrained import load
-from tests.browser.reading import Example, close, numbers, press, select
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

@@ -3,11 +3,11 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from companion.page import names_figure
+from book.pretrained_models import names_figure
 from companion.pretrained import load
 from companion.pretrained.loading import FAMILIES, GGUF_FAMILIES
-from tests.browser.reading import Example, press, select
-from tests.browser.test_file_figure import small_gpt2
+from tests.book.pretrained_models.test_file_figure import small_gpt2
+from tests.book.reading import Example, press, select
 
 pytestmark = pytest.mark.browser
 

@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import silent_figure
-from tests.browser.reading import Example, close, numbers, press
+from book.pretrained_models import silent_figure
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from companion.checks.reproducing import (
+from book.reproducing.checks import (
     cache_mask,
     fit_coverage,
     gradient_scales,
@@ -14,7 +14,7 @@ from companion.checks.reproducing import (
     position_tiles,
     traffic,
 )
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # Gradients before the first step
 

@@ -2,10 +2,10 @@
 
 import torch
 
-from companion.checks.running_a_language_model import quantise, unpack, write
+from book.running_a_language_model.checks import quantise, unpack, write
 from companion.generation import generate
 from companion.nn import KVCache
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. Know when to stop
 

@@ -5,10 +5,10 @@ import torch
 from playwright.sync_api import expect
 from torch.utils.flop_counter import FlopCounterMode
 
+from book.running_a_language_model import steps_figure
 from companion.models import GPT, GPTConfig
 from companion.nn import KVCache
-from companion.page import steps_figure
-from tests.browser.reading import Example, close, numbers, press
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

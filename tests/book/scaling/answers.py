@@ -5,8 +5,8 @@ import math
 import numpy as np
 import torch
 
-from companion.checks.scaling import bits_per_character, fit_power_law, primed_bits
-from tests.checks.answers import right, wrong
+from book.scaling.checks import bits_per_character, fit_power_law, primed_bits
+from tests.book.answers import right, wrong
 
 # 1. Bits per character
 

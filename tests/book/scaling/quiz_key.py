@@ -4,7 +4,7 @@ import math
 
 import torch
 
-from companion.checks.scaling import _bits_per_character, _fit_power_law
+from book.scaling.checks import _bits_per_character, _fit_power_law
 
 
 def halved_tokens() -> str:

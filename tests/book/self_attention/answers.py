@@ -7,9 +7,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from companion.checks.self_attention import attention, broken_layers, masked_attention
+from book.self_attention.checks import attention, broken_layers, masked_attention
 from companion.nn import causal_mask, scaled_dot_product_attention
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. The four steps in NumPy
 

@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.self_attention import geometry_figure
 from companion.nn import scaled_dot_product_attention
-from companion.page import geometry_figure
-from tests.browser.reading import Example, close, numbers, press
+from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 

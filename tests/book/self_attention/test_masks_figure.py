@@ -6,9 +6,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.self_attention import masks_figure
 from companion.nn import causal_mask, padding_mask, scaled_dot_product_attention
-from companion.page import masks_figure
-from tests.browser.reading import Example, close, numbers, select
+from tests.book.reading import Example, close, numbers, select
 
 pytestmark = pytest.mark.browser
 

@@ -7,10 +7,10 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
+from book.self_attention import pronoun_figure
 from companion.data import Vocabulary, pronoun_sentence
 from companion.nn import LearnedPositions, MultiHeadAttention, TokenEmbedding
-from companion.page import pronoun_figure
-from tests.browser.reading import Example, close, numbers, randomised, select
+from tests.book.reading import Example, close, numbers, randomised, select
 
 pytestmark = pytest.mark.browser
 

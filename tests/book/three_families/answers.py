@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import torch
 
-from companion.checks.three_families import (
+from book.three_families.checks import (
     cut,
     fill,
     hide,
@@ -16,7 +16,7 @@ from companion.checks.three_families import (
 )
 from companion.generation import next_token_probabilities
 from companion.nn import causal_mask
-from tests.checks.answers import right, wrong
+from tests.book.answers import right, wrong
 
 # 1. A prefix mask
 

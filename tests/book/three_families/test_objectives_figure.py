@@ -5,10 +5,10 @@ import torch
 import torch.nn.functional as F
 from playwright.sync_api import Page, expect
 
+from book.three_families import objectives_figure
 from companion.data import BOS, CLS, EOS, MASK, SEP, Vocabulary
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
-from companion.page import objectives_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

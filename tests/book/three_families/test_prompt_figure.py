@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from companion.page import prompt_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from book.three_families import prompt_figure
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

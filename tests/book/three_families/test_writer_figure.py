@@ -6,11 +6,11 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.three_families import writer_figure
 from companion.data import BOS, EOS, Vocabulary
 from companion.generation import next_token_probabilities
 from companion.models import GPT, GPTConfig
-from companion.page import writer_figure
-from tests.browser.reading import Example, close, numbers, press, randomised
+from tests.book.reading import Example, close, numbers, press, randomised
 
 pytestmark = pytest.mark.browser
 

@@ -2,8 +2,8 @@
 
 import torch
 
-from companion.checks.time_series import fit_rival, good_for, honest_split, runge_kutta_step
-from tests.checks.answers import right, wrong
+from book.time_series.checks import fit_rival, good_for, honest_split, runge_kutta_step
+from tests.book.answers import right, wrong
 
 # 1. Runge and Kutta
 

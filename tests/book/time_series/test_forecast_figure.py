@@ -7,11 +7,11 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.time_series import forecast_figure
 from companion.data import lorenz, lorenz_path, split_series
 from companion.forecasting import roll_out, valid_steps
 from companion.models import Forecaster, ForecasterConfig
-from companion.page import forecast_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

@@ -5,8 +5,8 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
-from companion.page import loop_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from book.time_series import loop_figure
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

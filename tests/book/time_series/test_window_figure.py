@@ -5,9 +5,9 @@ import torch
 import torch.nn.functional as F
 from playwright.sync_api import expect
 
+from book.time_series import window_figure
 from companion.models import Forecaster, ForecasterConfig
-from companion.page import window_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.checks.transformer_block import add_and_norm, diagnose, rms_norm, spreads, tap
-from tests.checks.answers import right, wrong
+from book.transformer_block.checks import add_and_norm, diagnose, rms_norm, spreads, tap
+from tests.book.answers import right, wrong
 
 # 1. Where did the norm go?
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
-from companion.page import collapse_figure
-from tests.browser.reading import Example, close, numbers, press, select
+from book.transformer_block import collapse_figure
+from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
 

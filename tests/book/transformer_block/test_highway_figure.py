@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import Page, expect
 
+from book.transformer_block import highway_figure
 from companion.nn import DecoderBlock, EncoderBlock
-from companion.page import highway_figure
-from tests.browser.reading import Example, close, numbers, press, randomised
+from tests.book.reading import Example, close, numbers, press, randomised
 
 pytestmark = pytest.mark.browser
 

@@ -5,10 +5,10 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
+from book.transformer_block import stream_figure
 from companion.data import Vocabulary
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding
-from companion.page import stream_figure
-from tests.browser.reading import Example, close, numbers, randomised, select
+from tests.book.reading import Example, close, numbers, randomised, select
 
 pytestmark = pytest.mark.browser
 

@@ -3,8 +3,8 @@
 import torch
 import torch.nn.functional as F
 
-from companion.checks.vision_transformer import occlusion, patchify, resized_positions
-from tests.checks.answers import right, wrong
+from book.vision_transformer.checks import occlusion, patchify, resized_positions
+from tests.book.answers import right, wrong
 
 # 1. Cut
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.vision_transformer import digit_figure
 from companion.models import ViT, ViTConfig
-from companion.page import digit_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

@@ -4,10 +4,10 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book.vision_transformer import marks_figure
 from companion.data import same_different
 from companion.models import ViT, ViTConfig
-from companion.page import marks_figure
-from tests.browser.reading import Example, close, numbers, press, randomised, select
+from tests.book.reading import Example, close, numbers, press, randomised, select
 
 pytestmark = pytest.mark.browser
 

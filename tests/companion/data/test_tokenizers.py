@@ -8,14 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
-from companion.data import (
-    BPETokenizer,
-    CharTokenizer,
-    apply_bpe,
-    corpus,
-    learn_bpe,
-    standard_library_text,
-)
+from book.embeddings.byte_pairs import apply_bpe, learn_bpe
+from companion.data import BPETokenizer, CharTokenizer, corpus, standard_library_text
 
 TEXT = standard_library_text(200_000)
 BPE = BPETokenizer.train([TEXT], 400)

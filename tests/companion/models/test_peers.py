@@ -15,7 +15,7 @@ from transformers import (
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from companion.nn import KVCache
-from tests.nn.test_blocks import layer_state
+from tests.companion.nn.test_blocks import layer_state
 
 norm_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post", "pre"])
 

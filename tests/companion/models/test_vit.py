@@ -10,10 +10,15 @@ from transformers import ViTConfig as TheirConfig
 from transformers import ViTForImageClassification
 
 from companion.models import BERTConfig, ViT, ViTConfig
-from tests.models.test_config import refused
-from tests.models.test_peers import carried_over, renamed, same_weights
-from tests.models.test_properties import by_hand, differ, inputs_of_attention, ready
-from tests.models.test_sizes import number_of_parameters
+from tests.companion.models.test_config import refused
+from tests.companion.models.test_peers import carried_over, renamed, same_weights
+from tests.companion.models.test_properties import (
+    by_hand,
+    differ,
+    inputs_of_attention,
+    ready,
+)
+from tests.companion.models.test_sizes import number_of_parameters
 
 IMAGE = {"image_size": 15, "patch_size": 5, "channels": 2, "num_classes": 7}
 SIZES = IMAGE | {"d_model": 22, "num_layers": 3, "num_heads": 11, "d_ff": 13}

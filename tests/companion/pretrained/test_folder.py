@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from companion.pretrained import load
 from companion.pretrained.folder import Tensors
-from tests.pretrained.conftest import ids, random_model
+from tests.companion.pretrained.conftest import ids, random_model
 
 
 def refused(folder, error, *parts):

@@ -10,7 +10,7 @@ from gguf.quants import dequantize, quantize
 
 from companion.pretrained import load
 from companion.pretrained.gguf_file import TYPES, read_gguf
-from tests.pretrained.conftest import MODELS, ids, random_model
+from tests.companion.pretrained.conftest import MODELS, ids, random_model
 
 WIDE = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2}
 WIDE |= {"intermediate_size": 96, "rms_norm_eps": 1e-2}

@@ -12,7 +12,7 @@ from transformers import BertConfig, GPT2Config, LlamaConfig, LlamaForCausalLM, 
 from companion.generation import generate
 from companion.models import BERT, GPT, ViT
 from companion.pretrained import load
-from tests.pretrained.conftest import LLAMA_3, MODELS, ids
+from tests.companion.pretrained.conftest import LLAMA_3, MODELS, ids
 
 # Llama's norms and angles are computed in float32 by transformers, even in a float64 model.
 CLOSE = {"llama": {"rtol": 2e-5, "atol": 2e-5}}

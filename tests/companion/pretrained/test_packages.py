@@ -18,7 +18,7 @@ import torch
 
 from companion.pretrained import load
 from companion.pretrained.packages import PACKAGES, Package, arrived, cache_folder
-from tests.pretrained.conftest import ids
+from tests.companion.pretrained.conftest import ids
 
 WHEEL = "small_model-1.0-py3-none-any.whl"
 METADATA = "Metadata-Version: 2.1\nName: small-model\nVersion: 1.0\n"

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.page.memory import LiveBytes
+from book.efficient_attention.memory import LiveBytes
 from companion.training import (
     chunked_cross_entropy,
     class_loss,

@@ -1,0 +1,1 @@
+"""What is read, and what makes it live: a folder for each chapter, and what they share."""
