@@ -1,9 +1,9 @@
 """The students' copies of the exercises, derived from the notebooks that hold the solutions.
 
 `book/<folder>/<page>_solutions.ipynb` is the source of `<page>_exercises.ipynb` beside it.
-`student_copy` takes out of it what nbgrader's generate_assignment takes out, by the same preprocessors: regions
-between BEGIN SOLUTION and END SOLUTION, written answers, hidden tests. Cells tagged `solution` go
-whole.
+`student_copy` takes out of it what nbgrader's generate_assignment takes out, by the same
+preprocessors: regions between BEGIN SOLUTION and END SOLUTION, written answers, hidden tests. Cells
+tagged `solution` go whole.
 """
 
 import copy

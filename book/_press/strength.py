@@ -46,7 +46,7 @@ def with_answers(page: str, told: Callable[[], list[str]]) -> str:
 def told(root: Path = ROOT) -> list[str]:
     """What the check of each wrong answer says of it, or said when nothing was different yet."""
     chapters()  # importing them fills the lists
-    answers = [*(root / "tests" / "checks").glob("answers*.py")]
+    answers = [*(root / "tests" / "book").glob("**/answers.py")]
     imports = set().union(*(read_code(file.read_text("utf8")).imports for file in answers))
     files = dependencies(Code(frozenset(imports), frozenset()), root)
     file = root / "_build" / "executed" / "checks" / f"{key(root, [], [*answers, *files])}.json"
@@ -58,12 +58,12 @@ def told(root: Path = ROOT) -> list[str]:
 
 def _in_the_order_of_the_book() -> list[str]:
     toc = (ROOT / "_toc.yml").read_text("utf8")
-    names = [module.__name__.rpartition(".answers_")[2] for module in chapters()]
-    return sorted(names, key=lambda name: (toc + f"book/{name}\n").index(f"book/{name}\n"))
+    names = [module.__name__.split(".")[2] for module in chapters()]
+    return sorted(names, key=lambda name: (toc + f"book/{name}/").index(f"book/{name}/"))
 
 
 def _home(answer: Answer) -> str:
-    return answer.check.__module__.rpartition(".")[2]
+    return answer.check.__module__.split(".")[1]
 
 
 def _table(check: Callable, wrongs: list[tuple[Answer, str]]) -> Iterator[str]:

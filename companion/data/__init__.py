@@ -1,9 +1,5 @@
 """What the models learn from."""
 
-from book.contextual_embeddings.senses import SENSES
-from book.demands import TOPICS, Demand, demands, demonstrations, passes, topic_words
-from book.embeddings.byte_pairs import apply_bpe, learn_bpe
-from book.embeddings.english_pairs import ENGLISH_PAIRS
 from companion.data.batching import batches, padded, windows
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
 from companion.data.digits import digits, same_different, shifted
@@ -51,7 +47,6 @@ __all__ = [
     "ANIMALS",
     "BOS",
     "CLS",
-    "ENGLISH_PAIRS",
     "EOS",
     "FOODS",
     "GENDER_PAIRS",
@@ -63,41 +58,33 @@ __all__ = [
     "PAD",
     "PLACES",
     "PRONOUN_VERBS",
-    "SENSES",
     "SEP",
     "SPECIAL_TOKENS",
     "SPLITS",
     "TEMPLATES",
     "TENSE_PAIRS",
     "THINGS",
-    "TOPICS",
     "TRANSITIVE_VERBS",
     "VEHICLES",
     "WORDS",
     "BPETokenizer",
     "CharTokenizer",
-    "Demand",
     "HomonymSentence",
     "PronounSentence",
     "SeriesSplit",
     "TransitiveSentence",
     "TranslationPair",
     "Vocabulary",
-    "apply_bpe",
     "batches",
     "corpus",
     "cue_halves",
-    "demands",
-    "demonstrations",
     "digits",
     "homonym_sentences",
     "is_sentence",
-    "learn_bpe",
     "lorenz",
     "lorenz_derivative",
     "lorenz_path",
     "padded",
-    "passes",
     "pronoun_sentence",
     "pronoun_sentences",
     "same_different",
@@ -106,7 +93,6 @@ __all__ = [
     "shifted",
     "split_series",
     "standard_library_text",
-    "topic_words",
     "translation_pairs",
     "translation_vocabulary",
     "who_did_it_sentences",

@@ -11,7 +11,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from companion import checks
 from tests.book.exercises import CHECK, EXERCISES
 
 
@@ -21,9 +20,7 @@ class Answer(NamedTuple):
     mistake: str = ""  # a part of what a wrong answer must be told
 
     def __str__(self) -> str:
-        return (
-            f"{self.check.__module__.split('.')[-1]}.{self.check.__name__}-{self.answer.__name__}"
-        )
+        return f"{self.check.__module__.split('.')[1]}.{self.check.__name__}-{self.answer.__name__}"
 
 
 RIGHT: list[Answer] = []
@@ -52,8 +49,8 @@ def wrong(check: Callable, mistake: str) -> Callable:
 
 def chapters() -> list[ModuleType]:
     """All modules of answers, in alphabetical order."""
-    files = sorted(Path(__file__).parent.glob("answers_*.py"))
-    return [import_module(f"tests.checks.{path.stem}") for path in files]
+    files = sorted(Path(__file__).parent.glob("*/answers.py"))
+    return [import_module(f"tests.book.{path.parent.name}.answers") for path in files]
 
 
 @cache
@@ -61,4 +58,4 @@ def core_checks() -> set[Callable]:
     """The checks of core exercises: those whose card says importance 3 of 3."""
     core = [exercise for exercise in EXERCISES if exercise.card["importance"] == "3"]
     calls = [CHECK.match(cell.source) for exercise in core for cell in exercise.cells]
-    return {getattr(getattr(checks, call[1]), call[2]) for call in calls if call}
+    return {getattr(import_module(f"book.{call[1]}.checks"), call[2]) for call in calls if call}

@@ -8,19 +8,19 @@ from typing import NamedTuple
 
 import nbformat
 
-from book._grading.student import pages, source_path
+from book._grading.student import sources
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 CARD = re.compile(
     r"\*\*(?P<kind>Coding|Reasoning|Open problem)\*\* · difficulty (?P<difficulty>[123]) of 3"
     r" · importance (?P<importance>[123]) of 3 · (?P<minutes>\d+) minutes · trains (?P<trains>.+)"
 )
-CHECK = re.compile(r"^from companion import checks\n\nverdict = checks\.(\w+)\.(\w+)\((\w+)\)\n")
+CHECK = re.compile(r"^from book\.(\w+) import checks\n\nverdict = checks\.(\w+)\((\w+)\)\n")
 
 
 class Exercise(NamedTuple):
-    chapter: str  # or a page of its own: reproducing/the_model
+    chapter: str  # or a page of its own: reproduce_the_model
     title: str  # with its number: 1. The four steps
     text: str
     cells: list
@@ -38,7 +38,7 @@ class Exercise(NamedTuple):
 @cache
 def exercises_of(page: str) -> list[Exercise]:
     """The exercises of a notebook of solutions: its sections in which there is something to do."""
-    cells = nbformat.read(ROOT / source_path(page), as_version=4).cells
+    cells = nbformat.read(sources(ROOT)[page], as_version=4).cells
     starts = [i for i, cell in enumerate(cells) if cell.source.startswith("## ")]
     return [
         Exercise(page, cells[i].source.splitlines()[0][3:], cells[i].source, cells[i:end])
@@ -47,4 +47,4 @@ def exercises_of(page: str) -> list[Exercise]:
     ]
 
 
-EXERCISES = [exercise for page in pages(ROOT) for exercise in exercises_of(page)]
+EXERCISES = [exercise for page in sources(ROOT) for exercise in exercises_of(page)]

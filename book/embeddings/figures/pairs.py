@@ -11,7 +11,7 @@ WORDS, LETTERS, STEPS = 6, 9, 10
 
 
 def pairs_figure(words: Sequence[str]) -> LiveFigure:
-    """Six words as letters; every step joins the pair that `book.embeddings.byte_pairs.learn_bpe` would.
+    """Six words as letters; every step joins the pair that `learn_bpe` would.
 
     Args:
         words: six, of at most nine letters from a to z; a reader may write others.
