@@ -4,7 +4,7 @@
     PYTHONPATH=.:$(echo /tmp/cosmic/lib/python3*/site-packages) \
         .venv/bin/python benchmarks/mutation.py [chapter ...] > mutants.md
 
-The right answers of tests/checks/answers_<chapter>.py are changed in one place at a time (an
+The right answers of tests/book/<chapter>/answers.py are changed in one place at a time (an
 operator, a comparison, a number, True and False, a loop left out), and given to their check. A
 mutant is killed when its check does not pass it. Survivors are printed with what was changed.
 """

@@ -1,17 +1,20 @@
-"""The arrows of the house: who in `companion` may import whom, and how light an import is."""
+"""The arrows of the house: who may import whom, and how light an import is."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import pytest
 
-from book._press.imports import read_code
+from book._press.execute import notebooks
+from book._press.imports import read_code, read_notebook
 
-PACKAGE = Path(__file__).parents[1] / "companion"
+ROOT = Path(__file__).parents[1]
 
-# floor -> the floors below that it may import; the leaf `validation` may be imported by all.
+# floor of companion -> the floors below that it may import; `validation` may be imported by all.
 MAY_IMPORT = {
+    "__init__": set(),
     "validation": set(),
     "data": set(),
     "kernels": set(),
@@ -20,8 +23,6 @@ MAY_IMPORT = {
     "training": {"nn"},
     "generation": {"nn"},
     "forecasting": {"nn"},
-    "debugging": {"data", "pretrained"},
-    "own_language_model": set(),  # the reader's own file: it needs nothing but torch
     "pretrained": {"nn", "models"},
     "train": {
         "data",
@@ -31,40 +32,62 @@ MAY_IMPORT = {
         "training",
         "generation",
         "forecasting",
-        "own_language_model",
         "pretrained",
     },
 }
-ANYTHING = {"page", "checks", "grading"}
-
-
-def floor(path: Path) -> str:
-    """The first part of a module's name below `companion`: "nn" for companion/nn/masks.py."""
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return parts[0]
+# What the chapters share: each may import these, and none of them a chapter.
+SHARED = {"page", "checking", "language_model", "demands"}
+TOOLS = {"_press", "_grading"}  # they build, hand out and take in: they may look at everything
 
 
 def imported(path: Path) -> set[str]:
-    """The full dotted names that a module imports; `from a import b` counts as a.b."""
-    package = ".".join(path.relative_to(PACKAGE.parent).parent.parts)
-    return read_code(path.read_text("utf8"), package).imports
+    """The full dotted names that a file imports; `from a import b` counts as a.b."""
+    if path.suffix == ".ipynb":
+        names = read_notebook(nbformat.read(path, as_version=4)).imports
+    else:
+        package = ".".join(path.relative_to(ROOT).parent.parts)
+        names = read_code(path.read_text("utf8"), package).imports
+    return {name for name in names if name.split(".")[0] in ("companion", "book", "tests")}
 
 
-MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+def room(name: str) -> str:
+    """The second part of a dotted name: nn of companion.nn.masks."""
+    return name.partition(".")[2].partition(".")[0]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_arrows_point_down(path):
-    here = floor(path)
-    assert here in MAY_IMPORT.keys() | ANYTHING, f"{here} is new: give it a floor in this test"
-    names = imported(path)
-    assert not {name for name in names if name.split(".")[0] in {"tests", "book"}}
-    floors = {name.split(".")[1] for name in names if name.startswith("companion.")}
-    assert here == "page" or "page" not in floors, "the page is on top: nothing imports it"
-    if here in ANYTHING:
-        return
-    allowed = MAY_IMPORT[here] | {here, "validation", "__version__"}
-    assert floors <= allowed, f"{here} must not import {floors - allowed}"
+def may_import(name: str, house: str, own: str) -> bool:
+    """Whether what stands in the room `own` of a house may import this name."""
+    if house == "companion":
+        allowed = {own, "validation", "__version__", ""} | MAY_IMPORT[own]
+    elif own in TOOLS:
+        return not name.startswith("tests")
+    else:
+        allowed = SHARED | ({own} - SHARED) | {""} if name.startswith("book") else {room(name)}
+    return name.startswith((house, "companion")) and room(name) in allowed
+
+
+def test_arrows_point_down():
+    """`companion` imports no book, floors only those below, and no chapter another's."""
+    wrong = []
+    for path in [*ROOT.glob("companion/**/*.py"), *ROOT.glob("book/**/*.py"), *notebooks(ROOT)]:
+        house, own, *_ = path.relative_to(ROOT).with_suffix("").parts
+        names = [name for name in imported(path) if not may_import(name, house, own)]
+        wrong += [f"{path.relative_to(ROOT)} imports {name}" for name in names]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("name", "house", "own"),
+    [
+        ("book.page.claim", "companion", "nn"),
+        ("companion.models.GPT", "companion", "nn"),
+        ("tests.book.answers", "book", "_press"),
+        ("book.embeddings.bank_figure", "book", "self_attention"),
+        ("book.self_attention", "book", "page"),
+    ],
+)
+def test_a_wrong_arrow_is_seen(name, house, own):
+    assert not may_import(name, house, own)
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -75,26 +98,19 @@ def loaded_by(statement: str) -> set[str]:
 
 
 HEAVY = {"matplotlib", "seaborn", "ipywidgets", "anywidget", "IPython", "pandas", "transformers"}
-HEAVY |= {"sklearn", "scipy"}
+HEAVY |= {"sklearn", "scipy", "book", "huggingface_hub"}
 
 
-def test_importing_the_package_is_light():
-    assert not loaded_by("import companion") & HEAVY
-
-
-def test_parts_and_data_need_torch_at_most():
-    loaded = loaded_by("import companion.nn, companion.data")
-    assert "torch" in loaded
-    assert not loaded & HEAVY
-
-
-def test_reading_published_weights_needs_no_hub():
-    loaded = loaded_by("import companion.pretrained")
-    assert "safetensors" in loaded
-    assert not loaded & (HEAVY | {"huggingface_hub"})
-
-
-def test_training_needs_nothing_to_draw_with():
-    loaded = loaded_by("import companion.training, companion.train.recipes")
-    assert "torch" in loaded
+@pytest.mark.parametrize(
+    ("parts", "needed"),
+    [
+        ("", "companion"),
+        (".nn, companion.data, companion.models, companion.generation", "torch"),
+        (".pretrained", "safetensors"),
+        (".training, companion.train.recipes", "torch"),
+    ],
+)
+def test_the_package_needs_nothing_to_draw_with(parts, needed):
+    loaded = loaded_by(f"import companion{parts}")
+    assert needed in loaded
     assert not loaded & HEAVY

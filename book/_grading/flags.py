@@ -13,15 +13,16 @@ from collections.abc import Iterator
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-WATCHED = ("book.checking", "book._grading", "gc", "sys.modules")
-MENTIONED = re.compile(rf"\b({'|'.join(map(re.escape, WATCHED))})\b")
-FAMILIES = {"companion", "numpy", "torch"}
+# What judges an answer: the engine, the grading and a chapter's checks (`book.*` may be all three).
+WATCHED = re.compile(r"\b(book\.(?:checking|_grading|\w+\.checks|\*)|gc|sys\.modules)(?!\w)")
+FAMILIES = {"book", "companion", "numpy", "torch"}
 
 
 def touched(sources: list[str]) -> list[list[str]]:
-    """For each cell of a notebook, what of `WATCHED` it imports, uses, or mentions in a string."""
+    """For each cell of a notebook, what is `WATCHED` that it imports, uses, or has in a string."""
     trees = [_tree(source) for source in sources]
-    known = dict(found for tree in trees for found in _imports(tree))  # in whichever cell
+    imports = [found for tree in trees for found in _imports(tree)]  # in whichever cell
+    known = dict(sorted(imports, key=lambda found: bool(WATCHED.match(found[1]))))  # these win
     return [_touched(tree, known) for tree in trees]
 
 
@@ -46,17 +47,25 @@ def _imports(tree: ast.AST) -> Iterator[tuple[str, str]]:
 
 
 def _touched(tree: ast.AST, known: dict[str, str]) -> list[str]:
-    found = {target for _, target in _imports(tree)}
+    used, said = {target for _, target in _imports(tree)}, set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            found.add(f"{known.get(node.value.id, node.value.id)}.{node.attr}")
+        if isinstance(node, ast.Attribute):
+            used.add(_meant(node, known))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.update(MENTIONED.findall(node.value))
-    return [name for name in WATCHED if any(f"{x}.".startswith(f"{name}.") for x in found)]
+            said.update(WATCHED.findall(node.value))
+    return sorted(said.union(found[1] for found in map(WATCHED.match, used) if found))
+
+
+def _meant(node: ast.Attribute, known: dict[str, str]) -> str:
+    """What attributes of a name stand for: `book.checking.exercise`, where `b` is known as book."""
+    attributes = ""
+    while isinstance(node, ast.Attribute):
+        attributes, node = f".{node.attr}{attributes}", node.value
+    return known.get(node.id, node.id) + attributes if isinstance(node, ast.Name) else ""
 
 
 def functions() -> list[tuple]:
-    """What the functions of companion, torch and numpy are now, for `changed`.
+    """What the functions of the `FAMILIES` are now, for `changed`.
 
     Of a module: its functions, classes and modules. Of a class that is defined there: its methods.
     """

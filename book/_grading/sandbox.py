@@ -1,8 +1,9 @@
 """Where a submission runs: another user, no network, nothing to see, nothing to write, limits.
 
 bubblewrap builds the sandbox from namespaces of the Linux kernel. Into it go, to be read only, the
-system's programs and libraries, the Python environment and the package `companion`; neither the
-repository, nor another submission, nor a home. What is written goes into a small memory disk.
+system's programs and libraries, the Python environment and the packages `companion` and `book`, the
+latter without its notebooks, as a wheel has it; neither the repository, nor another submission, nor
+a home. What is written goes into a small memory disk.
 """
 
 import json
@@ -13,6 +14,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from ctypes.util import find_library
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from pathlib import Path
 
 import psutil
 
+import book
 import companion
 from book._grading.privileges import NOBODY
 
@@ -35,13 +38,14 @@ privileges.give_up()
 from book._grading import worker  # with no rights, and no thread from before
 worker.main()
 """
-PACKAGE = Path(companion.__file__).parent
+PACKAGES = [Path(package.__file__).parent for package in (companion, book)]
+KEPT_BACK = ("ipynb", "solutions")  # in a name: notebooks, their checkpoints, exports of them
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "HOME": "/tmp",
     "USER": "nobody",
     "LANG": "C.UTF-8",
-    "PYTHONPATH": str(PACKAGE.parent),
+    "PYTHONPATH": os.pathsep.join(dict.fromkeys(str(path.parent) for path in PACKAGES)),
     "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
@@ -94,13 +98,30 @@ def bubblewrap(*command: str) -> list[str]:
             words += ["--ro-bind", str(path), str(path)]
     words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     words += ["--perms", "1777", "--size", str(DISK), "--tmpfs", "/tmp", "--chdir", "/tmp"]
-    for path in (Path(sys.base_prefix), Path(sys.prefix), PACKAGE):
-        if not path.is_relative_to("/usr"):
-            for above in reversed(path.parents[:-1]):
+    for place in (Path(sys.base_prefix), Path(sys.prefix), *PACKAGES):
+        if not place.is_relative_to("/usr"):
+            for above in reversed(place.parents[:-1]):
                 words += ["--perms", "0755", "--dir", str(above)]
-            words += ["--ro-bind", str(path), str(path)]
+            for path in _shown(place) if place in PACKAGES else [place]:
+                words += ["--ro-bind", str(path), str(path)]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, *command]
+
+
+def _shown(folder: Path) -> Iterator[Path]:
+    """What a submission may see of a folder: all of it, or its parts without what is kept back."""
+    if not any(map(_is_kept_back, folder.rglob("*"))):
+        yield folder
+        return
+    for path in folder.iterdir():
+        if path.is_dir():
+            yield from _shown(path)
+        elif not _is_kept_back(path):
+            yield path
+
+
+def _is_kept_back(path: Path) -> bool:
+    return any(word in path.name for word in KEPT_BACK)
 
 
 @cache

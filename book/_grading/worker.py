@@ -7,15 +7,18 @@ the others what a cell has shown, in the notebook's format, and which functions 
 import gc
 import json
 import os
+import re
 import sys
 from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
 
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 from traitlets.config import Config
 
-import book.checking  # noqa: F401 (before the first look at the functions)
+import book.checking.exercise  # (the engine, before the first look at the functions)
 from book._grading import privileges
 from book._grading.flags import changed, functions
 
@@ -54,12 +57,21 @@ class Session:
             self.values.append({"output_type": kind, "data": data})
 
 
+def import_checks(sources: list[str]) -> None:
+    """Import the checks of the chapters that the cells name: all would take as long as torch."""
+    named = set(re.findall(r"\bbook\.(\w+)", "\n".join(sources)))
+    for path in Path(book.__file__).parent.glob("*/checks.py"):
+        if path.parent.name in named:
+            import_module(f"book.{path.parent.name}.checks")
+
+
 def main() -> None:
     """Get ready, say so, and run the cells."""
     sources, pipe = json.load(sys.stdin), os.dup(1)
     nowhere = os.open(os.devnull, os.O_RDWR)
     for standard in (0, 1, 2):  # what a cell's processes print does not get into the lines
         os.dup2(nowhere, standard)
+    import_checks(sources)
     # torch replaces functions of its own when it compiles, if it can, and makes an optimizer.
     with suppress(RuntimeError):
         torch.compile(torch.neg, backend="eager")(torch.ones(1))

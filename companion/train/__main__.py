@@ -8,44 +8,59 @@ rounding, and by what dropout draws.
 """
 
 import argparse
+import inspect
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
 
 from companion.train.folder import CHECKPOINT, METRICS, Metrics, start
-from companion.train.recipes import RECIPES, STEPS
+from companion.train.recipes import RECIPES, STEPS, Recipe
 from companion.training import History, fit
 from companion.training.loop import PRECISIONS
 from companion.training.processes import use_own_gpu
 from companion.validation import require_probability
 
+OF_A_RECIPE = ("dropout", "width", "depth")  # each for those whose function takes it
 
-def main(arguments: list[str] | None = None) -> None:
-    """Train as the command line says."""
-    parser = command_line()
+
+def main(
+    arguments: list[str] | None = None,
+    *,
+    recipes: Mapping[str, Callable[..., Recipe]] = RECIPES,
+    steps: Mapping[str, int] = STEPS,
+    program: str = "python -m companion.train",
+) -> None:
+    """Train as the command line says.
+
+    Args:
+        arguments: those of the command line.
+        recipes: what can be trained: functions of `steps`, `seed` and what they have beside.
+        steps: of each recipe, where the command line gives none.
+        program: how the command is called.
+    """
+    parser = command_line(recipes, steps, program)
     options = parser.parse_args(arguments)
-    options.steps = options.steps or STEPS[options.recipe]
+    options.steps = options.steps or steps[options.recipe]
     options.out = options.out or Path("runs") / options.recipe
     checkpoint = options.out / CHECKPOINT
-    if options.dropout is None:
-        options.dropout = 0.0 if options.recipe == "own" else 0.1
-    asked = {name: getattr(options, name) for name in ("recipe", "steps", "seed", "dropout")}
-    sizes = {"width": options.width, "depth": options.depth}
-    sizes = {name: size for name, size in sizes.items() if size is not None}
-    asked |= sizes
+    make = recipes[options.recipe]
+    own = {name: getattr(options, name) for name in OF_A_RECIPE}
+    own = {name: value for name, value in own.items() if value is not None}
+    asked = {"recipe": options.recipe, "steps": options.steps, "seed": options.seed} | own
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
     try:
         if is_main:
             check_device(options.device)
-            require_probability(dropout=options.dropout)
-        if sizes and options.recipe != "own":
-            raise ValueError(f"{options.recipe} has a fixed size; --width and --depth are for own")
+            require_probability(dropout=own.get("dropout", 0.0))
+        if unknown := own.keys() - inspect.signature(make).parameters:
+            raise ValueError(f"{options.recipe} has no --{' and no --'.join(sorted(unknown))}")
         if options.device == "cuda":
             use_own_gpu()
         torch.manual_seed(options.seed)
-        recipe = RECIPES[options.recipe](options.steps, options.seed, options.dropout, **sizes)
+        recipe = make(options.steps, options.seed, **own)
         if is_main:
             history = start(options.out, asked, options.resume)
     except (ValueError, OSError) as error:
@@ -77,22 +92,22 @@ def main(arguments: list[str] | None = None) -> None:
             torch.distributed.destroy_process_group()
 
 
-def command_line() -> argparse.ArgumentParser:
+def command_line(recipes: Mapping, steps: Mapping, program: str) -> argparse.ArgumentParser:
     """The options of the command."""
-    parser = argparse.ArgumentParser(prog="python -m companion.train", description=__doc__)
-    listed = "; ".join(f"{name}: {make.__doc__.rstrip('.')}" for name, make in RECIPES.items())
-    steps = ", ".join(f"{name} {number}" for name, number in STEPS.items())
+    parser = argparse.ArgumentParser(prog=program, description=__doc__)
+    listed = "; ".join(f"{name}: {make.__doc__.rstrip('.')}" for name, make in recipes.items())
+    usual = ", ".join(f"{name} {number}" for name, number in steps.items())
     default = "%(default)s if left out"
-    parser.add_argument("recipe", choices=RECIPES, help=listed)
+    parser.add_argument("recipe", choices=recipes, help=listed)
     parser.add_argument("--out", type=Path, help="folder for the run; runs/<recipe> if left out")
     parser.add_argument("--resume", action="store_true", help="go on from what the folder has")
     best = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", choices=("cpu", "cuda", "mps"), default=best, help=default)
-    parser.add_argument("--steps", type=positive, help=f"of training; if left out, {steps}")
+    parser.add_argument("--steps", type=positive, help=f"of training; if left out, {usual}")
     parser.add_argument("--seed", type=seed, default=0, help=default)
-    parser.add_argument("--dropout", type=float, help="0.1 if left out; own has none")
-    for name, usual in (("--width", 64), ("--depth", 2)):
-        parser.add_argument(name, type=positive, help=f"of own; {usual} if left out")
+    parser.add_argument("--dropout", type=float, help="0.1 if left out")
+    for name in ("--width", "--depth"):
+        parser.add_argument(name, type=positive, help="of a model that comes in any size")
     parts = f"parts of a batch, one after the other, to use less memory; {default}"
     parser.add_argument("--accumulate", type=positive, default=1, metavar="PARTS", help=parts)
     parser.add_argument("--mixed-precision", choices=PRECISIONS, default="no", help=default)

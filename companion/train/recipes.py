@@ -1,6 +1,5 @@
 """What the command can train: each recipe is a model, its data, its loss and how to judge it."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -8,15 +7,6 @@ from functools import partial
 import torch
 from torch import nn
 
-from book.language_model import (
-    NOTHING,
-    LanguageModel,
-    Tokenizer,
-    learning_rate,
-    log_probs,
-    sample,
-    table,
-)
 from companion.data import (
     BOS,
     CLS,
@@ -75,7 +65,7 @@ class Recipe:
     arguments: dict
 
 
-def gpt(steps: int, seed: int, dropout: float) -> Recipe:
+def gpt(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     """A GPT that learns to write sentences of the generated language."""
     words = Vocabulary((BOS, EOS, *WORDS))
     bos_id, eos_id = words.id(BOS), words.id(EOS)
@@ -109,7 +99,7 @@ def gpt(steps: int, seed: int, dropout: float) -> Recipe:
     )
 
 
-def bert(steps: int, seed: int, dropout: float) -> Recipe:
+def bert(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     """A BERT that learns to guess hidden words of the generated language."""
     words = Vocabulary()
     train = words.encode([CLS, *sentence, SEP] for sentence in corpus(20_000, 2 * seed))
@@ -146,7 +136,7 @@ def bert(steps: int, seed: int, dropout: float) -> Recipe:
     )
 
 
-def translation(steps: int, seed: int, dropout: float) -> Recipe:
+def translation(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     """An encoder and a decoder that learn to translate; schedule and smoothing are the paper's."""
     words = translation_vocabulary()
 
@@ -200,7 +190,7 @@ def translation(steps: int, seed: int, dropout: float) -> Recipe:
     )
 
 
-def library(steps: int, seed: int, dropout: float) -> Recipe:
+def library(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     """A larger GPT that learns from the source of Python's standard library; for a GPU."""
     text = {split: standard_library_text(split=split) for split in ("train", "validation")}
     tokenizer = BPETokenizer.train([text["train"]], 4096)
@@ -239,7 +229,7 @@ def library(steps: int, seed: int, dropout: float) -> Recipe:
     )
 
 
-def lorenz_forecaster(steps: int, seed: int, dropout: float) -> Recipe:
+def lorenz_forecaster(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     """A Forecaster of the Lorenz system that sees x alone; in the second half rolled out."""
     dt, window, rollout = 0.05, 20, 20
     series = lorenz(2280, seed=seed, dt=dt)[0, :, :1].float()
@@ -283,63 +273,12 @@ def lorenz_forecaster(steps: int, seed: int, dropout: float) -> Recipe:
     )
 
 
-def own(steps: int, seed: int, dropout: float, *, width: int = 64, depth: int = 2) -> Recipe:
-    """The reader's own language model, at any width and depth, against the entropy."""
-    if dropout:
-        raise ValueError(f"this model has no dropout, got {dropout}; leave --dropout out")
-    if width % 16:
-        raise ValueError(f"width is {width}; choose a multiple of 16, the width of a head")
-    spaced = "".join(f" {word}" for word in WORDS)
-    tokenizer = Tokenizer(spaced, 5_000)  # it stops when every word is one token
-    known = sorted({tokenizer.end, *tokenizer.encode(spaced)})
-    number = {token: place for place, token in enumerate(known)}
-    end = number[tokenizer.end]
-
-    def encoded(sentences):
-        rows = [tokenizer.encode(" " + " ".join(words)) for words in sentences]
-        return table([[end, *(number[token] for token in row), end] for row in rows])
-
-    fresh = corpus(300, 2 * seed + 1)
-    held_out = encoded(fresh)
-    truth = sum(math.log(sentence_probability(words)) for words in fresh) / len(fresh)
-
-    def loss(model, ids):
-        return -log_probs(model, ids).sum(), (ids[:, 1:] != NOTHING).sum()
-
-    def evaluate(model):
-        ids = held_out.to(device_of(model))
-        with torch.no_grad():
-            says = sum(log_probs(model, part).sum().item() for part in ids.split(100))
-        prompts = torch.full((100, 1), end, device=ids.device)
-        generator = torch.Generator(ids.device).manual_seed(seed)
-        written = sample(model, prompts, 20, end, generator=generator).tolist()
-        whole = [row if end in row[1:] else [] for row in written]  # a text has to end
-        texts = [tokenizer.decode([known[i] for i in row if i >= 0]) for row in whole]
-        right = sum(sentence_probability(text.split()) > 0 for text in texts)
-        return {
-            "validation_loss": -says / (ids[:, 1:] != NOTHING).sum().item(),
-            "nats_from_the_best": truth - says / len(fresh),  # KL, for each sentence
-            "grammatical": right / len(texts),
-            "samples": [text.strip() for text in texts[:5]],
-        }
-
-    return Recipe(
-        model=LanguageModel(len(known), d=width, layers=depth, heads=width // 16),
-        batches=lambda step: encoded(corpus(64, 2 * (seed + 1_000_003 * step))),
-        loss=loss,
-        learning_rate=lambda step: learning_rate(step - 1, steps, min(1e-2, 0.64 / width)),
-        evaluate=evaluate,
-        arguments={"weight_decay": 0.02, "betas": (0.9, 0.99)},
-    )
-
-
 RECIPES = {
     "gpt": gpt,
     "bert": bert,
     "translation": translation,
     "library": library,
     "lorenz": lorenz_forecaster,
-    "own": own,
 }
 STEPS = {
     "gpt": 2_000,
@@ -347,7 +286,6 @@ STEPS = {
     "translation": 3_000,
     "library": 5_000,
     "lorenz": 20_000,
-    "own": 2_000,
 }
 
 

@@ -3,39 +3,131 @@
 import re
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
+import nbformat
+import pytest
 import yaml
 
 from book._press.claims import problems
 from book._press.execute import chapters, notebooks
 from book._press.publish import BRANCH
+from tests.book.exercises import ROOT
 
+URL = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["repository"]["url"]
 SET_UP = """\
 try:
-    import companion{module}
+    import book.page{module}
 except ImportError:
-    %pip install --quiet "transformer-companion{extra} @ git+{url}"
+    %pip install --quiet "transformer-companion[{extras}] @ git+{url}"
 from book.page import setup; seed, device = setup(seed=0)"""
 
 # MyST's block and inline syntax, which Colab, JupyterLab and GitHub show raw.
 MYST = re.compile(r"^:::+\s*\{?\w|^```+\{|^\(\S+\)=\s*$|\{[a-z][\w:.-]*\}`", re.M)
+LONGEST = 3300  # words of a chapter, the parts of a formula and of an address among them
+CHAPTERS = chapters(ROOT)
 
 
-def code_cells(notebook):
-    return [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-
-def tags(cell):
+def tags(cell) -> list[str]:
     return cell.metadata.get("tags", [])
 
 
-def test_the_table_of_contents_names_every_notebook(root):
-    assert set(notebooks(root)) == set(root.glob("book/**/*.ipynb"))
+def complaints(notebook) -> Iterator[str]:
+    """What any notebook must not be."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    source = re.sub(r"@[0-9a-f]{40}(?=\"$)", "", code[0].source, flags=re.M)  # where published
+    expected = [
+        SET_UP.format(url=URL, module=module, extras=extras)
+        for module, extras in (("", "book"), (", transformers", "book,transformers"))
+    ]
+    if source not in expected:
+        yield f"its first code cell does not set it up from the public address: {source}"
+    for cell in code[1:]:
+        if "pip install" in cell.source or re.search(r"\bsetup\(", cell.source):
+            yield f"a later cell installs or sets up: {cell.source}"
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and MYST.findall(cell.source):
+            yield f"this is no plain CommonMark: {cell.source}"
+    for cell in code:
+        if "keep_output" in tags(cell):
+            if not cell.outputs or cell.execution_count is None:
+                yield f"an output is to be kept, and there is none: {cell.source}"
+        elif cell.outputs:
+            yield f"an output is not stripped: {cell.source}"
+        if "raises-exception" in tags(cell):  # nbval lets it pass whether or not it raises
+            yield f"a cell excuses an error: {cell.source}"
+        if len(cell.source.splitlines()) > 30:
+            yield f"a cell has more than 30 lines: {cell.source}"
+    if len({cell.id for cell in notebook.cells}) < len(notebook.cells):
+        yield "two cells have the same id"
+    if (notebook.nbformat, notebook.nbformat_minor) != (4, 5):
+        yield "it is not in format 4.5, in which cells have ids"
+    if notebook.metadata.kernelspec.name != "python3":
+        yield "its kernel is not any Python"
+    if unknown := set(notebook.metadata) - {"kernelspec", "language_info"}:
+        yield f"its metadata has {unknown}"
 
 
-def test_the_public_address_is_one_that_the_launch_buttons_understand(root):
-    config = yaml.safe_load((root / "_config.yml").read_text("utf8"))
+def complaints_of_a_chapter(notebook) -> Iterator[str]:
+    """What a chapter must be, beyond any notebook."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    checked = [cell for cell in code if "nbval-check-output" in tags(cell)]
+    if len(checked) < 2 or not all("keep_output" in tags(cell) for cell in checked):
+        yield "two cells need the tags keep_output and nbval-check-output"
+    if not any("claim" in tags(cell) for cell in code):
+        yield "no cell has the tag claim"
+    for cell in code:
+        makes_one = re.search(r"^\s*claim\(", cell.source, re.M) is not None
+        if makes_one != ("claim" in tags(cell)):
+            yield f"the tag claim and a claim do not go together: {cell.source}"
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    words = sum(len(re.findall(r"\w+", text)) for text in texts)
+    if words > LONGEST:
+        yield f"{words} words are not read in one sitting; at most {LONGEST}"
+
+
+@pytest.mark.parametrize("path", notebooks(ROOT), ids=lambda path: path.stem)
+def test_a_notebook_is_as_the_book_needs_it(path):
+    notebook = nbformat.read(path, as_version=4)
+    found = [*complaints(notebook)]
+    if path in CHAPTERS:
+        found += complaints_of_a_chapter(notebook)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda n: n.cells[0].update(source="{ref}`x`"), "no plain CommonMark"),
+        (lambda n: n.cells[-1].update(id=n.cells[0].id), "the same id"),
+        (lambda n: last_code(n).update(source="1\n" * 31), "more than 30 lines"),
+        (lambda n: last_code(n).update(source="setup(1)"), "installs or sets up"),
+        (lambda n: last_code(n).metadata.update(tags=["raises-exception"]), "excuses an error"),
+        (lambda n: last_code(n).metadata.update(tags=["claim"]), "do not go together"),
+        (lambda n: last_code(n).metadata.update(tags=["keep_output"]), "there is none"),
+        (lambda n: n.cells[0].update(source="word " * LONGEST), "one sitting"),
+        (lambda n: n.metadata.update(widgets={}), "its metadata has"),
+    ],
+)
+def test_what_is_wrong_with_a_notebook_is_said(change, complaint):
+    notebook = nbformat.read(CHAPTERS[0], as_version=4)
+    change(notebook)
+    found = [*complaints(notebook), *complaints_of_a_chapter(notebook)]
+    assert [text for text in found if complaint in text]
+
+
+def last_code(notebook):
+    return [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
+
+
+def test_the_table_of_contents_names_every_notebook():
+    assert set(notebooks(ROOT)) == set(ROOT.glob("book/**/*.ipynb"))
+
+
+def test_the_public_address_is_one_that_the_launch_buttons_understand():
+    config = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))
     repository = config["repository"]
     assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+", repository["url"])
     assert repository["branch"] in ("main", BRANCH)
@@ -44,85 +136,22 @@ def test_the_public_address_is_one_that_the_launch_buttons_understand(root):
     assert config["launch_buttons"]["colab_url"] == "https://colab.research.google.com"
 
 
-def test_the_first_code_cell_sets_the_notebook_up_from_the_public_address(root, notebook):
-    url = yaml.safe_load((root / "_config.yml").read_text("utf8"))["repository"]["url"]
-    source = re.sub(r"@[0-9a-f]{40}(?=\"$)", "", code_cells(notebook)[0].source, flags=re.M)
-    extra = re.search(r"(?<=transformer-companion)\[(\w+)\]", source)  # named like its module
-    named = {"module": f", {extra[1]}", "extra": extra[0]} if extra else {"module": "", "extra": ""}
-    # Where it is published, a commit is named, too.
-    assert source == SET_UP.format(url=url, **named)
-
-
-def test_no_other_cell_installs_or_sets_up(notebook):
-    for cell in code_cells(notebook)[1:]:
-        assert "pip install" not in cell.source
-        assert not re.search(r"\bsetup\(", cell.source), cell.source
-
-
-def test_text_is_plain_commonmark(notebook):
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown":
-            assert not MYST.findall(cell.source), cell.source
-
-
-def test_outputs_are_stripped_unless_kept_on_purpose(notebook):
-    for cell in code_cells(notebook):
-        if "keep_output" in tags(cell):
-            assert cell.outputs and cell.execution_count is not None, cell.source
-        else:
-            assert not cell.outputs, cell.source
-
-
-def test_stripping_before_a_commit_leaves_every_notebook_as_it_is(root):
-    hooks = yaml.safe_load((root / ".pre-commit-config.yaml").read_text("utf8"))["repos"][0][
-        "hooks"
-    ]
-    words = next(hook["entry"] for hook in hooks if hook["id"] == "nbstripout").split()[1:]
-    command = [Path(sys.executable).with_name("nbstripout"), *words, "--verify", *notebooks(root)]
+def test_stripping_before_a_commit_leaves_every_notebook_as_it_is():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf8"))["repos"]
+    named = {hook["id"]: hook for repository in hooks for hook in repository["hooks"]}
+    words = named["nbstripout"]["entry"].split()[1:]
+    command = [Path(sys.executable).with_name("nbstripout"), *words, "--verify", *notebooks(ROOT)]
     stripped = subprocess.run(command, capture_output=True, text=True)
     assert stripped.returncode == 0, stripped.stdout
 
 
-def test_checked_outputs_are_there_to_be_checked(chapter):
-    checked = [cell for cell in code_cells(chapter) if "nbval-check-output" in tags(cell)]
-    assert len(checked) >= 2, "two cells need the tags keep_output and nbval-check-output"
-    assert all("keep_output" in tags(cell) for cell in checked)
+def test_every_claim_holds_for_other_seeds():
+    assert [line for path in CHAPTERS for line in problems(path)] == []
 
 
-def test_a_claim_stands_in_a_cell_that_says_so(chapter):
-    cells = code_cells(chapter)
-    assert any("claim" in tags(cell) for cell in cells), "no cell has the tag claim"
-    for cell in cells:
-        makes_one = re.search(r"^\s*claim\(", cell.source, re.M) is not None
-        assert makes_one == ("claim" in tags(cell)), cell.source
-
-
-def test_every_claim_holds_for_other_seeds(root):
-    assert [line for path in chapters(root) for line in problems(root, path)] == []
-
-
-def test_no_cell_excuses_an_error(notebook):
-    # nbval and nbclient let such a cell pass whether or not it raises.
-    assert not [cell for cell in code_cells(notebook) if "raises-exception" in tags(cell)]
-
-
-def test_every_cell_has_its_own_id(notebook):
-    ids = [cell.id for cell in notebook.cells]
-    assert len(set(ids)) == len(ids)
-    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
-
-
-def test_cells_are_short(notebook):
-    for cell in code_cells(notebook):
-        assert len(cell.source.splitlines()) <= 30, cell.source
-
-
-def test_a_chapter_is_read_in_one_sitting(chapter):
-    """Counted strictly: the parts of a formula and of an address are words, too."""
-    texts = [cell.source for cell in chapter.cells if cell.cell_type == "markdown"]
-    assert sum(len(re.findall(r"\w+", text)) for text in texts) <= 3300
-
-
-def test_the_kernel_is_any_python(notebook):
-    assert notebook.metadata.kernelspec.name == "python3"
-    assert set(notebook.metadata) <= {"kernelspec", "language_info"}
+def test_a_chapters_folder_says_what_the_chapter_asks():
+    """Its question ends with a question mark; what else it says, the press tests."""
+    for path in CHAPTERS:
+        if path.parent != ROOT / "book":
+            said = tomllib.loads(path.with_name("chapter.toml").read_text("utf8"))
+            assert said["question"].endswith("?"), path

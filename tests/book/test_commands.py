@@ -71,9 +71,9 @@ def test_a_finished_environment_is_not_made_again(clone):
 def test_after_a_figures_script_or_a_style_sheet_no_page_is_made_again(clone):
     (clone / ".venv").mkdir()
     (clone / "_build").mkdir()
-    script, sheet = clone / "companion/page/figures/word.js", clone / "book/_assets/book.css"
-    module, claims = clone / "companion/nn.py", clone / "benchmarks/claims/one.json"
-    for file in (script, sheet, module, claims, clone / "tests/exercises.py"):
+    script, sheet = clone / "book/one/figures/word.js", clone / "book/_assets/book.css"
+    module, claims = clone / "companion/nn.py", clone / "book/one/claims.json"
+    for file in (script, sheet, module, claims):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.touch()
     (clone / ".venv" / ".complete").touch()

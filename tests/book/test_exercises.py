@@ -2,23 +2,27 @@
 
 import ast
 import re
+from importlib import import_module
 
 import nbformat
 import pytest
 from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book._grading.student import SOLUTIONS, STUDENTS, pages, source_path
-from companion import checks
+from book._grading.student import EXERCISES as COPY
+from book._grading.student import SOLUTIONS, sources
 from tests.book.exercises import CHECK, EXERCISES, ROOT, exercises_of
 
 HINTS = re.compile(r"<details><summary>(Hint|Second hint)</summary>\n\n(.+?)\n\n</details>", re.S)
 HIDDEN = "### BEGIN HIDDEN TESTS\nverdict.require()\n### END HIDDEN TESTS\nverdict"
 
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=str)
-every_page = pytest.mark.parametrize("page", pages(ROOT))
-every_chapter = pytest.mark.parametrize("page", [page for page in pages(ROOT) if "/" not in page])
-REPRODUCED = [page for page in pages(ROOT) if page.startswith("reproducing/")]
+PAGES = sources(ROOT)
+every_page = pytest.mark.parametrize("page", PAGES)
+every_chapter = pytest.mark.parametrize(
+    "page", [page for page, path in PAGES.items() if path.with_name("chapter.toml").exists()]
+)
+REPRODUCED = [page for page in PAGES if page.startswith("reproduce_")]
 
 
 def nbgrader(cell) -> dict:
@@ -39,8 +43,8 @@ def test_the_heading_is_numbered_and_has_no_formula(exercise):
 def test_a_card_two_hints_and_the_way_back_to_the_exercise(exercise):
     assert exercise.card
     assert [found[0] for found in HINTS.findall(exercise.text)] == ["Hint", "Second hint"]
-    place = f"{exercise.chapter.rpartition('/')[2]}.ipynb#{default_slugify(exercise.title)}"
-    assert exercise.text.endswith(f"\n\n[Back to the exercise](../{place})")
+    place = f"{exercise.chapter}{COPY}#{default_slugify(exercise.title)}"
+    assert exercise.text.endswith(f"\n\n[Back to the exercise]({place})")
 
 
 @every_exercise
@@ -54,8 +58,8 @@ def test_code_is_checked_and_words_are_read(exercise):
         assert graded
         for cell in graded:
             module, check, answer = CHECK.match(cell.source).groups()
-            assert module == exercise.chapter.partition("/")[0]
-            assert callable(getattr(getattr(checks, module), check))
+            assert module == PAGES[exercise.chapter].parent.name
+            assert callable(getattr(import_module(f"book.{module}.checks"), check))
             assert cell.source == CHECK.match(cell.source)[0] + HIDDEN
             code = [other.source for other in answers(exercise.cells)]
             assert re.search(rf"^(def|class) {answer}[(:]", "\n".join(code), re.M), answer
@@ -98,7 +102,7 @@ def test_no_solution_needs_an_import_that_stays_behind(page):
 @every_page
 def test_no_solution_travels(page):
     """No line of a solution stands in the students' copy, unless it is given there anyway."""
-    copied = nbformat.read(ROOT / STUDENTS / f"{page}.ipynb", as_version=4)
+    copied = nbformat.read(PAGES[page].with_name(f"{page}{COPY}"), as_version=4)
     given = {line.strip() for cell in copied.cells for line in cell.source.splitlines()}
     for exercise in exercises_of(page):
         for cell in exercise.cells:
@@ -122,11 +126,11 @@ def test_a_chapter_has_enough_of_both_kinds(page):
 
 @every_chapter
 def test_the_chapter_lists_its_exercises(page):
-    cells = nbformat.read(ROOT / "book" / f"{page}.ipynb", as_version=4).cells
+    cells = nbformat.read(PAGES[page].with_name(f"{page}.ipynb"), as_version=4).cells
     (section,) = [cell.source for cell in cells if cell.source.startswith("## Exercises")]
     for exercise in exercises_of(page):
         card, title = exercise.card, exercise.title.partition(". ")[2]
-        link = f"exercises/{page}.ipynb#{default_slugify(exercise.title)}"
+        link = f"{page}{COPY}#{default_slugify(exercise.title)}"
         line = f"[{title}]({link}): {card['kind'].lower()}, difficulty {card['difficulty']} of 3, "
         assert f"{line}{card['minutes']} minutes" in section
 
@@ -134,15 +138,15 @@ def test_the_chapter_lists_its_exercises(page):
 @every_chapter
 def test_both_pages_hang_below_their_chapter(page):
     toc = parse_toc_yaml(ROOT / "_toc.yml")
-    exercises, solutions = ((folder / page).as_posix() for folder in (STUDENTS, SOLUTIONS))
-    assert exercises in toc[f"book/{page}"].child_files()
+    exercises, solutions = (f"book/{page}/{page}{kind[:-6]}" for kind in (COPY, SOLUTIONS))
+    assert exercises in toc[f"book/{page}/{page}"].child_files()
     assert solutions in toc[exercises].child_files()
 
 
 @pytest.mark.parametrize("page", REPRODUCED)
 def test_a_reproduced_figure_says_what_was_found_there_and_here(page):
     """What the paper measured, what to expect, a step, both side by side, and what it teaches."""
-    cells = nbformat.read(ROOT / source_path(page), as_version=4).cells
+    cells = nbformat.read(PAGES[page], as_version=4).cells
     headings = [re.sub(r"\d+\. .*", "step", cell.source.splitlines()[0]) for cell in cells]
     headings = [heading for heading in headings if heading.startswith("## ")]
     assert headings == [
@@ -163,10 +167,10 @@ def test_a_reproduced_figure_says_what_was_found_there_and_here(page):
 @pytest.mark.parametrize("page", REPRODUCED)
 def test_the_solutions_of_a_reproduced_figure_hang_below_it(page):
     toc = parse_toc_yaml(ROOT / "_toc.yml")
-    solutions = source_path(page).with_suffix("").as_posix()
-    assert solutions in toc[(STUDENTS / page).as_posix()].child_files()
+    exercises, solutions = (f"book/reproducing/{page}{kind[:-6]}" for kind in (COPY, SOLUTIONS))
+    assert solutions in toc[exercises].child_files()
 
 
 def test_a_page_says_how_to_work_with_exercises():
-    text = (ROOT / STUDENTS / "index.md").read_text("utf8")
+    text = (ROOT / "book" / "exercises.md").read_text("utf8")
     assert "make assignment" in text and "make grade" in text

@@ -12,7 +12,7 @@ from book._press.reference import PLACE, public_names
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)*)\)")
-CODE_SPAN = re.compile(r"`(companion(?:\.\w+)+)`")
+CODE_SPAN = re.compile(r"`((?:companion|book)(?:\.\w+)+)`")
 
 
 BOOK = ROOT / "book"

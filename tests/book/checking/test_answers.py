@@ -11,7 +11,8 @@ import pytest
 from book.checking.exercise import Rung
 from book.checking.rungs import Ladder
 from book.checking.verdict import Verdict
-from companion import checks
+from book.full_model.checks import smoothed_loss
+from book.self_attention.checks import masked_attention
 from tests.book.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 
@@ -107,6 +108,6 @@ def test_every_mistake_of_a_ladder_is_told_by_its_own_name(chapter):
 
 def test_an_exercise_is_core_if_its_card_says_importance_3():
     core, checks_of_all = core_checks(), {answer.check for answer in RIGHT}
-    assert checks.self_attention.masked_attention in core  # importance 3 of 3
-    assert checks.full_model.smoothed_loss not in core  # importance 2 of 3
+    assert masked_attention in core  # importance 3 of 3
+    assert smoothed_loss not in core  # importance 2 of 3
     assert core < checks_of_all

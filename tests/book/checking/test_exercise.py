@@ -11,7 +11,7 @@ from torch import nn
 
 from book.checking.exercise import Mistake, Rung, call, exercise, ladder
 from book.checking.verdict import Verdict
-from companion import checks
+from book.multi_head_attention.checks import my_multi_head
 
 STEPS = [
     Rung("half of 4 is 2", "x = torch.tensor([4.0])\nhalve(x)", {"it doubles": lambda x: 2 * x}),
@@ -115,5 +115,5 @@ def test_random_answers_are_judged_on_the_same_numbers_each_time():
 
 
 def test_a_function_where_a_class_is_due():
-    verdict = checks.multi_head_attention.my_multi_head(lambda d_model, num_heads: torch.relu)
+    verdict = my_multi_head(lambda d_model, num_heads: torch.relu)
     assert "nn.Module" in verdict.mistake

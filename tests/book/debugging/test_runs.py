@@ -7,6 +7,7 @@ import pytest
 from book.debugging import (
     assistant,
     beyond_language,
+    checks,
     dictionary,
     forecaster,
     language_model,
@@ -19,16 +20,15 @@ from book.debugging import (
     window_reader,
 )
 from book.debugging.fault import SOUND, Fault, altered, fault_of, named
-from companion import checks
 
 # page -> its program, its check, and the steps of a run, shorter than the page's
 PAGES = {
-    the_idea: (dictionary, checks.debugging.the_idea, [60]),
-    the_model: (language_model, checks.debugging.the_model, [60]),
-    what_it_costs: (window_reader, checks.debugging.what_it_costs, [60]),
-    beyond_language: (forecaster, checks.debugging.beyond_language, [60]),
-    real_models: (assistant, checks.debugging.real_models, []),
-    own_language_model: (own_model, checks.debugging.own_language_model, [60]),
+    the_idea: (dictionary, checks.the_idea, [60]),
+    the_model: (language_model, checks.the_model, [60]),
+    what_it_costs: (window_reader, checks.what_it_costs, [60]),
+    beyond_language: (forecaster, checks.beyond_language, [60]),
+    real_models: (assistant, checks.real_models, []),
+    own_language_model: (own_model, checks.own_language_model, [60]),
 }
 SEED = 306
 

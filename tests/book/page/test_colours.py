@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex, to_rgb
 from book.page import bars, colour_legend, lines, live
 from book.page.colours import COLOURS, UNDERLINES, properties, tone
 
-PAGES = (Path(__file__).parents[2] / "book" / "_assets" / "book.css").read_text("utf8")
+PAGES = (Path(__file__).parents[3] / "book" / "_assets" / "book.css").read_text("utf8")
 GROUNDS = {"light": "#ffffff", "dark": "#121212"}  # of the book's pages
 
 
@@ -48,7 +48,7 @@ def test_css_and_the_figures_have_every_tone(scheme):
         for kind, colour in COLOURS.items()
         for name, role in ((kind, "shape"), (f"{kind}-word", "word"))
     }
-    assert properties()[scheme] in live.module("attention")
+    assert properties()[scheme] in live.module(live.scripts()["attention"])
 
 
 def test_a_plot_draws_a_concept_in_its_colour():
@@ -73,6 +73,9 @@ def test_the_legend_has_every_concept_with_its_colour_and_another_mark():
 
 @pytest.mark.parametrize("kind", UNDERLINES)
 def test_the_legend_shows_the_underlines_of_figures_and_pages(kind):
-    for rules, start in ((live.module("attention"), rf"\.cl-{kind}"), (PAGES, r"a\[href.*")):
+    for rules, start in (
+        (live.module(live.scripts()["attention"]), rf"\.cl-{kind}"),
+        (PAGES, r"a\[href.*"),
+    ):
         rule = re.search(rf"{start} \{{([^}}]*var\(--{kind}-word\)[^}}]*)\}}", rules)[1]
         assert f"--under: {UNDERLINES[kind]};" in rule

@@ -13,14 +13,15 @@ import torch
 from playwright.sync_api import expect
 
 from book.beyond_recurrence import path_figure
-from book.page.live import LiveFigure, bundle, figure_names, without_repetition
-from tests.book.chromium import showing
+from book.page.live import LiveFigure, bundle, scripts, without_repetition
+from tests.book.conftest import showing
 from tests.book.reading import PAGE, close, numbers, press
 
 pytestmark = pytest.mark.browser
 
 EXAMPLES = {
-    name: import_module(f"tests.browser.test_{name}_figure").EXAMPLE for name in figure_names()
+    name: import_module(f"tests.book.{script.parts[-3]}.test_{name}_figure").EXAMPLE
+    for name, script in scripts().items()
 }
 
 

@@ -50,7 +50,7 @@ SCENE = """() => {
 @pytest.fixture
 def page(browser):
     page = browser.new_page(reduced_motion="reduce", viewport={"width": 600, "height": 700})
-    script = live.module("prediction").replace("export default", "void")
+    script = live.module(live.scripts()["prediction"]).replace("export default", "void")
     page.add_script_tag(content=script)  # its names are the page's
     page.evaluate(SCENE)
     yield page

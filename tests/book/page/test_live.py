@@ -3,8 +3,8 @@
 import base64
 import json
 import re
-import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +14,10 @@ from torch import nn
 
 from book.beyond_recurrence import path_figure
 from book.multi_head_attention import heads_figure
-from book.page import gallery, live
+from book.page import live
 from book.page.live import LiveFigure
 from book.positional_encoding import positions_figure
 from book.self_attention import attention_figure, word_figure
-from companion import page
 from companion.data import Vocabulary
 from companion.nn import (
     LearnedPositions,
@@ -27,7 +26,8 @@ from companion.nn import (
     scaled_dot_product_attention,
 )
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
+PATH = str(live.scripts()["path"])
 WIDGET = "application/vnd.jupyter.widget-view+json"
 TABLE = "<table></table>"
 
@@ -37,25 +37,18 @@ def state(figure: LiveFigure) -> dict:
 
 
 def test_every_figure_has_a_script_a_function_and_a_test():
-    functions = gallery.functions()
-    assert {"heads_figure", "quiz"} <= functions.keys()
-    assert live.figure_names() == [module.rpartition(".")[2] for module in functions.values()]
-    tests = {path.stem for path in (ROOT / "tests" / "browser").glob("test_*_figure.py")}
-    assert tests == {f"test_{name}_figure" for name in live.figure_names()}
-    for name in functions:
-        assert callable(getattr(page, name)) and name in page.__all__ and name in dir(page)
-
-
-def test_a_figure_is_imported_when_it_is_asked_for():
-    code = (
-        "import sys, book.page; before = set(sys.modules);"
-        "from book.page import path_figure;"
-        "print(*(m for m in set(sys.modules) - before if m.startswith('companion')))"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(found.stdout.split()) == {"book.beyond_recurrence.figures.path", "book.page.live"}
-    with pytest.raises(AttributeError, match="has no attribute 'paths_figure'"):
-        getattr(page, "paths" + "_figure")
+    for name, script in live.scripts().items():
+        chapter = script.parts[-3]
+        module = import_module(f"book.{chapter}.figures.{name}")
+        function = name if name == "quiz" else f"{name}_figure"
+        assert callable(getattr(module, function))
+        if name != "translator":  # the press puts it on the index
+            package = import_module(f"book.{chapter}")
+            assert getattr(package, function) is getattr(module, function)
+            assert function in package.__all__
+        assert (ROOT / "tests" / "book" / chapter / f"test_{name}_figure.py").exists()
+    modules = [path.stem for path in ROOT.glob("book/*/figures/*.py")]
+    assert sorted(modules) == [*live.scripts()], "two figures of one name, or one without a script"
 
 
 def test_a_notebook_gets_widget_html_and_text():
@@ -87,8 +80,8 @@ def test_data_cannot_end_the_script_element():
 def test_numbers_of_two_figures_are_written_once_on_a_page():
     shared, own = live.packed(torch.rand(5, 7)), live.packed(torch.rand(5, 7))
     small = live.packed(torch.rand(2))
-    one = LiveFigure("path", {"a": shared, "b": small}, {}, TABLE).to_html()
-    two = LiveFigure("path", {"c": own, "d": shared, "e": small}, {}, TABLE).to_html()
+    one = LiveFigure(PATH, {"a": shared, "b": small}, {}, TABLE).to_html()
+    two = LiveFigure(PATH, {"c": own, "d": shared, "e": small}, {}, TABLE).to_html()
     page = live.without_repetition(one + two + two)
     assert page.count(shared["float16"]) == page.count(own["float16"]) == 1
     assert page.count(small["float16"]) == 3
@@ -112,10 +105,10 @@ def test_value_is_synchronised_with_the_page():
 
 
 def test_unknown_figure_and_missing_fallback_are_refused():
-    with pytest.raises(ValueError, match=r"no live figure 'paths'; there are attention, "):
-        LiveFigure("paths", {}, {}, TABLE)
+    with pytest.raises(FileNotFoundError, match=r"paths\.js"):
+        LiveFigure("figures/paths.py", {}, {}, TABLE)
     with pytest.raises(ValueError, match="'path' needs a fallback"):
-        LiveFigure("path", {}, {}, "")
+        LiveFigure(PATH, {}, {}, "")
 
 
 # ---------------------------------------------------------------- the script
@@ -123,17 +116,20 @@ def test_unknown_figure_and_missing_fallback_are_refused():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(live, "FIGURES", tmp_path)
+    monkeypatch.setattr(live, "KIT", tmp_path)
+    monkeypatch.setattr(live, "BOOK", tmp_path)
     (tmp_path / "style.js").write_text("const STYLE = ``;\n")
     for name in live.HELPERS[1:]:
         (tmp_path / f"{name}.js").write_text(f"const {name} = 1;\n")
     (tmp_path / "shim.js").write_text("start();\n")
-    (tmp_path / "one.js").write_text("export default { render };\n")
+    figures = tmp_path / "chapter" / "figures"
+    figures.mkdir(parents=True)
+    (figures / "one.js").write_text("export default { render };\n")
     return tmp_path
 
 
 def test_the_bundle_is_one_classic_script_with_every_figure(folder):
-    (folder / "two.js").write_text("const x = 1;\nexport default { render };\n")
+    (folder / "chapter/figures/two.js").write_text("const x = 1;\nexport default { render };\n")
     text = live.bundle()
     assert text.count("const dom") == 1 and text.index("const dom") < text.index("return {")
     assert "figures['one']" in text and "figures['two']" in text
@@ -153,11 +149,11 @@ def test_the_bundle_is_one_classic_script_with_every_figure(folder):
     ],
 )
 def test_a_file_that_is_no_single_module_is_refused(folder, text, message):
-    (folder / "one.js").write_text(text)
+    (folder / "chapter/figures/one.js").write_text(text)
     with pytest.raises(ValueError, match=message):
         live.bundle()
     with pytest.raises(ValueError, match=message):
-        live.module("one")
+        live.module(folder / "chapter/figures/one.js")
 
 
 def test_a_helper_exports_nothing(folder):
@@ -167,7 +163,7 @@ def test_a_helper_exports_nothing(folder):
 
 
 def test_a_module_is_the_colours_the_helpers_and_the_figure(folder):
-    colours, text = live.module("one").split(";\n", 1)
+    colours, text = live.module(folder / "chapter/figures/one.js").split(";\n", 1)
     assert colours.startswith("const COLOURS = {") and "--q: #0072b2;" in colours
     assert text == (
         "const STYLE = ``;\n\nconst dom = 1;\n\nconst controls = 1;\n\nconst numerics = 1;\n\n"
@@ -175,10 +171,12 @@ def test_a_module_is_the_colours_the_helpers_and_the_figure(folder):
     )
 
 
-@pytest.mark.parametrize("name", live.figure_names())
+@pytest.mark.parametrize("name", live.scripts())
 def test_a_figure_declares_no_name_of_a_helper(name):
     """A notebook's module is one scope; in the book's script each figure has its own."""
-    declared = re.findall(r"(?m)^(?:const|let|class|function)\s+(\w+)", live.module(name))
+    declared = re.findall(
+        r"(?m)^(?:const|let|class|function)\s+(\w+)", live.module(live.scripts()[name])
+    )
     assert sorted(set(declared)) == sorted(declared)
 
 

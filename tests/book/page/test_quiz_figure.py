@@ -1,15 +1,19 @@
 """A quiz in Chromium, answered with the keyboard alone."""
 
+from importlib import import_module
+
 import pytest
 from playwright.sync_api import Page, expect
 
+from book import self_attention
 from book.page import quiz
-from book.page.figures.quiz import QUIZZES, read_quiz
+from book.page.figures.quiz import read_quiz
+from tests.book.conftest import ROOT
 from tests.book.reading import Example
 
 pytestmark = pytest.mark.browser
 
-CHAPTERS = sorted(path.stem for path in QUIZZES.glob("*.toml"))
+QUIZZES = {path.parent.name: path for path in sorted(ROOT.glob("book/*/quiz.toml"))}
 
 
 def plain(text: str) -> str:
@@ -39,10 +43,10 @@ def choose(page: Page, option: int, *, marked: int | None = None) -> None:
 
 
 def test_a_question_is_answered_with_the_keyboard_alone(show):
-    first = read_quiz(QUIZZES / "self_attention.toml")[0]
+    first = read_quiz(QUIZZES["self_attention"])[0]
     options = [plain(option["text"]) for option in first["options"]]
     wrong, right = number_of(first, right=False), number_of(first, right=True)
-    page = show(quiz("self_attention"))
+    page = show(quiz(self_attention))
     status = page.get_by_role("status")
     expect(page.get_by_role("group", name=plain(first["text"]))).to_be_visible()
     expect(page.get_by_role("radio")).to_have_count(len(options))
@@ -88,10 +92,10 @@ TRY_ALL = """(radios, [check, status]) => radios.map((radio) => {
 })"""
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", QUIZZES)
 def test_every_question_can_be_reached_and_has_one_right_answer(show, chapter):
-    questions = read_quiz(QUIZZES / f"{chapter}.toml")
-    page = show(quiz(chapter), viewport={"width": 360, "height": 740})
+    questions = read_quiz(QUIZZES[chapter])
+    page = show(quiz(import_module(f"book.{chapter}")), viewport={"width": 360, "height": 740})
     status, check = page.get_by_role("status"), page.get_by_role("button", name="Check")
     for number, question in enumerate(questions, 1):
         group = page.get_by_role("group", name=plain(question["text"]))
@@ -116,8 +120,8 @@ def test_every_question_can_be_reached_and_has_one_right_answer(show, chapter):
 
 
 def test_an_answer_is_kept_when_the_page_is_turned_back(show):
-    question = read_quiz(QUIZZES / "self_attention.toml")[0]
-    page = show(quiz("self_attention"))
+    question = read_quiz(QUIZZES["self_attention"])[0]
+    page = show(quiz(self_attention))
     expect(page.get_by_role("button", name="Previous")).to_be_disabled()
     page.get_by_role("radio").nth(1).check()
     page.get_by_role("button", name="Check").press("Enter")
@@ -129,7 +133,7 @@ def test_an_answer_is_kept_when_the_page_is_turned_back(show):
 
 
 def test_two_quizzes_on_a_page_do_not_share_their_answers(show):
-    figure = quiz("self_attention")
+    figure = quiz(self_attention)
 
     class Twice:
         to_html = staticmethod(lambda: figure.to_html() * 2)
@@ -142,8 +146,8 @@ def test_two_quizzes_on_a_page_do_not_share_their_answers(show):
 
 
 def test_without_javascript_the_answers_are_one_click_away(show):
-    question = read_quiz(QUIZZES / "self_attention.toml")[0]
-    page = show(quiz("self_attention"), java_script_enabled=False)
+    question = read_quiz(QUIZZES["self_attention"])[0]
+    page = show(quiz(self_attention), java_script_enabled=False)
     expect(page.get_by_text(plain(question["text"]))).to_be_visible()
     why = page.get_by_text(plain(question["options"][0]["why"]))
     expect(why).to_be_hidden()
@@ -153,7 +157,7 @@ def test_without_javascript_the_answers_are_one_click_away(show):
 
 def test_as_a_widget_the_quiz_tells_the_kernel_and_follows_it(browser):
     """The anywidget module, imported as Jupyter does it, with a stand-in for the kernel's model."""
-    figure, page = quiz("self_attention"), browser.new_page()
+    figure, page = quiz(self_attention), browser.new_page()
     question = figure.data["questions"][0]
     page.route("**/*", lambda route: route.fulfill(content_type="text/html", body="<body></body>"))
     page.goto("http://notebook.test/")
@@ -187,4 +191,4 @@ def test_as_a_widget_the_quiz_tells_the_kernel_and_follows_it(browser):
     page.close()
 
 
-EXAMPLE = Example(lambda: quiz("self_attention"), None)  # no number in it
+EXAMPLE = Example(lambda: quiz(self_attention), None)  # no number in it

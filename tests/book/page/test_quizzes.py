@@ -6,34 +6,36 @@ import tomllib
 from collections import Counter
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 
+from book import page
 from book._press.execute import chapters
 from book.page import quiz
-from book.page.figures.quiz import QUIZZES, read_quiz
+from book.page.figures.quiz import read_quiz
 
-ROOT = Path(__file__).parents[2]
-CHAPTERS = sorted(path.stem for path in QUIZZES.glob("*.toml"))
+ROOT = Path(__file__).parents[3]
+QUIZZES = {path.parent.name: path for path in sorted(ROOT.glob("book/*/quiz.toml"))}
 QUESTIONS = {
     f"{chapter}.{question['name']}": question
-    for chapter in CHAPTERS
-    for question in read_quiz(QUIZZES / f"{chapter}.toml")
+    for chapter, path in QUIZZES.items()
+    for question in read_quiz(path)
 }
 
 
 def computed(chapter: str) -> dict:
-    """{"<chapter>.<question>": function} of tests/page/quiz_<chapter>.py.
+    """{"<chapter>.<question>": function} of tests/book/<chapter>/quiz_key.py.
 
     The function computes the right option: it returns its text, or the beginning of it.
     """
-    module = import_module(f"tests.page.quiz_{chapter}")
+    module = import_module(f"tests.book.{chapter}.quiz_key")
     functions = {f"{chapter}.{name}": thing for name, thing in vars(module).items()}
     return {name: functions[name] for name in QUESTIONS if name in functions}
 
 
-COMPUTED = {name: answer for chapter in CHAPTERS for name, answer in computed(chapter).items()}
+COMPUTED = {name: answer for chapter in QUIZZES for name, answer in computed(chapter).items()}
 
 
 @pytest.mark.parametrize("name", COMPUTED)
@@ -49,9 +51,9 @@ def test_half_of_the_keys_are_computed():
     assert len(COMPUTED) >= len(QUESTIONS) / 2
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", QUIZZES)
 def test_the_key_cannot_be_guessed_from_place_or_length(chapter):
-    questions = read_quiz(QUIZZES / f"{chapter}.toml")
+    questions = read_quiz(QUIZZES[chapter])
     places, longest = Counter(), 0
     for question in questions:
         options = question["options"]
@@ -77,10 +79,10 @@ def test_code_is_closed():
             assert text.count("`") % 2 == 0 and "$" not in text, text
 
 
-@pytest.mark.parametrize("chapter", CHAPTERS)
+@pytest.mark.parametrize("chapter", QUIZZES)
 def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
-    cells = nbformat.read(ROOT / "book" / f"{chapter}.ipynb", as_version=4).cells
-    asks = f'quiz("{chapter}")'
+    cells = nbformat.read(QUIZZES[chapter].with_name(f"{chapter}.ipynb"), as_version=4).cells
+    asks = f"quiz({chapter})"
     places = [i for i, cell in enumerate(cells) if asks in cell.source]
     assert len(places) == 1, f"{len(places)} cells say {asks}; it is to be one"
     asked = places[0]
@@ -91,15 +93,15 @@ def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
 def test_every_chapter_has_a_quiz():
     """A chapter is a notebook that ends in its takeaways; others are exercises and reference."""
     found = {path.stem for path in chapters(ROOT) if "## Key takeaways" in path.read_text("utf8")}
-    assert found == set(CHAPTERS), "companion/page/quizzes/ has a file for every chapter"
+    assert found == set(QUIZZES), "every chapter has a quiz.toml"
 
 
 # ---------------------------------------------------------------- a page without JavaScript
 
 
 def test_the_fallback_asks_everything_and_hides_the_reasons(written):
-    written(text="What is `a < b`?")
-    fallback = quiz("some").fallback
+    path = written(text="What is `a < b`?")
+    fallback = quiz(SimpleNamespace(__file__=str(path.with_name("__init__.py")))).fallback
     assert fallback.startswith("<ol><li><p>What is <code>a &lt; b</code>?</p>")
     asked = re.sub(r"<details>.*?</details>", "", fallback)
     assert asked.count("yes") == 5 and "because" not in asked
@@ -128,15 +130,14 @@ def toml(content) -> str:
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch):
+def written(tmp_path):
     """`written(key=content, ...)` writes five questions, the first with these contents."""
-    monkeypatch.setattr("book.page.figures.quiz.QUIZZES", tmp_path)
 
     def write(count=5, **changes):
         questions = [{"name": f"q{i}", "text": "Is it?", "options": OPTIONS} for i in range(count)]
         questions[0] |= changes
         questions[0] = {key: content for key, content in questions[0].items() if content != "-"}
-        path = tmp_path / "some.toml"
+        path = tmp_path / "quiz.toml"
         path.write_text(f"questions = {toml(questions)}\n", "utf8")
         return path
 
@@ -150,16 +151,15 @@ def test_a_quiz_is_read_as_it_is_written(written):
     assert questions == tomllib.loads(written().read_text("utf8"))["questions"]
 
 
-def test_there_is_no_quiz_on_everything(written):
-    written()
-    with pytest.raises(ValueError, match="no quiz on 'other'; there are some"):
-        quiz("other")
+def test_there_is_no_quiz_on_everything():
+    with pytest.raises(FileNotFoundError, match=r"quiz\.toml"):
+        quiz(page)
 
 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"count": 4}, r"some\.toml has 4 questions; a quiz needs five or more"),
+        ({"count": 4}, r"quiz\.toml has 4 questions; a quiz needs five or more"),
         ({"text": "-"}, "question 1 lacks text"),
         ({"text": ""}, "question 1 lacks text"),
         ({"hint": "no"}, "question 1 has hint, which means nothing here"),

@@ -1,9 +1,9 @@
 """What stands below a figure's numbers and sentences stays there, whatever the reader sets."""
 
-from importlib import import_module
-
 import pytest
 from playwright.sync_api import Page
+
+from tests.book.page.test_figures import EXAMPLES
 
 pytestmark = pytest.mark.browser
 
@@ -52,7 +52,7 @@ def settings(page: Page):
 @pytest.mark.parametrize("width", [390, 760])
 @pytest.mark.parametrize("name", STEADY)
 def test_the_goals_stay_where_they_are(show, name, width):
-    figure = import_module(f"tests.browser.test_{name}_figure").EXAMPLE.make()
+    figure = EXAMPLES[name].make()
     page = show(figure, viewport={"width": width, "height": 900}, reduced_motion="reduce")
     page.evaluate("() => new Promise(requestAnimationFrame)")
     start = page.evaluate(WHERE)

@@ -18,7 +18,7 @@ from book._press.contents import page_source
 from book._press.execute import notebooks
 from book._press.path import CHAPTERS
 from book.page.colours import COLOURS
-from tests.book.chromium import opening
+from tests.book.conftest import opening
 from tests.book.page.test_figures import EXAMPLES
 from tests.book.reading import close, numbers
 

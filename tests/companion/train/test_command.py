@@ -156,19 +156,10 @@ def test_unknown_recipes_and_numbers_are_refused(capsys, tmp_path):
     assert not out.exists()
 
 
-def test_ones_own_model_is_trained_in_the_size_that_was_asked_for(capsys, tmp_path):
-    command = ["own", "--device", "cpu", "--steps", "4", "--checkpoint-every", "2"]
-    command += ["--width", "32", "--out", str(tmp_path / "run")]
-    main([*command, "--depth", "1"])
-    weights = load_file(tmp_path / "run" / "checkpoint.safetensors")
-    assert any(weight.shape == (96, 32) for weight in weights.values())  # queries, keys, values
-    told = metrics(tmp_path / "run")[-1]["evaluation"]
-    assert told["nats_from_the_best"] > 0 and len(told["samples"]) == 5
-    main([*command, "--depth", "1", "--resume"])  # nothing is left to do
-    assert "'depth': 1" in refused(capsys, *command, "--depth", "2", "--resume")
-    elsewhere = ["--out", str(tmp_path / "elsewhere")]
-    assert "gpt has a fixed size" in refused(capsys, *SMALL, "--width", "32", *elsewhere)
-    assert "no dropout" in refused(capsys, *command, "--dropout", "0.1", *elsewhere)
+def test_what_a_recipe_does_not_take_is_refused(capsys, tmp_path):
+    said = refused(capsys, *SMALL, "--width", "32", "--depth", "2", "--out", tmp_path / "run")
+    assert "gpt has no --depth and no --width" in said
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_device_that_is_not_there_is_refused(capsys, tmp_path, monkeypatch):
