@@ -197,8 +197,9 @@ def _drawing(lit: tuple[str, ...], size: str, links: Mapping[str, Chapter] | Non
             else:
                 shape += _glyph(stage, middle, y + high / 2, min(w / 2 - 4, 13), high / 2 - 8)
             state = ' class="lit"' if stage in lit else ""
-            if not links or stage not in links:
-                parts.append(f"<g{state}>{shape}</g>")
+            if links is None or stage not in links:
+                called = "" if links is None else f' role="img" aria-label="{NAMES[stage]}"'
+                parts.append(f"<g{state}{called}>{shape}</g>")
                 continue
             to = links[stage]
             current = ' aria-current="true"' if stage in lit else ""

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -88,7 +87,7 @@ def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):
     nbformat.write(notebook, tmp_path / "one.ipynb")
     row = {"claim": "A | B.", "held": True, "code": code_hash(notebook)}
     rows = [row | {"seed": 1, "value": 0.5}, row | {"seed": 2, "value": 0.25}]
-    write_rows(tmp_path, tmp_path / "one.ipynb", rows)
+    write_rows(tmp_path / "one.ipynb", rows)
     page = with_claims("Before\n\n<!-- claims -->\n\nafter", tmp_path)
     assert "## One\n\n| claim | seeds | least | most |" in page
     assert "| A &#124; B. | 2 of 2 | 0.25 | 0.5 |\n| New. | 0 of 0 |  |  |" in page
@@ -103,18 +102,21 @@ def test_a_fold_has_the_claims_of_the_cells_that_its_lines_lead_to(tmp_path):
         for name in ("One", "Two", "Three")
     ]
     notebook = nbformat.v4.new_notebook(cells=cells)
-    (tmp_path / "book").mkdir()
-    nbformat.write(notebook, tmp_path / "book" / "a.ipynb")
+    for name in ("a/a", "notation"):
+        path = tmp_path / "book" / f"{name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(notebook, path)
     row = {"held": True, "code": code_hash(notebook), "seed": 1}
     rows = [row | {"claim": "Two.", "value": 0.5}, row | {"claim": "Three.", "value": 1e-8}]
-    write_rows(tmp_path, Path("a.ipynb"), rows)
+    write_rows(tmp_path / "book" / "a" / "a.ipynb", rows)
     page = (
-        "[t](a.ipynb#cell-of-two), [o](a.ipynb#cell-of-one), [t](a.ipynb#cell-of-two)"
-        "\n\n<!-- numbers -->\n\nnext [x](a.ipynb#cell-of-three)\n\n<!-- numbers -->\n\nend"
+        "[t](a/a.ipynb#cell-of-two), [o](a/a.ipynb#cell-of-one), [t](a/a.ipynb#cell-of-two)"
+        "\n\n<!-- numbers -->\n\nnext [x](a/a.ipynb#cell-of-three) [n](notation.ipynb#cell-of-two)"
+        "\n\n<!-- numbers -->\n\nend"
     )
     first, second, rest = with_numbers(page, tmp_path).split("</details>")
     assert first.count("| claim |") == second.count("| claim |") == 1
     assert first.splitlines()[-3:-1] == ["| Two. | 1 of 1 | 0.5 | 0.5 |", "| One. | 0 of 0 |  |  |"]
-    assert "| Three. | 1 of 1 | 1·10⁻⁸ | 1·10⁻⁸ |" in second and "Two." not in second
+    assert "| Three. | 1 of 1 | 1·10⁻⁸ | 1·10⁻⁸ |\n| Two. | 0 of 0 |  |  |\n" in second
     assert rest == "\n\nend"
     assert with_numbers("nothing", tmp_path) == "nothing"

@@ -1,21 +1,24 @@
 """Claims under other seeds, on a tiny chapter whose one claim holds for even seeds only."""
 
 import json
+import shutil
 
 import nbformat
 import pytest
 
-from book._press.claims import at_seed, code_hash, data_file, main, problems, sentences
+from book._press import claims
+from book._press.claims import at_seed, code_hash, main, problems, sentences
 from book._press.execute import chapters
 from book.page.claims import MIMETYPE
 
 PARITY = "claim('The seed is even.', seed % 2, below=1)\nprint('after')"
 SIZE = "claim('The seed is large.', seed, above=100)"
+CHAPTER, ROWS = "one/one.ipynb", "one/claims.json"  # one folder has both
 
 
 @pytest.fixture
 def book(tmp_path):
-    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters: [file: one]\n")
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: intro\nchapters: [file: one/one]\n")
     (tmp_path / "_config.yml").write_text("execute: {timeout: 60}\n")
     (tmp_path / "intro.md").write_text("# A book\n")
     notebook = nbformat.v4.new_notebook()
@@ -34,23 +37,24 @@ def book(tmp_path):
         nbformat.v4.new_code_cell(SIZE),
         nbformat.v4.new_code_cell("print('no claim')"),
     ]
-    nbformat.write(notebook, tmp_path / "one.ipynb")
+    (tmp_path / "one").mkdir()
+    nbformat.write(notebook, tmp_path / CHAPTER)
     return tmp_path
 
 
 def rows(book):
-    return json.loads(data_file(book, "one").read_text("utf8"))
+    return json.loads((book / ROWS).read_text("utf8"))
 
 
 def add_cell(book, code):
-    notebook = nbformat.read(book / "one.ipynb", as_version=4)
+    notebook = nbformat.read(book / CHAPTER, as_version=4)
     notebook.cells.append(nbformat.v4.new_code_cell(code))
-    nbformat.write(notebook, book / "one.ipynb")
+    nbformat.write(notebook, book / CHAPTER)
 
 
 def test_every_claim_of_every_seed_has_a_row(book, capsys):
     assert main(book, [102, 103]) == 1  # 103 is odd, and two seeds are too few
-    code = code_hash(nbformat.read(book / "one.ipynb", as_version=4))
+    code = code_hash(nbformat.read(book / CHAPTER, as_version=4))
     assert rows(book) == [
         {"claim": "The seed is even.", "seed": 102, "value": 0, "held": True, "code": code},
         {"claim": "The seed is even.", "seed": 103, "value": 1, "held": False, "code": code},
@@ -65,9 +69,9 @@ def test_what_is_measured_is_kept_until_the_code_changes(book, capsys):
     assert main(book, [102, 104, 106, 108, 110], "one") == 0
     assert "one: 3 seeds kept, 2 to run" in capsys.readouterr().out
     path = chapters(book)[0]
-    assert problems(book, path) == []
+    assert problems(path) == []
     add_cell(book, "1 + 1")
-    stale, *missing = problems(book, path)
+    stale, *missing = problems(path)
     assert stale == "10 rows were measured by other code: run `make claims CHAPTER=one`"
     assert [line.split(":")[1] for line in missing] == [" 0 seeds of 5"] * 2
     assert main(book, [112]) == 1
@@ -78,8 +82,8 @@ def test_what_is_no_claim_any_more_is_a_problem(book):
     main(book, [102])
     changed = rows(book)
     changed[0]["claim"] = "It was claimed once."
-    data_file(book, "one").write_text(json.dumps(changed))
-    assert problems(book, chapters(book)[0])[-1].endswith("measured, but claimed nowhere")
+    (book / ROWS).write_text(json.dumps(changed))
+    assert problems(chapters(book)[0])[-1].endswith("measured, but claimed nowhere")
 
 
 def test_another_error_is_told_and_measures_nothing(book, capsys):
@@ -101,16 +105,26 @@ def test_another_error_is_told_and_measures_nothing(book, capsys):
 def test_a_sentence_is_plain_and_stands_once(book, code, message):
     add_cell(book, code)
     with pytest.raises(ValueError, match=message):
-        sentences(nbformat.read(book / "one.ipynb", as_version=4))
+        sentences(nbformat.read(book / CHAPTER, as_version=4))
 
 
-def test_one_chapter_alone_or_an_error_that_lists_them(book):
-    with pytest.raises(ValueError, match="no chapter 'two'; there are one"):
-        main(book, [104], "two")
+def test_one_chapter_alone_or_an_error_that_lists_them(book, monkeypatch):
+    measured = []
+    monkeypatch.setattr(claims, "measure", lambda root, path, seed: measured.append(path) or [])
+    monkeypatch.setattr(claims, "write_rows", lambda path, rows: None)
+    (book / "two").mkdir()
+    shutil.copy(book / CHAPTER, book / "two" / "two.ipynb")
+    (book / "_toc.yml").write_text(
+        "format: jb-book\nroot: intro\nchapters: [file: one/one, file: two/two]\n"
+    )
+    main(book, [104, 106], "two")
+    assert measured == [book / "two" / "two.ipynb"] * 2
+    with pytest.raises(ValueError, match="no chapter 'three'; there are one, two"):
+        main(book, [104], "three")
 
 
 def test_a_chapter_without_the_seed_is_refused(book):
-    notebook = nbformat.read(book / "one.ipynb", as_version=4)
+    notebook = nbformat.read(book / CHAPTER, as_version=4)
     notebook.cells.pop(1)
     with pytest.raises(ValueError, match="stands 0 times"):
         at_seed(notebook, 1)

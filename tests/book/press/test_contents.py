@@ -14,29 +14,29 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 from book._press.contents import page_source, table_of_contents
 from book._press.execute import notebooks
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TOC = """\
 format: jb-book
 root: book/index
 parts:
   - caption: The idea
     chapters:
-      - file: book/chapter
+      - file: book/one/one
         sections:
-          - file: book/exercises/one
+          - file: book/one/one_exercises
             sections:
-              - file: book/exercises/solutions/one
+              - file: book/one/one_solutions
                 title: Solutions
-      - file: book/exercises/two
+      - file: book/two/two_exercises
         sections:
-          - file: book/exercises/solutions/two
+          - file: book/two/two_solutions
           - file: book/more
 """
 INDEX = """\
 # A book
 
-Do [the exercise](exercises/one.ipynb#1-add).
-Then see [how we did it](exercises/solutions/one.ipynb#1-add).
+Do [the exercise](one/one_exercises.ipynb#1-add).
+Then see [how we did it](one/one_solutions.ipynb#1-add).
 """
 
 
@@ -51,10 +51,10 @@ def write_pages(book, *names):
         notebook = nbformat.v4.new_notebook()
         if "solutions" in name:
             text = "# Solutions\n\n## 1. Add\n\nIt is fortytwo."
-        elif name == "chapter":
+        elif name == "one/one":
             text = "# A chapter"
         else:
-            text = "# Exercises\n\n## 1. Add\n\n[Solution](solutions/one.ipynb#1-add)"
+            text = "# Exercises\n\n## 1. Add\n\n[Solution](one_solutions.ipynb#1-add)"
         notebook.cells = [nbformat.v4.new_markdown_cell(text)]
         nbformat.write(notebook, book / "book" / f"{name}.ipynb")
 
@@ -63,8 +63,8 @@ def write_pages(book, *names):
 def book(tmp_path):
     (tmp_path / "_toc.yml").write_text(TOC)
     write_pages(
-        tmp_path, "chapter", "exercises/one", "exercises/solutions/one", "exercises/two", "more",
-        "exercises/solutions/two",
+        tmp_path, "one/one", "one/one_exercises", "one/one_solutions", "two/two_exercises", "more",
+        "two/two_solutions",
     )  # fmt: skip
     (tmp_path / "book" / "index.md").write_text(INDEX)
     return tmp_path
@@ -77,19 +77,23 @@ def test_all_pages_are_named_unless_something_else_is_said(book):
 
 def test_without_them_no_page_of_solutions_is_named(book, without):
     pages = parse_toc_yaml(table_of_contents(book))
-    exercises = ["book/exercises/one", "book/exercises/two"]
-    assert list(pages) == ["book/index", "book/chapter", *exercises, "book/more"]
-    assert pages["book/chapter"].child_files() == exercises[:1]
-    assert pages["book/exercises/one"].child_files() == []
-    assert pages["book/exercises/two"].child_files() == ["book/more"]
-    assert [path.stem for path in notebooks(book)] == ["chapter", "one", "two", "more"]
+    one, two = "book/one/one_exercises", "book/two/two_exercises"
+    assert list(pages) == ["book/index", "book/one/one", one, two, "book/more"]
+    assert pages["book/one/one"].child_files() == [one]
+    assert pages[one].child_files() == []
+    assert pages[two].child_files() == ["book/more"]
+    names = [path.stem for path in notebooks(book)]
+    assert names == ["one", "one_exercises", "two_exercises", "more"]
 
 
 def test_lines_that_link_to_a_solution_are_left_out_and_no_others(without):
-    text = "a [b](../exercises/solutions/one.ipynb)\nsolutions/ [c](resolutions/d.md)\n"
-    assert page_source(text, ".md") == "solutions/ [c](resolutions/d.md)\n"
+    text = "a [b](../one/one_solutions.ipynb)\none_solutions.ipynb [c](solutions.md)\n"
+    assert page_source(text, ".md") == "one_solutions.ipynb [c](solutions.md)\n"
     code, prose = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
-    cells = [code("x = '[a](solutions/b)'"), prose("Text\n\n[Solution](solutions/one.ipynb)")]
+    cells = [
+        code("x = '[a](one_solutions.ipynb)'"),
+        prose("Text\n\n[Solution](one_solutions.ipynb#1-add)"),
+    ]
     notebook = json.loads(nbformat.writes(nbformat.v4.new_notebook(cells=cells)))
     kept = json.loads(page_source(json.dumps(notebook), ".ipynb"))
     assert kept["cells"][0] == notebook["cells"][0]
@@ -97,7 +101,7 @@ def test_lines_that_link_to_a_solution_are_left_out_and_no_others(without):
 
 
 def test_with_them_nothing_changes():
-    assert page_source("[a](solutions/b.ipynb)", ".md") == "[a](solutions/b.ipynb)"
+    assert page_source("[a](b_solutions.ipynb)", ".md") == "[a](b_solutions.ipynb)"
 
 
 def test_another_word_is_refused(book, monkeypatch):
@@ -108,7 +112,7 @@ def test_another_word_is_refused(book, monkeypatch):
 
 def test_a_site_without_them_says_nothing_of_them(book):
     """Built over one that has them, with every dangling link an error."""
-    toc = TOC[: TOC.index("      - file: book/exercises/two")]
+    toc = TOC[: TOC.index("      - file: book/two/two_exercises")]
     (book / "_toc.yml").write_text(toc)
     shutil.copy(ROOT / "_config.yml", book)
     shutil.copytree(ROOT / "book" / "_assets", book / "book" / "_assets")
@@ -124,5 +128,5 @@ def test_a_site_without_them_says_nothing_of_them(book):
         files = [path for path in site.rglob("*") if path.is_file()]
         texts = [path.read_bytes() for path in files if path.suffix not in (".woff", ".ttf")]
         assert any(b"fortytwo" in text for text in texts) == (said == "yes")
-        assert any(b"solutions/one" in text for text in texts) == (said == "yes")
+        assert any(b"one_solutions" in text for text in texts) == (said == "yes")
     assert "Do <a" in (site / "book" / "index.html").read_text("utf8")

@@ -2,6 +2,9 @@
 
 import json
 import re
+import shutil
+import tomllib
+from collections import Counter
 from pathlib import Path
 from xml.dom import minidom
 
@@ -9,23 +12,23 @@ import nbformat
 import pytest
 import yaml
 
-from book._press.execute import chapters
+from book._press.execute import TO_DO, chapters
 from book._press.path import (
-    CHAPTERS,
-    DOORS,
-    NAMED,
     NAMES,
-    SMALL,
     Chapter,
     chapters_of,
+    doors_of,
     here,
     reading_minutes,
     with_chapters,
 )
+from book.page.figures.translator import STAGES
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 INDEX = (ROOT / "book" / "index.md").read_text("utf8")
-LISTED = chapters_of(INDEX)
+LISTED = chapters_of(INDEX, ROOT)
+DOORS = {*NAMES, "block", "block2"}
+by_chapter = pytest.mark.parametrize("chapter", LISTED, ids=lambda chapter: chapter.name)
 PAGE = """\
 # A book
 
@@ -33,8 +36,6 @@ PAGE = """\
 
 ### A part
 
-| chapter | the question |
-|---|---|
 {}
 
 Text.
@@ -42,17 +43,25 @@ Text.
 
 
 def title_of(name: str) -> str:
-    notebook = nbformat.read(ROOT / "book" / f"{name}.ipynb", as_version=4)
+    notebook = nbformat.read(ROOT / "book" / name / f"{name}.ipynb", as_version=4)
     return notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
 
 
 def test_the_index_has_the_parts_and_chapters_of_the_table_of_contents():
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text("utf8"))["parts"]
     parts = [part for part in parts if part["caption"] not in ("Reference", "For instructors")]
-    assert re.findall(r"(?m)^### (.+)$", INDEX) == [part["caption"] for part in parts]
-    files = [chapter["file"] for part in parts for chapter in part["chapters"]]
-    files = [file for file in files if not file.startswith("book/exercises/")]
-    listed = [f"book/{chapter.name}" for chapter in LISTED]
+    files = {
+        part["caption"]: [
+            c["file"] for c in part["chapters"] if not TO_DO.search(Path(c["file"]).name)
+        ]
+        for part in parts
+    }
+    _, *sections = re.split(r"(?m)^### (.+)$", INDEX)
+    listed = {
+        caption: [f"book/{chapter.name}/{chapter.name}" for chapter in chapters_of(rows, ROOT)]
+        for caption, rows in zip(sections[::2], sections[1::2], strict=True)
+    }
+    assert [*listed] == [*files]
     assert listed == files, "book/index.md has other chapters, or another order, than _toc.yml"
 
 
@@ -62,25 +71,47 @@ def test_a_chapter_has_the_same_title_on_the_index():
     }
 
 
-def test_every_chapter_is_about_some_stages_and_every_stage_leads_to_one():
-    names = {path.stem for path in chapters(ROOT)} - {"notation"}
-    assert CHAPTERS.keys() == names, "CHAPTERS of book/_press/path.py names other chapters"
-    assert set(DOORS.values()) <= names
-    stages = {stage for lit in CHAPTERS.values() for stage in lit}
-    assert stages == NAMES.keys()
-    assert NAMED.keys() == SMALL.keys() == NAMES.keys() - {"loop"}
+def test_every_chapter_says_in_its_folder_what_it_asks_and_where_it_is():
+    described = {path.parent.name: path for path in (ROOT / "book").glob("*/chapter.toml")}
+    names = [path.stem for path in chapters(ROOT) if path.stem != "notation"]
+    assert described.keys() == {*names}
+    for path in described.values():
+        said = tomllib.loads(path.read_text("utf8"))
+        assert said.keys() == {"question", "stages", "doors"}, path
+        assert said["question"].endswith("?"), path
+        assert said["stages"] and {*said["stages"]} <= NAMES.keys(), path
+        assert {*said["doors"]} <= DOORS, path
 
 
-@pytest.mark.parametrize("name", CHAPTERS)
-def test_the_strip_lights_what_the_chapter_is_about_and_links_to_the_stages_chapters(name):
-    strip = minidom.parseString(here(name, LISTED))
-    number = [chapter.name for chapter in LISTED].index(name) + 1
+def test_some_chapter_is_about_each_stage_and_each_leads_to_one():
+    assert {stage for chapter in LISTED for stage in chapter.stages} == NAMES.keys()
+    leading = Counter(stage for chapter in LISTED for stage in chapter.doors)
+    assert leading == dict.fromkeys(DOORS, 1), "no stage leads to two chapters, or to none"
+    assert doors_of(LISTED)["cross"].name == "full_model"
+
+
+def test_every_stage_of_the_model_has_a_name_and_a_box_in_each_drawing():
+    for stage, known in STAGES.items():
+        assert known["name"], stage
+        for size in ("strip", "card"):
+            start, width = known[size]
+            assert start >= 0 and width > 0, (stage, size)
+
+
+@by_chapter
+def test_the_strip_lights_what_the_chapter_is_about_and_links_to_the_stages_chapters(chapter):
+    strip = minidom.parseString(here(chapter.name, LISTED))
+    number = LISTED.index(chapter) + 1
     (said,) = strip.getElementsByTagName("p")
     assert said.firstChild.data == f"You are here, {number} of {len(LISTED)}: "
-    lit = [NAMES[stage] for stage in CHAPTERS[name] if stage != "loop"]
+    lit = [NAMES[stage] for stage in chapter.stages if stage != "loop"]
     for drawing in strip.getElementsByTagName("svg"):
         links = drawing.getElementsByTagName("a")
-        assert {link.getAttribute("href") for link in links} <= {f"{n}.html" for n in CHAPTERS}
+        assert [link.getAttribute("href") for link in links] == [
+            f"../{to.name}/{to.name}.html" for to in map(doors_of(LISTED).get, in_lanes())
+        ]
+        for link in links:
+            assert (ROOT / "book" / "one" / link.getAttribute("href")).resolve().parent.is_dir()
         labels = [
             link.getAttribute("aria-label").partition(":")[0]
             for link in links
@@ -88,17 +119,36 @@ def test_the_strip_lights_what_the_chapter_is_about_and_links_to_the_stages_chap
         ]
         assert sorted(labels) == sorted(lit)
         way_back = [path.getAttribute("class") for path in drawing.getElementsByTagName("path")]
-        assert ("rail lit" in way_back) == ("loop" in CHAPTERS[name])
+        assert ("rail lit" in way_back) == ("loop" in chapter.stages)
         about = drawing.getAttribute("aria-label")
         assert all(word in about for word in lit)
+
+
+def in_lanes() -> list[str]:
+    """The stages as they are drawn: the encoder's, then the decoder's."""
+    return sorted(STAGES, key=lambda stage: STAGES[stage]["lane"] == "decoder")
 
 
 def test_a_stage_of_the_strip_is_named_by_what_one_sees():
     strip = minidom.parseString(here("embeddings", LISTED))
     texts = strip.getElementsByTagName("text")
-    assert len(texts) == len(NAMED)
+    assert [text.firstChild.data for text in texts] == [NAMES[stage] for stage in in_lanes()]
     for text in texts:
         assert text.parentNode.getAttribute("aria-label").startswith(text.firstChild.data + ": ")
+
+
+def test_a_stage_that_leads_nowhere_is_no_link_and_keeps_its_name():
+    one = Chapter("one", "One", "Why?", ("self", "out"), ("out",))
+    for drawing in minidom.parseString(here("one", [one])).getElementsByTagName("svg"):
+        (link,) = drawing.getElementsByTagName("a")
+        assert link.getAttribute("aria-label") == "next word: One"
+        boxes = drawing.getElementsByTagName("g")
+        assert [box.getAttribute("aria-label") for box in boxes] == [
+            NAMES[stage] for stage in in_lanes() if stage != "out"
+        ]
+        assert {box.getAttribute("role") for box in boxes} == {"img"}
+        lit = [box.getAttribute("aria-label") for box in boxes if box.getAttribute("class")]
+        assert lit == ["self-attention"]
 
 
 def test_reading_time_counts_words_and_the_code_that_is_open():
@@ -116,29 +166,37 @@ def test_a_card_has_both_times_and_the_scene_the_chapters_own_weights(tmp_path):
         '<div class="companion-live" data-figure="translation"><script type="application/json">'
         f"{json.dumps(state)}</script><table><td>1.0</td></table></div>"
     )
-    (tmp_path / "book").mkdir()
     outputs = {}
-    for name in CHAPTERS:
+    for chapter in LISTED:
+        name = chapter.name
+        (tmp_path / "book" / name).mkdir(parents=True)
+        shutil.copy(ROOT / "book" / name / "chapter.toml", tmp_path / "book" / name)
         cells = [nbformat.v4.new_markdown_cell("word " * 3000)]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "book" / f"{name}.ipynb")
+        notebook = f"book/{name}/{name}.ipynb"
+        nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / notebook)
         kept = {"outputs": [[{"data": {"text/html": figure}}]], "seconds": 130}
         (tmp_path / f"{name}.json").write_text(json.dumps(kept))
-        outputs[f"book/{name}.ipynb"] = str(tmp_path / f"{name}.json")
-    rows = "\n".join(f"| [{name}]({name}.ipynb) | Why? |" for name in CHAPTERS)
+        outputs[notebook] = str(tmp_path / f"{name}.json")
+    rows = "\n".join(f"- [{c.name}]({c.name}/{c.name}.ipynb)" for c in LISTED)
     page = with_chapters(PAGE.format(rows), tmp_path, outputs)
-    assert page.count("read 15 min · run 2 min") == len(CHAPTERS)
-    assert page.startswith("# A book") and page.endswith("\n\nText.\n") and "|" not in page
+    assert page.count("read 15 min · run 2 min") == len(LISTED)
+    assert page.startswith("# A book") and page.endswith("\n\nText.\n") and "- [" not in page
+    for chapter in LISTED:
+        assert f'<li><a href="{chapter.name}/{chapter.name}.html">' in page
     scene = re.search(r'data-figure="translator">.*?>(.*?)</script>(.*)</div>', page)
     data = json.loads(scene[1])["data"]
     assert data["weights"] == 7
+    assert data["doors"].keys() == DOORS
     assert data["doors"]["self"] == {
-        "href": "self_attention.html", "title": "self_attention", "question": "Why?"
-    }  # fmt: skip
+        "href": "self_attention/self_attention.html",
+        "title": "self_attention",
+        "question": "How can a word fetch what it needs from another?",
+    }
     assert scene[2] == "<table><td>1.0</td></table>"
 
 
 def test_another_page_stays_as_it_is(tmp_path):
-    page = "| a | b |\n|---|---|\n| [x](x.ipynb) | y |\n"
+    page = "- [x](x/x.ipynb)\n- [y](y/y.ipynb)\n"
     assert with_chapters(page, tmp_path, {}) == page
 
 
@@ -146,9 +204,15 @@ def test_a_chapter_without_a_translator_cannot_lend_it(tmp_path):
     (tmp_path / "one.json").write_text('{"outputs": [[]], "seconds": 1}')
     page = "<!-- translator: one -->\n"
     with pytest.raises(ValueError, match="shows none"):
-        with_chapters(page, tmp_path, {"book/one.ipynb": str(tmp_path / "one.json")})
+        with_chapters(page, tmp_path, {"book/one/one.ipynb": str(tmp_path / "one.json")})
 
 
-def test_the_index_is_read_row_by_row():
-    row = "| [A & B](a_b.ipynb) | What, and why? |"
-    assert chapters_of(row) == [Chapter("a_b", "A & B", "What, and why?")]
+def test_the_index_is_read_row_by_row(tmp_path):
+    (tmp_path / "book" / "a_b").mkdir(parents=True)
+    (tmp_path / "book" / "a_b" / "chapter.toml").write_text(
+        'question = "What, and why?"\nstages = ["self", "loop"]\ndoors = ["loop"]\n'
+    )
+    row = "- [A & B](a_b/a_b.ipynb)\n- [no chapter](a_b/c.ipynb)\n"
+    expected = Chapter("a_b", "A & B", "What, and why?", ("self", "loop"), ("loop",))
+    assert chapters_of(row, tmp_path) == [expected]
+    assert expected.address == "a_b/a_b.html"
