@@ -30,9 +30,12 @@ STABLE = (
 def with_reference(page: str) -> str:
     """The Markdown of a page with all public names where it asks for them."""
     page = PLACE.sub(lambda place: "\n".join(_reference(place[1])), page)
-    for place, entries, module in ((FIGURES, _figures, "__init__"), (CHECKS, _checks, "checks")):
+    for place, entries, file in (
+        (FIGURES, _figures, "chapter.toml"),
+        (CHECKS, _checks, "checks.py"),
+    ):
         if place in page:
-            names = sorted(path.parent.name for path in BOOK.glob(f"[!_]*/{module}.py"))
+            names = sorted(path.parent.name for path in BOOK.glob(f"*/{file}"))
             page = page.replace(place, "\n".join(line for name in names for line in entries(name)))
     return page
 
@@ -70,10 +73,9 @@ def _reference(name: str) -> Iterator[str]:
 
 
 def _figures(chapter: str) -> Iterator[str]:
-    """The live figures of a chapter's folder."""
+    """What a chapter's folder offers by name: its live figures."""
     package = importlib.import_module(f"book.{chapter}")
-    figures = [name for name in getattr(package, "__all__", []) if name.endswith("_figure")]
-    yield from _section(package, chapter, figures)
+    yield from _section(package, chapter, package.__all__)
 
 
 def _checks(chapter: str) -> Iterator[str]:

@@ -1,7 +1,6 @@
-"""What a notebook depends on, on a tiny package, and that nothing of the real one is missed."""
+"""What a notebook depends on, on two tiny packages, and that nothing of the real ones is missed."""
 
 import re
-from inspect import getfile, unwrap
 from pathlib import Path
 
 import nbformat
@@ -9,36 +8,49 @@ import pytest
 
 from book._press.execute import notebooks
 from book._press.imports import dependencies, read_code, read_notebook
-from book.page import gallery
-from companion import page
+from book.page import live
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 FILES = {
-    "__init__.py": "",
-    "nn/__init__.py": "from companion.nn.masks import mask\n",
-    "nn/masks.py": "mask = 1\n",
-    "nn/alone.py": "def late():\n    from companion import validation\n",
-    "validation.py": "",
-    "page/__init__.py": "",
-    "page/near.py": "from .far import x\nfrom ..validation import y\n",
-    "page/far.py": "Path(__file__).with_name('record.json')\n",
-    "page/record.json": "{}",
-    "page/gallery/heads.py": "from book.page import near\n",
-    "page/gallery/path.py": "",
-    "page/quizzes/one.toml": "",
-    "page/figures/one.js": "",
-    "page/__pycache__/near.pyc": "",
+    "companion/__init__.py": "",
+    "companion/nn/__init__.py": "from companion.nn.masks import mask\n",
+    "companion/nn/masks.py": "mask = 1\n",
+    "companion/nn/alone.py": "def late():\n    from companion import validation\n",
+    "companion/validation.py": "",
+    "book/__init__.py": "",
+    "book/page/__init__.py": "",
+    "book/page/near.py": "from companion.validation import y\nfrom .far import x\n",
+    "book/page/far.py": "Path(__file__).with_name('record.json')\n",
+    "book/page/record.json": "{}",
+    "book/page/kit/kit.js": "",
+    "book/page/figures/quiz.py": "from ..far import x\nwith_name('quiz.toml')\n",
+    "book/page/figures/quiz.js": "",
+    "book/page/__pycache__/near.pyc": "",
+    "book/one/__init__.py": "from book.one.figures.heads import heads_figure\n",
+    "book/one/figures/heads.py": "from book.page import near\nwith_suffix('.js'), 'heads.js'\n",
+    "book/one/figures/heads.js": "",
+    "book/one/checks.py": "import companion.nn.alone\n",
+    "book/one/quiz.toml": "",
+    "book/one/record.json": "",
+    "book/two/__init__.py": "",
+    "book/two/quiz.toml": "",
+    "book/two/data.json": "",
 }
 
-LATE = {"nn/masks.py", "nn/alone.py", "validation.py"}
-NEAR = {"page/near.py", "page/far.py", "page/record.json", "validation.py"}
+MASKS = {"companion/nn/masks.py"}
+LATE = MASKS | {"companion/nn/alone.py", "companion/validation.py"}
+FAR = {"book/page/far.py", "book/page/record.json"}
+NEAR = FAR | {"book/page/near.py", "companion/validation.py"}
+QUIZ = FAR | {"book/page/figures/quiz.py"}
+# Who imports a chapter imports its figures; `record.json` is the name of a file that one reads.
+ONE = NEAR | {"book/one/figures/heads.py", "book/one/record.json"}
 
 
 @pytest.fixture
 def root(tmp_path):
     for name, text in FILES.items():
-        (tmp_path / "companion" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "companion" / name).write_text(text)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 
@@ -47,7 +59,7 @@ def needs(root, *sources):
     cells = [nbformat.v4.new_code_cell(source) for source in sources]
     notebook = nbformat.v4.new_notebook(cells=cells)
     found = dependencies(read_notebook(notebook), root)
-    names = {file.relative_to(root / "companion").as_posix() for file in found}
+    names = {file.relative_to(root).as_posix() for file in found}
     return {name for name in names if not name.endswith("__init__.py")}
 
 
@@ -56,16 +68,18 @@ def needs(root, *sources):
     [
         ("import torch", set()),
         ("import companion", set()),
-        ("import companion.nn", {"nn/masks.py"}),
-        ("from companion.nn import mask", {"nn/masks.py"}),
-        ("from companion import nn as parts", {"nn/masks.py"}),
+        ("import companion.nn", MASKS),
+        ("from companion.nn import mask", MASKS),
+        ("from companion import nn as parts", MASKS),
         ("def f():\n  from companion.nn import alone", LATE),
         ("import book.page.near", NEAR),
-        ("from book.page import heads_figure", {"page/gallery/heads.py", *NEAR}),
-        ("from book.page import path_figure", {"page/gallery/path.py"}),
-        ("%time from companion import validation", {"validation.py"}),
-        ("%%time\nx = 1\nfrom companion import validation", {"validation.py"}),
-        ("!python -m companion.validation", {"validation.py"}),
+        ("from book.one import heads_figure", ONE),
+        ("from book.one import checks", ONE | LATE | {"book/one/checks.py"}),
+        ("from book import two", set()),
+        ("%time from companion import validation", {"companion/validation.py"}),
+        ("%%time\nx = 1\nfrom book.page import far", FAR),
+        ("!python -m companion.validation", {"companion/validation.py"}),
+        ("run('from book.page.near import y')", NEAR),
         ("# text\n1 +", set()),
     ],
 )  # fmt: skip
@@ -74,14 +88,20 @@ def test_what_a_cell_imports(root, source, expected):
 
 
 def test_the_package_is_imported_with_its_module(root):
-    found = dependencies(read_code("import companion.nn.masks"), root)
-    assert root / "companion" / "__init__.py" in found
-    assert root / "companion" / "nn" / "__init__.py" in found
+    found = dependencies(read_code("import book.one.checks"), root)
+    for package in ("book", "book/one", "companion", "companion/nn"):
+        assert root / package / "__init__.py" in found
 
 
 def test_a_data_file_belongs_to_who_names_it_and_a_script_to_nobody(root):
-    assert needs(root, "quiz('one')") == {"page/quizzes/one.toml"}
-    assert needs(root, "quiz('two')") == set()
+    assert needs(root, "from book import two\nread(two, 'data.json')") == {"book/two/data.json"}
+    assert needs(root, "from book import one\nread(one, 'data.json')") == ONE  # of another folder
+    assert needs(root, "from book import two\nread(two, 'data')") == set()
+    asked = "from book import two\nfrom book.page.figures.quiz import quiz\nquiz(two)"
+    assert needs(root, asked) == QUIZ | {"book/two/quiz.toml"}
+    asked = asked.replace("two", "one")
+    assert needs(root, asked) == QUIZ | ONE | {"book/one/quiz.toml"}
+    assert needs(root, "import book.page.kit, book.one; 'kit.js', 'heads.js'") == ONE
 
 
 def test_relative_imports_are_resolved():
@@ -89,37 +109,53 @@ def test_relative_imports_are_resolved():
     assert code.imports == {"companion.x.a", "companion.x.b.c", "companion.d.e"}
 
 
-@pytest.mark.parametrize("name", gallery.functions())
-def test_who_names_a_figure_depends_on_its_module_and_on_no_other_figure(name):
-    found = dependencies(read_code(f"from book.page import {name}"), ROOT)
-    function = getattr(page, name)
-    figures = {file for file in found if file.parent.name == "gallery"}
-    assert {file for file in figures if file.stem != "__init__"} == {
-        Path(getfile(unwrap(function)))
-    }
+def folders(files: set[Path]) -> set[str]:
+    """The chapters' folders among those of some files."""
+    inside = [file.relative_to(ROOT).parts for file in files]
+    return {parts[1] for parts in inside if parts[0] == "book" and len(parts) > 2} - SHARED
 
 
-def test_a_chapter_depends_on_the_figures_that_stand_in_it():
+SHARED = {"page", "checking"}
+FIGURES = {f"{name}_figure": script for name, script in live.scripts().items()}
+FIGURES["quiz"] = FIGURES.pop("quiz_figure")
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_who_names_a_figure_depends_on_its_module_and_on_no_other_chapter(name):
+    script = FIGURES[name]
+    chapter = script.parts[-3]
+    found = dependencies(read_code(f"from book.{chapter} import {name}"), ROOT)
+    if name != "translator_figure":  # the index's, which no notebook shows
+        assert script.with_suffix(".py") in found
+    assert folders(found) == {chapter} - SHARED
+
+
+def test_a_notebook_depends_on_the_figures_that_stand_in_it_and_on_its_own_folder():
     """However it comes to them: a name in its code is enough."""
-    modules = gallery.functions()
     for path in notebooks(ROOT):
         notebook = nbformat.read(path, as_version=4)
-        words = set(re.findall(r"\w+", "\n".join(cell.source for cell in notebook.cells)))
+        code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
         found = dependencies(read_notebook(notebook), ROOT)
-        stems = {file.stem for file in found if file.parent.name == "gallery"} - {"__init__"}
-        shown = {modules[name].rpartition(".")[2] for name in words & modules.keys() - {"quiz"}}
-        assert stems - {"quiz"} == shown, path
+        for name in {*re.findall(r"\w+", code)} & FIGURES.keys():
+            assert FIGURES[name].with_suffix(".py") in found, (path, name)
+        assert folders(found) <= {path.parent.name}, path
 
 
-def test_every_data_file_of_the_real_package_belongs_to_a_notebook():
+def test_every_data_file_of_the_real_packages_belongs_to_a_notebook():
     """One that no string names would change outputs unseen."""
     needed = set()
     for path in notebooks(ROOT):
         needed |= dependencies(read_notebook(nbformat.read(path, as_version=4)), ROOT)
     data = {
         file
-        for file in (ROOT / "companion").rglob("*")
-        if file.is_file() and file.suffix not in (".py", ".pyc", ".js")
+        for package in ("companion", "book")
+        for file in (ROOT / package).rglob("[!.]*.*")
+        if file.is_file()
+        and file.suffix not in (".py", ".pyc", ".js", ".md", ".ipynb")
+        and not any(part[0] in "._" for part in file.relative_to(ROOT).parts)
     }
-    assert data and data <= needed
-    assert not [file for file in needed if "grading" in file.parts or file.suffix == ".js"]
+    from_the_press = {"chapter.toml", "claims.json", "model.json"}  # it brings these into pages
+    assert {file.name for file in data} > from_the_press | {"quiz.toml", "colours.json"}
+    assert {file for file in data - needed if file.name not in from_the_press} == set()
+    assert not [file for file in needed if file.suffix == ".js" or file.name in from_the_press]
+    assert not [file for file in needed if {"_grading", "_press"} & {*file.parts}]
