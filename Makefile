@@ -20,8 +20,8 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 
 # Everything that a page depends on, the answers on which checks are tried among it. Where nothing but
 # a figure's script or a style sheet has changed, no page is made again.
-ASSETS := $(wildcard companion/page/figures/*.js book/_assets/*)
-SOURCES := _config.yml _toc.yml tests/exercises.py $(wildcard benchmarks/claims/*.json) $(shell find book companion tests/checks \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
+ASSETS := $(wildcard book/*/figures/*.js book/page/kit/* book/_assets/*)
+SOURCES := _config.yml _toc.yml $(wildcard tests/book/*.py tests/book/*/answers.py) $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
@@ -54,7 +54,7 @@ book: $(SITE) ## run the notebooks that changed under nbval and render the book:
 
 # Two processes, each with one file at a time; those of the grading, the longest, are not the last.
 PAIR := -n 2 --dist loadfile --no-loadscope-reorder
-FIGURES := $(RUN) -m pytest $(PAIR) tests/browser -m "browser and not site"
+FIGURES := $(RUN) -m pytest $(PAIR) tests/book -m "browser and not site"
 
 test: $(READY) ## run the unit tests, then the tests of the live figures
 	$(RUN) -m pytest $(PAIR)
@@ -66,7 +66,7 @@ figures: $(READY) ## test the live figures in Chromium; no built site is needed
 	$(FIGURES)
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
-	$(RUN) -m pytest -n 2 tests/browser -m "browser and site"
+	$(RUN) -m pytest -n 2 tests/book -m "browser and site"
 
 pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
 	$(RUN) -m book._press.printed $@
@@ -80,10 +80,10 @@ claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101
 
 NAMED = $(or $(CHAPTER),$(error say which chapter's exercises: make $@ CHAPTER=self_attention))
 assignment: $(READY) ## build the exercises to hand out: make assignment CHAPTER=self_attention
-	@$(RUN) -m companion.grading assignment $(NAMED)
+	@$(RUN) -m book._grading assignment $(NAMED)
 
 grade: $(READY) ## grade <student>.ipynb or <student>/<chapter>.ipynb: make grade CHAPTER=... SUBMISSIONS=folder
-	@$(RUN) -m companion.grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder))
+	@$(RUN) -m book._grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder))
 
 clean: ## remove everything that the other commands made
 	rm -rf _build $(VENV) dist build *.egg-info .pytest_cache .hypothesis .ruff_cache

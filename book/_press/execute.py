@@ -338,10 +338,11 @@ def complete(root: Path, records: list[Record]) -> int:
 
 def table(rows: list[tuple[str, float, float]]) -> str:
     """What each notebook took when it was executed: name, seconds, peak memory in MiB."""
-    lines = [f"{'notebook':52} {'seconds':>8} {'peak MiB':>9}"]
+    width = max((len(name) for name, _, _ in rows), default=0)
+    lines = [f"{'notebook':{width}} {'seconds':>8} {'peak MiB':>9}"]
     for name, seconds, peak in rows:
-        lines.append(f"{name:52} {seconds:8.1f} {peak:9.0f}")
-    lines.append(f"{'together':52} {sum(row[1] for row in rows):8.1f}")
+        lines.append(f"{name:{width}} {seconds:8.1f} {peak:9.0f}")
+    lines.append(f"{'together':{width}} {sum(row[1] for row in rows):8.1f}")
     return "\n".join(lines) + "\n"
 
 

@@ -89,7 +89,9 @@ def entries(page: str) -> dict[str, str]:
 
 def shown(text: str) -> list[str]:
     """Links to a heading, a cell or a name, by which an entry shows what it says."""
-    return [link for link in LINK.findall(text) if re.match(r"(\w+\.ipynb|api/\w+\.md)#", link)]
+    return [
+        link for link in LINK.findall(text) if re.match(r"((\w+/)?\w+\.ipynb|api/\w+\.md)#", link)
+    ]
 
 
 def test_every_term_of_the_glossary_is_shown_somewhere():

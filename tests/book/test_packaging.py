@@ -12,27 +12,22 @@ import zipfile
 from importlib.metadata import distributions, packages_distributions, version
 from pathlib import Path
 
+import nbformat
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from book._press.execute import notebooks
 from book._press.imports import read_code, read_notebook
 
 # What a notebook service has had installed: other releases than our pins, older ones among them.
 ELSEWHERE = {
     "torch": "2.6.0+cu124",
     "numpy": "1.26.4",
-    "matplotlib": "3.8.0",
-    "seaborn": "0.13.2",
-    "ipywidgets": "7.7.1",
-    "anywidget": "0.9.13",
     "filelock": "3.16.1",
     "tqdm": "4.66.6",
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",
-    "scikit-learn": "1.5.2",
-    "ipython": "7.34.0",
-    "traitlets": "5.7.1",
     "huggingface-hub": "0.26.2",
     "jinja2": "3.1.4",
     "gguf": "0.17.1",  # added where it is missing: pure Python, and content with an old numpy
@@ -67,16 +62,19 @@ def bounds(root, extra=None):
     return [Requirement(line) for line in lines]
 
 
-def imported(root, folder=""):
-    """The distributions that modules of companion import, those inside functions included."""
-    here = root / "companion" / folder
-    names = set().union(*(read_code(path.read_text("utf8")).imports for path in here.rglob("*.py")))
-    return distributions_of(names)
+def imported(paths):
+    """The distributions that modules import, those inside functions included."""
+    return distributions_of(set().union(*(read_code(p.read_text("utf8")).imports for p in paths)))
 
 
 def distributions_of(names):
     """The distributions that modules with these dotted names are in, but for our own."""
-    modules = {name.split(".")[0] for name in names} - {"companion", "", *sys.stdlib_module_names}
+    modules = {name.split(".")[0] for name in names} - {
+        "companion",
+        "book",
+        "",
+        *sys.stdlib_module_names,
+    }
     return {canonicalize_name(DISTRIBUTIONS[module][0]) for module in modules}
 
 
@@ -109,28 +107,33 @@ def test_what_is_installed_is_pinned(root):
 
 
 def test_the_package_asks_for_lower_bounds_only_and_the_pins_meet_them(root):
-    extras = [bounds(root, extra) for extra in ("grading", "transformers", "triton")]
+    extras = [bounds(root, extra) for extra in ("book", "grading", "transformers", "triton")]
     for bound in sum(extras, bounds(root)):
         assert {spec.operator for spec in bound.specifier} == {">="}, bound
         assert bound.specifier.contains(pins(root)[canonicalize_name(bound.name)]), bound
 
 
-def test_what_the_package_imports_is_declared(root):
-    declared = {bound.name for bound in bounds(root)}
-    grading = {bound.name for bound in bounds(root, "grading")}
-    triton = {bound.name for bound in bounds(root, "triton")}
-    assert imported(root) <= declared | grading | triton
-    assert imported(root, "kernels") <= declared | triton
-    for folder in set(path.name for path in (root / "companion").iterdir() if path.is_dir()):
-        if folder not in ("grading", "kernels"):
-            assert imported(root, folder) <= declared, folder
+def test_what_the_packages_import_is_declared(root):
+    declared = {extra: names(bounds(root, extra)) for extra in ("book", "grading", "triton")}
+    always = names(bounds(root))
+    kernels = {*root.glob("companion/kernels/*.py")}
+    assert imported({*root.glob("companion/**/*.py")} - kernels) <= always
+    assert imported(kernels) <= always | declared["triton"]
+    assert imported(root.glob("book/[!_]*/**/*.py")) <= always | declared["book"]
+    assert imported(root.glob("book/_grading/*.py")) <= set().union(always, *declared.values())
 
 
-def test_the_set_up_line_installs_what_a_notebook_imports(root, notebook):
-    set_up = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    (extra,) = re.findall(r'"transformer-companion(?:\[(\w+)\])? @', set_up)
-    declared = {bound.name for bound in bounds(root) + (bounds(root, extra) if extra else [])}
-    assert distributions_of(read_notebook(notebook).imports) <= declared
+def names(bounds):
+    return {bound.name for bound in bounds}
+
+
+def test_the_set_up_line_installs_what_a_notebook_imports(root):
+    for path in notebooks(root):
+        notebook = nbformat.read(path, as_version=4)
+        set_up = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
+        (extras,) = re.findall(r'"transformer-companion\[([\w,]+)\] @', set_up)
+        declared = names(bounds(root)).union(*(names(bounds(root, x)) for x in extras.split(",")))
+        assert distributions_of(read_notebook(notebook).imports) <= declared, path
 
 
 def test_nothing_installs_the_bare_name(root):
@@ -150,26 +153,21 @@ def wheel(root, tmp_path_factory):
     source = tmp_path_factory.mktemp("source")
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(root / name, source)
-    shutil.copytree(
-        root / "companion", source / "companion", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    for name in ("companion", "book"):
+        shutil.copytree(root / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", "dist", "."]
     subprocess.run(command, cwd=source, check=True, capture_output=True)
     (wheel,) = (source / "dist").glob("*.whl")
     return wheel
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(root, wheel):
+def test_the_wheel_holds_both_packages_and_nothing_to_print_or_to_grade(root, wheel):
     assert re.fullmatch(r"transformer_companion-[\d.]+-py3-none-any\.whl", wheel.name)
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if "dist-info" not in name}
-    ours = {path for path in root.glob("companion/**/*") if path.is_file()}
-    ours = {path.relative_to(root).as_posix() for path in ours if path.suffix != ".pyc"}
-    assert packed == ours
-
-
-@pytest.mark.parametrize("module", ["nbclient", "sphinx", "playwright", "docutils"])
-def test_the_wheel_needs_nothing_that_prints_the_book(root, module):
-    assert module not in imported(root)
+    ours = {path for name in ("companion", "book") for path in (root / name).rglob("*.*")}
+    kept = (".py", ".js", ".css", "quiz.toml", "colours.json", "model.json", "compiled_step.json")
+    ours = {path.relative_to(root).as_posix() for path in ours if path.name.endswith(kept)}
+    assert packed == {path for path in ours if not path.startswith("book/_")}
 
 
 def environment(folder):
@@ -216,7 +214,11 @@ def test_the_installed_wheel_works_alone(wheel, tmp_path):
     assert would_install(python, wheel) == {"transformer-companion"}
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(packages)
-    code = "from book.page import live; print(live.__file__, len(live.bundle()))"
+    code = (
+        "from book import self_attention; from book.page import live, quiz;"
+        "quiz(self_attention); from book.self_attention import checks;"
+        "checks.attention(lambda q, k, v: q); print(live.__file__, len(live.bundle()))"
+    )
     done = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(str(packages))

@@ -17,8 +17,8 @@ from tests.book.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
 
 def module_of(answers) -> ModuleType:
-    """tests.checks.answers_self_attention -> book.self_attention.checks"""
-    return import_module(f"book.checking.{answers.__name__.rpartition('.answers_')[2]}")
+    """tests.book.self_attention.answers -> book.self_attention.checks"""
+    return import_module(f"book.{answers.__name__.split('.')[2]}.checks")
 
 
 MODULES = [module_of(answers) for answers in chapters()]

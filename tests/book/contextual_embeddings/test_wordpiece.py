@@ -1,7 +1,6 @@
 """WordPiece as the page does it, held to the `tokenizers` library on a thousand texts."""
 
 import random
-from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
@@ -11,7 +10,7 @@ from companion.pretrained.packages import packaged
 
 pytestmark = pytest.mark.browser
 
-WORDPIECE = (Path(live.__file__).parent / "figures" / "wordpiece.js").read_text("utf8")
+WORDPIECE = (live.KIT / "wordpiece.js").read_text("utf8")
 # Accents, digits, marks, scripts, emoji, and what is taken out or stands for a space.
 LATIN = (
     "the bank was overgrown with reeds naïve Zürich ÅNGSTRÖM İstanbul straße ﬁne résumé coöperate"

@@ -1,10 +1,8 @@
 """Transformer blocks as live figures compute them, held to PyTorch in float64.
 
-No figure is drawn: the mathematics of `figures/numerics.js` runs in Chromium on random weights that
+No figure is drawn: the mathematics of `kit/numerics.js` runs in Chromium on random weights that
 float16 holds exactly. Every size is another prime, but for d_model, the heads' widths together.
 """
-
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,7 +16,7 @@ from tests.book.reading import close, randomised
 
 pytestmark = pytest.mark.browser
 
-NUMERICS = (Path(live.__file__).parent / "figures" / "numerics.js").read_text("utf8")
+NUMERICS = (live.KIT / "numerics.js").read_text("utf8")
 T, S, HEADS, D_MODEL, D_FF = 7, 13, 3, 15, 11
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 HOLES = "(i, j) => (i * j) % 5 !== 3"  # what may be attended to, after no simple pattern
