@@ -338,7 +338,7 @@ def complete(root: Path, records: list[Record]) -> int:
 
 def table(rows: list[tuple[str, float, float]]) -> str:
     """What each notebook took when it was executed: name, seconds, peak memory in MiB."""
-    width = max((len(name) for name, _, _ in rows), default=0)
+    width = max(len(name) for name, *_ in [("together",), *rows])
     lines = [f"{'notebook':{width}} {'seconds':>8} {'peak MiB':>9}"]
     for name, seconds, peak in rows:
         lines.append(f"{name:{width}} {seconds:8.1f} {peak:9.0f}")

@@ -42,7 +42,7 @@ class Recording:
     """The outputs of one notebook (nbval's IPyNbFile) while it runs, made by nbclient."""
 
     def __init__(self, file: pytest.File, root: Path) -> None:
-        copy = file.path.relative_to(file.config.rootpath)  # book/one/one.ipynb
+        copy = file.path.relative_to(file.config.rootpath)  # book/one/one/one.ipynb
         self.record = Record.of(root, root / copy.parent.with_suffix(".ipynb"))
         self.start, self.passed = time.perf_counter(), 0
         self.notebook = nbformat.read(file.path, as_version=4)

@@ -11,14 +11,24 @@ import nbformat
 import psutil
 import pytest
 
-from book._press.execute import KEPT, Record, Run, chapters, execute, longest_first, main, notebooks
+from book._press.execute import (
+    KEPT,
+    Record,
+    Run,
+    chapters,
+    execute,
+    longest_first,
+    main,
+    notebooks,
+    table,
+)
 
 CONFIG = "execute: {timeout: 20}\n"
 COUNTING = """\
 import sys; sys.path.insert(0, '.')
 from companion import part
 with open('runs', 'a') as file: file.write('x')"""
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def toc(*names):
@@ -52,17 +62,16 @@ def runs(book):
 
 
 def test_notebooks_are_those_of_the_table_of_contents_and_exercises_no_chapters(book):
-    pages = (
-        "root: intro\nchapters: [file: one, {file: exercises/one, sections: [file: exercises/two]}]"
-    )
-    (book / "_toc.yml").write_text(f"format: jb-book\n{pages}\n")
-    (book / "exercises").mkdir()
-    for name in ("stray", "exercises/one", "exercises/two"):
+    below = "sections: [{file: two/two_exercises, sections: [file: two/two_solutions]}]"
+    pages = f"chapters: [file: one, {{file: two/two, {below}}}, file: runs/debug_two]"
+    (book / "_toc.yml").write_text(f"format: jb-book\nroot: intro\n{pages}\n")
+    (book / "two").mkdir()
+    (book / "runs").mkdir()
+    named = ("one", "two/two", "two/two_exercises", "two/two_solutions", "runs/debug_two")
+    for name in ("stray", *named[1:]):
         write_notebook(book / f"{name}.ipynb", "1 / 0")
-    assert notebooks(book) == [
-        book / f"{n}.ipynb" for n in ("one", "exercises/one", "exercises/two")
-    ]
-    assert chapters(book) == [book / "one.ipynb"]
+    assert notebooks(book) == [book / f"{name}.ipynb" for name in named]
+    assert chapters(book) == [book / "one.ipynb", book / "two" / "two.ipynb"]
 
 
 def test_a_missing_page_is_named(book):
@@ -101,7 +110,13 @@ def test_what_a_notebook_imports_is_executed_again_when_it_changes(book, changed
 
 @pytest.mark.parametrize(
     "changed",
-    ["companion/other.py", "companion/figure.js", "book/_press/new.py", "requirements.txt"],
+    [
+        "companion/other.py",
+        "companion/figure.js",
+        "book/one/checks.py",
+        "book/_press/execute.py",
+        "requirements.txt",
+    ],
 )
 def test_what_it_does_not_import_executes_nothing(book, changed):
     main(book)
@@ -110,6 +125,13 @@ def test_what_it_does_not_import_executes_nothing(book, changed):
         file.write("# changed\n")
     assert main(book) == 0
     assert runs(book) == 1
+
+
+def test_the_table_of_times_has_a_column_for_every_name():
+    long = "book/running_a_language_model/running_a_language_model_exercises.ipynb"
+    lines = table([(long, 61.5, 900.0), ("one.ipynb", 1.0, 99.0)]).splitlines()
+    assert len({len(line) for line in lines[:-1]}) == 1
+    assert lines[1].startswith(f"{long} ") and lines[-1].split() == ["together", "62.5"]
 
 
 def test_text_executes_nothing(book):

@@ -14,7 +14,7 @@ import yaml
 from book._press.execute import output_key
 from book._press.publish import PLACEHOLDER, publish, with_address
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 HERE = f"https://github.com/{PLACEHOLDER}"
 FORK = "https://github.com/ada/lectures"
 CONFIG = f"""\
@@ -50,7 +50,7 @@ def clone(tmp_path):
     }
     files |= {
         "_config.yml": CONFIG.encode(),
-        "book/one.ipynb": notebook.encode(),
+        "book/one/one.ipynb": notebook.encode(),
         "requirements.txt": b"torch==2.13.0\n",
         "picture.bin": PICTURE,
         ".github/workflows/book.yml": b"on: push\n",
@@ -82,12 +82,12 @@ def run_of_job(job, clone):
 
 def test_the_workflow_pushes_a_branch_that_colab_can_open(clone, tmp_path):
     origin, commit = tmp_path / "origin", git(clone, "rev-parse", "HEAD")
-    (clone / "book" / "one.ipynb").write_text("not committed")
+    (clone / "book" / "one" / "one.ipynb").write_text("not committed")
     run_of_job("publish", clone)
     config = yaml.safe_load(git(origin, "show", "published:_config.yml"))
     assert config["repository"] == {"url": FORK, "branch": "published"}
     assert config["html"]["baseurl"] == "https://ada.github.io/lectures/"
-    text, install = json.loads(git(origin, "show", "published:book/one.ipynb"))["cells"]
+    text, install = json.loads(git(origin, "show", "published:book/one/one.ipynb"))["cells"]
     assert "".join(install["source"]) == (
         f'%pip install --quiet "transformer-companion @ git+{FORK}@{commit}"'
     )
@@ -116,13 +116,13 @@ def test_the_job_that_tests_has_the_same_files_and_the_workflows_too(clone):
     published = clone / "published"
     assert (published / ".github" / "workflows" / "book.yml").is_file()
     assert (published / "picture.bin").read_bytes() == PICTURE
-    assert HERE not in (published / "book" / "one.ipynb").read_text("utf8")
+    assert HERE not in (published / "book" / "one" / "one.ipynb").read_text("utf8")
 
 
 def test_outputs_do_not_depend_on_the_address(clone, tmp_path):
     publish(clone, "ada/lectures", tmp_path / "copy")
-    before = output_key(clone, clone / "book" / "one.ipynb")
-    assert output_key(tmp_path / "copy", tmp_path / "copy" / "book" / "one.ipynb") == before
+    before = output_key(clone, clone / "book" / "one" / "one.ipynb")
+    assert output_key(tmp_path / "copy", tmp_path / "copy" / "book" / "one" / "one.ipynb") == before
 
 
 def test_a_site_of_the_owner_is_at_the_root_of_the_host():

@@ -11,7 +11,7 @@ import pytest
 from book._press.execute import Record, execute
 from book._press.validate import main
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHOWING = (
     """\
 from IPython.display import HTML, clear_output, display
