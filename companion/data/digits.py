@@ -31,12 +31,15 @@ def digits(seed: int, split: str = "train") -> tuple[Tensor, Tensor]:
     Raises:
         ValueError: another split.
         TypeError: the seed is not a whole number.
+        ImportError: scikit-learn, which brings them, is not installed.
 
     Source: Alpaydin and Kaynak 1998 (https://doi.org/10.24432/C50P49), the test part.
     """
-    from sklearn.datasets import load_digits
-
     require_choice("split", split, SPLITS)
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError as error:
+        raise ImportError("digits come with scikit-learn: pip install scikit-learn") from error
     found = load_digits()
     images = torch.tensor(found.images / 16, dtype=torch.float32)[:, None]
     labels = torch.tensor(found.target, dtype=torch.int64)

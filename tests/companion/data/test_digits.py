@@ -1,5 +1,7 @@
 """The digits and the two marks: parts that do not overlap, labels that are true, equal seeds."""
 
+import sys
+
 import pytest
 import torch
 
@@ -109,3 +111,9 @@ def test_what_cannot_be_drawn_is_refused():
         same_different(3, 0, grid=0)
     with pytest.raises(ValueError, match="num_images must be at least 0, got -3"):
         same_different(-3, 0)
+
+
+def test_without_scikit_learn_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    with pytest.raises(ImportError, match="pip install scikit-learn"):
+        digits(0, "train")
