@@ -12,8 +12,10 @@ import os
 import re
 import shutil
 import warnings
+from collections.abc import Callable
 from importlib.metadata import files
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 from docutils import nodes
@@ -21,6 +23,7 @@ from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
+from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 import companion
@@ -35,6 +38,8 @@ from book._press.path import chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import told, with_answers
 from book.page import live
+
+LOGGER = logging.getLogger(__name__)
 
 # Of the 24 MB of MathJax 3.2.2 what a page loads (`mathjax3_config` in _config.yml), and the fonts.
 # Its menu weighs as much as all of these scripts, and asks an outside address for more.
@@ -56,33 +61,82 @@ def _without_list(signature: str) -> str:
     return signature.replace("<dd>", "<div>").replace("</dd>", "</div>")
 
 
+class Edit(NamedTuple):
+    """A change of what the theme and its extensions write.
+
+    Args:
+        name: of the edit, on the last line of every page on which it has changed something.
+        where: what stands on pages that it is for, whatever the theme looks like.
+        pattern: what it changes.
+        replacement: of the pattern.
+    """
+
+    name: str
+    where: str
+    pattern: re.Pattern
+    replacement: str | Callable[[re.Match], str]
+
+
+EVERYWHERE = "</html>"
 PAGE_EDITS = [
     # 1.5 MB that block rendering; the icons come from the theme's fonts.
-    (re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"[^>]*></script>'), ""),
-    (re.compile(r'\s*<link rel="preload" as="script" href="[^"]*/fontawesome\.js[^"]*" */?>'), ""),
+    Edit(
+        "icons-script",
+        EVERYWHERE,
+        re.compile(r'\s*<script[^>]*src="[^"]*/fontawesome\.js[^"]*"[^>]*></script>'),
+        "",
+    ),
     # A font of 118 kB for this one sign, where the other icons' font has one that will do.
-    (re.compile(r'<i class="fab fa-github">'), '<i class="fas fa-code-branch">'),
-    # State for a widget manager that no page loads; it repeats the script of every figure.
-    (re.compile(r"\s*<script[^>]*jupyter\.widget-state\+json[^>]*>.*?</script>", re.S), ""),
+    Edit(
+        "repository-icon",
+        EVERYWHERE,
+        re.compile(r'<i class="fab fa-github">'),
+        '<i class="fas fa-code-branch">',
+    ),
     # Labels that differ from the text that a sighted reader sees.
-    (re.compile(r'(<button class="[^"]*search-button-field[^>]*?) aria-label="Search"'), r"\1"),
-    (re.compile(r'(<button[^>]*theme-switch-button[^>]*?) aria-label="[^"]*"'), r"\1"),
-    (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    Edit(
+        "search-label",
+        EVERYWHERE,
+        re.compile(r'(<button class="[^"]*search-button-field[^>]*?) aria-label="Search"'),
+        r"\1",
+    ),
+    Edit(
+        "theme-label",
+        EVERYWHERE,
+        re.compile(r'(<button[^>]*theme-switch-button[^>]*?) aria-label="[^"]*"'),
+        r"\1",
+    ),
+    Edit(
+        "fold-label",
+        "tag_hide-input",
+        re.compile(r'<summary aria-label="Toggle hidden content">'),
+        "<summary>",
+    ),
     # The arrow in the side bar that shows the pages below one has no name.
-    (
+    Edit(
+        "arrow-label",
+        "toctree-l2",
         re.compile(
             r'(<a class="(?:current )?reference internal"[^>]*>([^<]*)</a><details[^>]*>)<summary>'
         ),
         r'\1<summary aria-label="Pages below \2">',
     ),
     # A wide formula scrolls, by the keyboard too.
-    (re.compile(r'<div class="math notranslate nohighlight"(?! tabindex)'), r'\g<0> tabindex="0"'),
+    Edit(
+        "formula-focus",
+        r"\[",
+        re.compile(r'<div class="math notranslate nohighlight"(?! tabindex)'),
+        r'\g<0> tabindex="0"',
+    ),
     # Sphinx lists the arguments of a long signature as definitions of nothing.
-    (
+    Edit(
+        "arguments",
+        "sig-param",
         re.compile(r'<dt class="sig[^>]*>.*?</dt>', re.S),
         lambda signature: _without_list(signature[0]),
     ),
 ]
+EDITED = re.compile(r"\n<!-- edited: ([\w -]*) -->\n\Z")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -171,17 +225,31 @@ def _give_addresses(app: Sphinx, page: nodes.document) -> None:
 
 def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
     """Put the strip "you are here" above the title of a chapter."""
-    root, name = Path(app.srcdir), page.rpartition("/")[2]
-    chapters = chapters_of((root / "book" / "index.md").read_text("utf8"), root)
-    if page in {f"book/{chapter.name}/{chapter.name}" for chapter in chapters}:
-        context["body"] = here(name, chapters) + context["body"]
+    index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
+    chapters = chapters_of(index, Path(app.srcdir))
+    for chapter in chapters:
+        if page == f"book/{chapter.name}/{chapter.name}":
+            context["body"] = here(chapter.name, chapters) + context["body"]
 
 
 def finished(page: str) -> str:
-    """A page with the edits. One that has them, since Sphinx left it as it was, stays the same."""
-    for pattern, replacement in PAGE_EDITS:
-        page = pattern.sub(replacement, page)
-    return live.without_repetition(page)
+    """A page with the edits; its last line names those that have changed it.
+
+    One that has them, since Sphinx left it as it was, stays the same.
+    """
+    done = edits_of(page)
+    page = EDITED.sub("", page)
+    for edit in PAGE_EDITS:
+        before, page = page, edit.pattern.sub(edit.replacement, page)
+        if page != before:
+            done.add(edit.name)
+    return f"{live.without_repetition(page)}\n<!-- edited: {' '.join(sorted(done))} -->\n"
+
+
+def edits_of(page: str) -> set[str]:
+    """The names of the edits that have changed a finished page."""
+    found = EDITED.search(page)
+    return {*found[1].split()} if found else set()
 
 
 def _finish_site(app: Sphinx, exception: Exception | None) -> None:
@@ -197,12 +265,18 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
             target = static / "mathjax" / found[1]
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file.locate(), target)
-    icons = set()
+    icons, due, done = set(), set(), set()
     for page in site.rglob("*.html"):
-        text = finished(page.read_text("utf8"))
-        page.write_text(text, "utf8")
+        before = page.read_text("utf8")
+        text = finished(before)
+        if text != before:
+            page.write_text(text, "utf8")
         icons |= {*ICON.findall(text)}
+        due |= {edit.name for edit in PAGE_EDITS if edit.where in text}
+        done |= edits_of(text)
     for script in (static / "scripts").glob("*-theme.js"):
         icons |= {*ICON.findall(script.read_text("utf8"))}
     keep_icons(static, icons)
     write_assets(site)
+    for name in sorted(due - done):
+        LOGGER.warning("the edit %r (book/_press/sphinx_ext.py) changes no page any more", name)

@@ -12,7 +12,7 @@ from book._press.printed import FIT, articles, write_epub, write_pdf
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 PAGES = [
     "book/index",

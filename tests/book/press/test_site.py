@@ -24,7 +24,7 @@ from tests.book.reading import close, numbers
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SITE = ROOT / "_build" / "html"
 BUILT = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = [name for name in BUILT if not name.startswith("_static/")]

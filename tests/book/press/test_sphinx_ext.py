@@ -5,26 +5,32 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from fontTools.ttLib import TTFont
 
 import companion.generation
-from book._press import assets
+from book._press import assets, sphinx_ext
 from book._press.assets import CODE
-from book._press.sphinx_ext import finished
+from book._press.sphinx_ext import EDITED, PAGE_EDITS, edits_of, finished
 from book.page import colours, live
 from book.page.claims import MIMETYPE
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 INTRO = """\
 # A book
 
-With a formula, $x^2$, a link to [the answer](one.ipynb#cell-answer) and one to
+With a formula, $x^2$, a link to [the answer](one/one.ipynb#cell-answer) and one to
 [a function](api.md#companion.generation.generate).
+
+$$x^2$$
+
+- [One](one/one.ipynb)
 """
 
 CLAIM = f"""\
@@ -34,6 +40,8 @@ def claim(sentence, value, **bound):
     display({{"text/plain": "one" + " line", {MIMETYPE!r}: data}}, raw=True)
 claim("The answer is *large*.", answer, above=40)"""
 
+
+CHAPTER, PAGE = "book/one/one.ipynb", "book/one/one.html"
 
 FIGURE = """\
 from IPython.display import HTML
@@ -53,7 +61,7 @@ def book(tmp_path_factory):
     (book / "companion" / "answer.py").write_text("answer = 42\n")
     (book / "_toc.yml").write_text(
         "format: jb-book\nroot: book/intro\n"
-        "chapters: [{file: book/one, sections: [file: book/api]}]\n"
+        "chapters: [{file: book/one/one, sections: [file: book/api]}]\n"
     )
     (book / "book" / "intro.md").write_text(INTRO)
     (book / "book" / "api.md").write_text("# API\n\n<!-- reference: companion.generation -->\n")
@@ -61,7 +69,7 @@ def book(tmp_path_factory):
     notebook.cells = [
         nbformat.v4.new_markdown_cell("# One\n\n<details><summary>Hint</summary>Yes</details>"),
         nbformat.v4.new_code_cell(
-            "import sys; sys.path.insert(0, '..')\n"
+            "import sys; sys.path.insert(0, '../..')\n"
             "from companion.answer import answer\nprint('the answer is', answer)",
             id="answer",
         ),
@@ -70,7 +78,11 @@ def book(tmp_path_factory):
         nbformat.v4.new_code_cell(CLAIM, metadata={"tags": ["claim"]}),
         nbformat.v4.new_code_cell(FIGURE),
     ]
-    nbformat.write(notebook, book / "book" / "one.ipynb")
+    (book / "book" / "one").mkdir()
+    (book / "book" / "one" / "chapter.toml").write_text(
+        'question = "Why?"\nstages = ["self"]\ndoors = ["self", "out"]\n'
+    )
+    nbformat.write(notebook, book / CHAPTER)
     return book
 
 
@@ -90,12 +102,21 @@ def site(book):
 
 
 def test_a_claim_is_a_card_above_its_folded_code(site):
-    page = (site / "book" / "one.html").read_text("utf8")
+    page = (site / PAGE).read_text("utf8")
     assert "The answer is <em>large</em>." in page
     assert "Not measured under other seeds yet." in page
     assert "How this was measured" in page
     assert "one line" not in page
     assert "Where hidden comes from" in page
+
+
+def test_a_chapter_says_above_its_title_where_it_is(site):
+    page = (site / PAGE).read_text("utf8")
+    article = page[page.index("<article") :]
+    assert article.index('<nav class="here"') < article.index("<h1>One")
+    assert page.count('href="../one/one.html" aria-label="next word: One"') == 2
+    for other in ("intro", "api"):
+        assert 'class="here"' not in (site / "book" / f"{other}.html").read_text("utf8")
 
 
 def test_a_page_loads_the_script_of_the_figures_that_it_has(site):
@@ -104,12 +125,12 @@ def test_a_page_loads_the_script_of_the_figures_that_it_has(site):
     assert re.findall(r"(?m)^figures\['(\w+)'\]", text) == ["quiz"]
     first, last = bundle.index("figures['"), bundle.rindex("\n})();\n//")
     assert text.startswith(bundle[:first]) and text.endswith(bundle[last:])
-    assert f'"../_static/{script.name}"' in (site / "book" / "one.html").read_text("utf8")
+    assert f'"../../_static/{script.name}"' in (site / PAGE).read_text("utf8")
     assert "companion-figures" not in (site / "book" / "intro.html").read_text("utf8")
 
 
 def test_every_figure_can_be_left_out_of_the_script():
-    assert CODE.findall(live.bundle()) == live.figure_names()
+    assert CODE.findall(live.bundle()) == [*live.scripts()]
 
 
 def test_of_the_icons_the_site_has_those_that_it_shows(site):
@@ -143,9 +164,9 @@ def test_the_reference_shows_signatures_and_docstrings(site):
 
 def test_links_lead_to_a_cell_and_to_a_name(site):
     intro = (site / "book" / "intro.html").read_text("utf8")
-    assert 'href="one.html#cell-answer"' in intro
+    assert 'href="one/one.html#cell-answer"' in intro
     assert 'href="api.html#companion.generation.generate"' in intro
-    chapter = (site / "book" / "one.html").read_text("utf8")
+    chapter = (site / PAGE).read_text("utf8")
     cell = re.search(r'<div class="cell[^>]* id="cell-answer">.*?</div>', chapter, re.S)
     assert "companion.answer" in cell[0]
 
@@ -175,7 +196,7 @@ def test_pages_are_rid_of(site, unwanted):
         assert not re.search(unwanted, page.read_text("utf8")), page
 
 
-@pytest.mark.parametrize("page", ["intro", "one", "api"])  # not there, there, and below it
+@pytest.mark.parametrize("page", ["intro", "one/one", "api"])  # not there, there, and below it
 def test_what_opens_the_pages_below_one_has_a_name(site, page):
     page = (site / "book" / f"{page}.html").read_text("utf8")
     page = page.partition("<article")[0]
@@ -194,7 +215,7 @@ def test_scripts_and_sheets_are_brought_into_a_site_that_stays(book, site):
     pages = {page: page.read_text("utf8") for page in site.rglob("*.html")}
     [script] = (site / "_static").glob("companion-figures*.js")
     old = script.rename(script.with_name("companion-figures-00000000.js"))
-    one = site / "book" / "one.html"
+    one = site / PAGE
     one.write_text(pages[one].replace(script.name, old.name), "utf8")
     (book / "book" / "_assets" / "book.css").write_text("p { color: red }\n")
     assets.main(book)
@@ -215,19 +236,56 @@ def test_to_finish_a_page_twice_is_to_finish_it_once(site):
         assert finished(page) == page
 
 
+@pytest.fixture
+def finish_again(site, tmp_path, monkeypatch):
+    """Finishes a copy of the site whose pages go through a function; the warnings."""
+
+    def finish(change: Callable[[Path, str], str]) -> list[str]:
+        copy = shutil.copytree(site, tmp_path / "site")
+        for page in copy.rglob("*.html"):
+            page.write_text(change(page, page.read_text("utf8")), "utf8")
+        warned = []
+        logger = SimpleNamespace(warning=lambda message, name: warned.append(name))
+        monkeypatch.setattr(sphinx_ext, "LOGGER", logger)
+        builder = SimpleNamespace(format="html")
+        sphinx_ext._finish_site(SimpleNamespace(builder=builder, outdir=copy), None)
+        return warned
+
+    return finish
+
+
+def test_every_edit_finds_something_to_edit(site):
+    pages = [page.read_text("utf8") for page in site.rglob("*.html")]
+    for edit in PAGE_EDITS:
+        assert [page for page in pages if edit.name in edits_of(page)], edit.name
+        assert [page for page in pages if edit.where in page], edit.name
+
+
+def test_an_edit_that_finds_nothing_any_more_is_a_warning(finish_again):
+    """As after a change of the theme: the pages are what they are, and nothing was edited."""
+    names = sorted(edit.name for edit in PAGE_EDITS)
+    assert finish_again(lambda page, text: EDITED.sub("", text)) == names
+
+
+def test_a_page_that_sphinx_left_alone_counts_as_edited(finish_again):
+    """It has its edits, and says so; on the others, here, nothing was found."""
+    warned = finish_again(lambda page, text: text if page.stem == "one" else EDITED.sub("", text))
+    assert warned == ["arguments", "formula-focus"]
+
+
 def test_outputs_of_other_code_are_never_shown(book, site):
-    assert "the answer is 42" in (site / "book" / "one.html").read_text("utf8")
+    assert "the answer is 42" in (site / PAGE).read_text("utf8")
     (book / "companion" / "answer.py").write_text("answer = 43\n")
     assert build(book).returncode == 0
-    text = (site / "book" / "one.html").read_text("utf8")
+    text = (site / PAGE).read_text("utf8")
     assert "the answer is 43" in text
     assert "the answer is 42" not in text
 
 
 def test_a_failing_cell_fails_the_build_and_names_the_chapter(book, site):
-    notebook = nbformat.read(book / "book" / "one.ipynb", as_version=4)
+    notebook = nbformat.read(book / CHAPTER, as_version=4)
     notebook.cells[1].source = "1 / 0"
-    nbformat.write(notebook, book / "book" / "one.ipynb")
+    nbformat.write(notebook, book / CHAPTER)
     done = build(book)
     assert done.returncode != 0
     assert "one.ipynb" in done.stderr
