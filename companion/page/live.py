@@ -1,18 +1,19 @@
 """Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
 
-A figure is one file `figures/<name>.js`, `export default { render }`, written with the `HELPERS`
-beside it. Joined to these it is an anywidget module. All of them together, with `figures/shim.js`
-in place of the widget manager, are the one classic script of the static book, which needs neither a
-kernel nor a server (a browser refuses to import modules on `file://`).
+A figure is one file `figures/<name>.js`, `export default { render }`, which imports the helpers
+that it uses. Linked to these it is an anywidget module. The figures of a page, with
+`figures/shim.js` in place of the widget manager, are the one classic script of that page, which
+needs neither a kernel nor a server.
 """
 
 import base64
 import html
 import json
+import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anywidget
@@ -20,13 +21,10 @@ import numpy as np
 import torch
 import traitlets
 
-from companion.page import colours
+from companion.page.linker import exports, linked
 
 FIGURES = Path(__file__).parent / "figures"
-HELPERS = ("style", "dom", "controls", "numerics", "kit")
 PACKED = re.compile(r'"float16": "([A-Za-z0-9+/=]{64,})"')  # not worth it for fewer numbers
-WORKER = ("numerics", "wordpiece", "worker")  # what runs an encoder, beside the page
-PARTS = (*HELPERS, *WORKER, "shim")  # every other file in the folder is a figure
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -43,7 +41,7 @@ class LiveFigure(anywidget.AnyWidget):
         fallback: HTML with the numbers of the start, for a page without JavaScript (`table`).
 
     Raises:
-        ValueError: there is no such figure, or no fallback.
+        ValueError: there is no such figure, or no fallback, or a number is infinite or none.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
@@ -55,6 +53,8 @@ class LiveFigure(anywidget.AnyWidget):
             raise ValueError(f"no live figure {name!r}; there are {', '.join(figure_names())}")
         if not fallback:
             raise ValueError(f"live figure {name!r} needs a fallback: its numbers as an HTML table")
+        for at, number in _not_finite({"data": data, "value": value}):
+            raise ValueError(f"live figure {name!r} cannot show {number}, which is its {at}")
         self.name, self.fallback = name, fallback
         super().__init__(_esm=module(name), data=data, value=value)
 
@@ -75,40 +75,45 @@ class LiveFigure(anywidget.AnyWidget):
         return data, metadata
 
 
+def scripts() -> dict[str, Path]:
+    """The script of each live figure: every file with an `export default` is one."""
+    files = sorted(FIGURES.glob("*.js"))
+    return {file.stem: file for file in files if "default" in exports(file)}
+
+
 def figure_names() -> list[str]:
     """Names of the live figures that there are."""
-    return sorted(path.stem for path in FIGURES.glob("*.js") if path.stem not in PARTS)
+    return list(scripts())
 
 
 def module(name: str) -> str:
-    """The text of one figure as an ES module, common helpers included.
+    """The text of one figure as an ES module, with what it imports.
 
     Raises:
-        ValueError: the file imports something, or has not exactly one `export default`.
+        ValueError: as `linker.linked`.
     """
-    return "\n".join(map(_source, (*HELPERS, name)))
+    return f'{linked(scripts()[name])}export default load("{name}.js");\n'
 
 
-def bundle() -> str:
-    """The text of the static book's script: the helpers once, every figure, then the shim.
+def bundle(names: Iterable[str] | None = None) -> str:
+    """The text of a static page's script: its figures, all if none are named, and the shim.
 
     Raises:
-        ValueError: as `module`.
+        ValueError: as `linker.linked`.
     """
-    parts = ['(function () {\n"use strict";', *map(_source, HELPERS), "const figures = {};"]
-    for name in figure_names():
-        body = re.sub(r"(?m)^export default\b", "return", _source(name))
-        parts.append(f"figures[{name!r}] = (function () {{\n{body}\n}})();")
-    return "\n".join([*parts, _source("shim"), "})();\n"])
+    files = scripts()
+    figures = [files[name] for name in sorted(files if names is None else names)]
+    text = linked(FIGURES / "shim.js", *figures)
+    return f'(function () {{\n"use strict";\n{text}load("shim.js").start(load);\n}})();\n'
 
 
 def worker() -> str:
     """The text of the worker in which a published encoder runs; no page carries it.
 
     Raises:
-        ValueError: as `module`.
+        ValueError: as `linker.linked`.
     """
-    return "\n".join(map(_source, WORKER))
+    return f'"use strict";\n{linked(FIGURES / "worker.js")}load("worker.js");\n'
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:
@@ -165,17 +170,13 @@ def without_repetition(page: str) -> str:
     return PACKED.sub(written_once, page)
 
 
-def _source(name: str) -> str:
-    text = (FIGURES / f"{name}.js").read_text("utf8")
-    exports = re.findall(r"(?m)^[ \t]*export\b.*", text)
-    expected = 0 if name in PARTS else 1
-    if re.search(r"(?m)^[ \t]*import\b|\bimport\s*\(", text):
-        raise ValueError(f"{name}.js imports something; a figure has only itself and the helpers")
-    if len(exports) != expected or any(not e.startswith("export default") for e in exports):
-        raise ValueError(
-            f"{name}.js must have exactly {expected} `export default`, at the start of a line, and "
-            f"no other export; got {exports}"
-        )
-    if name == "style":
-        text = f"const COLOURS = {json.dumps(colours.properties(), indent=1)};\n{text}"
-    return text
+def _not_finite(content: object, at: str = "") -> Iterator[tuple[str, float]]:
+    """Where numbers that JSON lacks stand, as "data['losses'][3]", and which they are."""
+    if isinstance(content, float) and not math.isfinite(content):
+        yield at, content
+    elif isinstance(content, Mapping):
+        for key, part in content.items():
+            yield from _not_finite(part, f"{at}[{key!r}]" if at else key)
+    elif isinstance(content, list | tuple):
+        for i, part in enumerate(content):
+            yield from _not_finite(part, f"{at}[{i}]")

@@ -3,8 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from companion.page import live
-from tests.browser.reading import press
+from tests.browser.reading import globally, press
 
 pytestmark = pytest.mark.browser
 
@@ -50,8 +49,7 @@ SCENE = """() => {
 @pytest.fixture
 def page(browser):
     page = browser.new_page(reduced_motion="reduce", viewport={"width": 600, "height": 700})
-    script = live.module("prediction").replace("export default", "void")
-    page.add_script_tag(content=script)  # its names are the page's
+    page.add_script_tag(content=globally("dom.js", "controls.js", "kit.js"))
     page.evaluate(SCENE)
     yield page
     page.close()

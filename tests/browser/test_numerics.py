@@ -4,21 +4,18 @@ No figure is drawn: the mathematics of `figures/numerics.js` runs in Chromium on
 float16 holds exactly. Every size is another prime, but for d_model, the heads' widths together.
 """
 
-from pathlib import Path
-
 import pytest
 import torch
 from torch import nn
 
 from companion.generation import next_token_probabilities
 from companion.nn import DecoderBlock, EncoderBlock, FeedForward, sinusoidal_encoding
-from companion.page import live
 from companion.page.weights import packed_parameters
-from tests.browser.reading import close, randomised
+from tests.browser.reading import close, globally, randomised
 
 pytestmark = pytest.mark.browser
 
-NUMERICS = (Path(live.__file__).parent / "figures" / "numerics.js").read_text("utf8")
+NUMERICS = globally("numerics.js")
 T, S, HEADS, D_MODEL, D_FF = 7, 13, 3, 15, 11
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 HOLES = "(i, j) => (i * j) % 5 !== 3"  # what may be attended to, after no simple pattern

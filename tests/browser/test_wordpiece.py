@@ -1,17 +1,16 @@
 """WordPiece as the page does it, held to the `tokenizers` library on a thousand texts."""
 
 import random
-from pathlib import Path
 
 import pytest
 from tokenizers import Tokenizer
 
-from companion.page import live
 from companion.pretrained.packages import packaged
+from tests.browser.reading import globally
 
 pytestmark = pytest.mark.browser
 
-WORDPIECE = (Path(live.__file__).parent / "figures" / "wordpiece.js").read_text("utf8")
+WORDPIECE = globally("wordpiece.js")
 # Accents, digits, marks, scripts, emoji, and what is taken out or stands for a space.
 LATIN = (
     "the bank was overgrown with reeds naïve Zürich ÅNGSTRÖM İstanbul straße ﬁne résumé coöperate"

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import re
 import subprocess
 import sys
@@ -57,7 +58,8 @@ def test_a_figure_is_imported_when_it_is_asked_for():
         "print(*(m for m in set(sys.modules) - before if m.startswith('companion')))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(found.stdout.split()) == {"companion.page.gallery.path", "companion.page.live"}
+    modules = {f"companion.page.{name}" for name in ("gallery.path", "live", "linker")}
+    assert set(found.stdout.split()) == modules
     with pytest.raises(AttributeError, match="has no attribute 'paths_figure'"):
         getattr(page, "paths" + "_figure")
 
@@ -115,6 +117,23 @@ def test_value_is_synchronised_with_the_page():
     assert state(figure)["value"] == {"distance": 3}
 
 
+@pytest.mark.parametrize(
+    ("data", "value", "message"),
+    [
+        (
+            {"runs": [{"losses": (2.0, math.nan)}]},
+            {},
+            "nan, which is its data['runs'][0]['losses'][1]",
+        ),
+        ({"most": math.inf}, {}, "inf, which is its data['most']"),
+        ({"most": None}, {"x": -math.inf}, "-inf, which is its value['x']"),
+    ],
+)
+def test_a_number_that_json_lacks_is_refused_by_its_name(data, value, message):
+    with pytest.raises(ValueError, match=re.escape(f"live figure 'path' cannot show {message}")):
+        LiveFigure("path", data, value, TABLE)
+
+
 def test_unknown_figure_and_missing_fallback_are_refused():
     with pytest.raises(ValueError, match=r"no live figure 'paths'; there are attention, "):
         LiveFigure("paths", {}, {}, TABLE)
@@ -128,62 +147,35 @@ def test_unknown_figure_and_missing_fallback_are_refused():
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(live, "FIGURES", tmp_path)
-    (tmp_path / "style.js").write_text("const STYLE = ``;\n")
-    for name in live.HELPERS[1:]:
-        (tmp_path / f"{name}.js").write_text(f"const {name} = 1;\n")
-    (tmp_path / "shim.js").write_text("start();\n")
-    (tmp_path / "one.js").write_text("export default { render };\n")
+    (tmp_path / "dom.js").write_text("export const element = 1;\n")
+    (tmp_path / "kit.js").write_text("export const stage = 1;\n")
+    (tmp_path / "shim.js").write_text("export const start = 1;\n")
+    figure = 'import { element } from "./dom.js";\nexport default { render: element };\n'
+    (tmp_path / "one.js").write_text(figure)
+    (tmp_path / "two.js").write_text(figure.replace("dom", "kit").replace("element", "stage"))
     return tmp_path
 
 
-def test_the_bundle_is_one_classic_script_with_every_figure(folder):
-    (folder / "two.js").write_text("const x = 1;\nexport default { render };\n")
-    text = live.bundle()
-    assert text.count("const dom") == 1 and text.index("const dom") < text.index("return {")
-    assert "figures['one']" in text and "figures['two']" in text
+def modules_of(script: str) -> list[str]:
+    return re.findall(r"(?m)^modules\['(.+)'\]", script)
+
+
+def test_a_file_with_a_default_export_is_a_figure(folder):
+    assert live.scripts() == {"one": folder / "one.js", "two": folder / "two.js"}
+
+
+def test_a_page_has_the_scripts_of_its_figures_and_what_they_use(folder):
+    assert modules_of(live.bundle()) == ["shim.js", "dom.js", "one.js", "kit.js", "two.js"]
+    text = live.bundle(["two"])
+    assert modules_of(text) == ["shim.js", "kit.js", "two.js"]
     assert not re.search(r"(?m)^\s*(import|export)\b", text)
-    assert text.rstrip().endswith("})();") and text.index("figures['two']") < text.index("start()")
+    assert text.startswith("(function () {") and text.endswith("})();\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("const render = 1;", "exactly 1 `export default`.*got \\[\\]"),
-        ("export default { a };\nexport default { b };", "exactly 1 `export default`"),
-        ("export const a = 1;\nexport default { a };", "no other export"),
-        ("  export default { a };", "at the start of a line"),
-        ("import x from './x.js';\nexport default { x };", "one.js imports something"),
-        ("const x = import('./x.js');\nexport default { x };", "one.js imports something"),
-    ],
-)
-def test_a_file_that_is_no_single_module_is_refused(folder, text, message):
-    (folder / "one.js").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        live.bundle()
-    with pytest.raises(ValueError, match=message):
-        live.module("one")
-
-
-def test_a_helper_exports_nothing(folder):
-    (folder / "dom.js").write_text("export const a = 1;\n")
-    with pytest.raises(ValueError, match=r"dom\.js must have exactly 0"):
-        live.bundle()
-
-
-def test_a_module_is_the_colours_the_helpers_and_the_figure(folder):
-    colours, text = live.module("one").split(";\n", 1)
-    assert colours.startswith("const COLOURS = {") and "--q: #0072b2;" in colours
-    assert text == (
-        "const STYLE = ``;\n\nconst dom = 1;\n\nconst controls = 1;\n\nconst numerics = 1;\n\n"
-        "const kit = 1;\n\nexport default { render };\n"
-    )
-
-
-@pytest.mark.parametrize("name", live.figure_names())
-def test_a_figure_declares_no_name_of_a_helper(name):
-    """A notebook's module is one scope; in the book's script each figure has its own."""
-    declared = re.findall(r"(?m)^(?:const|let|class|function)\s+(\w+)", live.module(name))
-    assert sorted(set(declared)) == sorted(declared)
+def test_a_widget_has_what_it_uses(folder):
+    text = live.module("one")
+    assert modules_of(text) == ["dom.js", "one.js"]
+    assert text.endswith('export default load("one.js");\n')
 
 
 # ---------------------------------------------------------------- numbers

@@ -1,5 +1,10 @@
 // Scaled dot-product attention on vectors that the reader edits: scores, weights, output.
 
+import { button, connect, slider, toggle } from "./controls.js";
+import { announce, element, format, frame, matrixTable, tableRow } from "./dom.js";
+import { goals } from "./kit.js";
+import { argmax, matmul, softmax, transpose } from "./numerics.js";
+
 function compute({ query, key, value, temperature, scaled }) {
   const divisor = temperature * (scaled ? Math.sqrt(key[0].length) : 1);
   const scores = matmul(query, transpose(key)).map((row) => row.map((score) => score / divisor));

@@ -1,5 +1,10 @@
 // A word of two meanings between the companies of both, in the plane of its two mates.
 
+import { choice, connect, remember, sameText, slider, toggle } from "./controls.js";
+import { announce, answerList, drawing, element, fill, format, frame } from "./dom.js";
+import { arrow, draggable, goals, label, part, stage, steady } from "./kit.js";
+import { argmax, clamp, dot, norm, unpack } from "./numerics.js";
+
 const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
 const plus = (a, b) => Array.from(a, (x, i) => x + b[i]);
 const unitOf = (vector) => {

@@ -1,5 +1,21 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
+import { button, connect, remember, sameText, slider, tabs } from "./controls.js";
+import {
+  announce,
+  columnHead,
+  drawing,
+  element,
+  format,
+  frame,
+  headRow,
+  paint,
+  tableRow,
+  write,
+} from "./dom.js";
+import { goals, label } from "./kit.js";
+import { clamp, decodeNext, encodeTokens, heldAtFirst, softmax, withWeights } from "./numerics.js";
+
 const ROW = 62,
   TOP = 30; // pixels
 

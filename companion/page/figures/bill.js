@@ -1,6 +1,10 @@
 // The operations of one layer: an LSTM and a block of attention, each with what it multiplies by
 // matrices, the pairs of words, and a feed-forward network that the reader puts behind both.
 
+import { choice, connect, remember, slider, toggle } from "./controls.js";
+import { announce, drawing, element, format, frame, tableRow, write } from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+
 const BAR = 40,
   STEP = 92; // pixels
 

@@ -1,5 +1,10 @@
 // All heads of a language model on one text that repeats: a map, a word's row, and three scores.
 
+import { connect, remember, slider } from "./controls.js";
+import { announce, answerList, element, format, frame, matrixTable } from "./dom.js";
+import { goals, predict, stage, weightMap } from "./kit.js";
+import { argmax, descending, meanBack, unpackMaps } from "./numerics.js";
+
 const NAMES = ["A", "B", "C", "D", "E", "F"];
 
 function render({ model, el }) {

@@ -1,6 +1,20 @@
 // Prefill and decode on a time line, with the cache of one layer: a row for every key head, a column
 // for every token.
 
+import { connect, tabs } from "./controls.js";
+import {
+  columnHead,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  headRow,
+  tableRow,
+  write,
+} from "./dom.js";
+import { arrow, goals, group, label, mark, part, stage, stepper } from "./kit.js";
+
 /** After a step (0: the prompt lies there, 1: prefill, then a token each): tokens in the cache, those
     computed at this step, and all that were computed, with a cache and without. */
 function tally(step, prompt) {

@@ -1,5 +1,10 @@
 // A small model on its way over the cliff: the loss, and what its four heads look at, step by step.
 
+import { connect, slider } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { draggable, goals, label, part, stage, weightMap } from "./kit.js";
+import { argmax, clamp, meanBack, unpackMaps } from "./numerics.js";
+
 const CURVE = 130; // pixels of the loss
 const LEFT = 34,
   GAP = 18;

@@ -1,6 +1,11 @@
 // Every pair of an address is a hand of a clock. One position is held, another slides, and each
 // face says how far its two hands agree; the curve below says it for every position.
 
+import { choice, connect, sameText, slider } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals, label, mark, part, stage } from "./kit.js";
+import { angle } from "./numerics.js";
+
 const LENGTH = 160; // positions on the curve
 const FAST = 3; // hands that went round at least half-way in 32 positions
 const HIGH = 0.9; // agreement that fools a reader of the fast hands

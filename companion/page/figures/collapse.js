@@ -1,5 +1,10 @@
 // The words of a sentence as points in a plane, block by block, with residual connections and without.
 
+import { choice, connect, sameText } from "./controls.js";
+import { drawing, element, format, frame, write } from "./dom.js";
+import { goals, label, part, stage, stepper } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 /** A plane with its words, at (x, y): `pose(film, height)` moves them. */
 function field(root, words, title, name, x, y, size) {
   const scale = (0.94 * size) / 2; // all words at unit length on average

@@ -1,10 +1,12 @@
 // What the reader sets, and the controls that set it.
 
+import { element, format } from "./dom.js";
+
 /** What the reader sets: `state.value`, `state.set({...})`; functions given to `state.draw` run now
     and after every change, whether it comes from a control or from Python. Those given to
     `state.drawWide(node, draw)` get the width of the node as well, and run when that changes; those
     given to `state.atEnd` when the figure is taken away. */
-function connect(model) {
+export function connect(model) {
   const draws = [],
     ends = [];
   const redraw = () => draws.forEach((draw) => draw(state.value));
@@ -47,7 +49,7 @@ function connect(model) {
 }
 
 /** A function that computes again only when its argument has changed: many parts draw from one result. */
-function remember(compute) {
+export function remember(compute) {
   let key, result;
   return (value) => {
     const now = JSON.stringify(value);
@@ -57,7 +59,7 @@ function remember(compute) {
 }
 
 /** A button; `act(value)` gives the changes of the state, `draw(node, value)` follows it. */
-function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
+export function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
   const node = element("button", { type: "button", ...attributes }, text);
   node.addEventListener("click", () => state.set(act(state.value)));
   state.draw((value) => draw(node, value));
@@ -65,7 +67,7 @@ function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
 }
 
 /** A labelled range input; `describe(number, value)` is the text beside the label. */
-function slider(
+export function slider(
   state,
   key,
   label,
@@ -88,7 +90,7 @@ function slider(
 }
 
 /** How the next word is drawn: temperature, and two cuts; a top-k of `noCut` leaves every word. */
-const drawingSliders = (state, noCut) => [
+export const drawingSliders = (state, noCut) => [
   slider(state, "temperature", "temperature", {
     min: 0,
     max: 2.5,
@@ -109,7 +111,7 @@ const drawingSliders = (state, noCut) => [
 ];
 
 /** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
-function choice(
+export function choice(
   state,
   key,
   label,
@@ -138,10 +140,10 @@ function choice(
 }
 
 /** Options of a choice that say what they are. */
-const sameText = (words) => words.map((word) => [word, word]);
+export const sameText = (words) => words.map((word) => [word, word]);
 
 /** A labelled check box. */
-function toggle(state, key, label) {
+export function toggle(state, key, label) {
   const input = element("input", { type: "checkbox", name: key });
   input.addEventListener("change", () => state.set({ [key]: input.checked }));
   state.draw((value) => {
@@ -151,7 +153,7 @@ function toggle(state, key, label) {
 }
 
 /** Radio buttons that look like tabs: options [[option, text], ...]. */
-function tabs(state, key, label, options) {
+export function tabs(state, key, label, options) {
   const name = `${key}-${(connect.count = (connect.count ?? 0) + 1)}`;
   const inputs = options.map(([option]) =>
     element("input", { type: "radio", name, value: option }),
@@ -173,7 +175,7 @@ function tabs(state, key, label, options) {
 }
 
 /** The words of a text, small letters without marks. */
-const wordsOf = (text) =>
+export const wordsOf = (text) =>
   text
     .toLowerCase()
     .replace(/[.,!?]/g, " ")
@@ -183,7 +185,7 @@ const wordsOf = (text) =>
 /** A line for the reader's own words, and what is wrong with them: { input, alert }, both to be placed.
     `complaint(text)` is "" where nothing is; `change(text, value)` gives the changes of the state, or
     null while what was there still counts. */
-function textInput(state, key, { change, complaint, ...attributes }) {
+export function textInput(state, key, { change, complaint, ...attributes }) {
   const input = element("input", {
     type: "text",
     name: key,
@@ -225,7 +227,7 @@ function editDistance(a, b) {
 }
 
 /** What is wrong with a sentence for a translator, or "". */
-function untranslatable({ english, longest_source: longest }, text) {
+export function untranslatable({ english, longest_source: longest }, text) {
   const sentence = wordsOf(text);
   if (sentence.length === 0) return "Write a sentence of words that the model knows.";
   if (sentence.length > longest) {
@@ -240,7 +242,7 @@ function untranslatable({ english, longest_source: longest }, text) {
 }
 
 /** The English words that a translator knows, to be unfolded. */
-const knownWords = ({ english }) =>
+export const knownWords = ({ english }) =>
   element(
     "details",
     {},

@@ -1,5 +1,20 @@
 // What a language model says of the next word, beside what is true: heated, cut, and drawn from.
 
+import { connect, drawingSliders, remember, tabs } from "./controls.js";
+import {
+  announce,
+  columnHead,
+  element,
+  format,
+  frame,
+  headRow,
+  shareBar,
+  tableRow,
+  write,
+} from "./dom.js";
+import { goals } from "./kit.js";
+import { nextToken } from "./numerics.js";
+
 const SHOWN = 12; // words in the list; the others are summed up
 
 /** What temperature and cuts make of one context's logits: the model's `probabilities`, how much of

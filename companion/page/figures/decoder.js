@@ -1,6 +1,22 @@
 // A decoder block of the trained translator, taken apart: the place that is asked goes up through its
 // parts, reading the words written so far on the left and the source on the right.
 
+import { choice, connect, remember, sameText, tabs, wordsOf } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import { arrow, goals, group, label, mark, part, ribbon, stage, stepper, tokenRow } from "./kit.js";
+import {
+  argmax,
+  clamp,
+  descending,
+  embedTokens,
+  greedyTranslation,
+  meanOf,
+  softmax,
+  tiedLogits,
+  withPositions,
+  withWeights,
+} from "./numerics.js";
+
 const [ENTER, SELF, ADDED, CROSS, AGAIN, FFN, OUT, SAY] = Array(8).keys();
 const NAMES = ["enter", "self", "norm", "cross", "norm", "FFN", "norm", "say"];
 const ROW = 28,

@@ -1,6 +1,11 @@
 // Gradient descent in the page: one logit for each next word, the truth or words drawn from it, and
 // the gradient of the cross-entropy, which is what the model says minus what was seen.
 
+import { button, choice, connect, remember, slider } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+import { argmax, clamp, randomAt, softmax } from "./numerics.js";
+
 const MOST = 60; // steps that the picture has room for
 
 /** The share of every word among `size` words drawn at one step; 0 words: the truth itself. */

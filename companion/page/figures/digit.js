@@ -1,5 +1,31 @@
 // The chapter's ViT, reading a drawing: the pixels, the patches, the answer, and where it looks.
 
+import { button, choice, connect, remember } from "./controls.js";
+import {
+  announce,
+  answerList,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  paint,
+  shareBar,
+  write,
+} from "./dom.js";
+import { goals } from "./kit.js";
+import {
+  argmax,
+  clamp,
+  classifyImage,
+  cutIntoPatches,
+  descending,
+  matmul,
+  meanOf,
+  softmax,
+  withWeights,
+} from "./numerics.js";
+
 const CELL = 26; // pixels of the page along the side of a pixel of the drawing
 const SOFT = 0.4; // ink that the soft pen leaves on the four neighbours
 

@@ -1,7 +1,8 @@
-// Elements, and what stands in them. The helpers (companion.page.live.HELPERS) stand before every figure,
-// and once in the book's script: no import, no export. A figure is `export default { render }`;
-// render({ model, el }) draws into `el` from model.get("data"), and keeps what the reader sets in
-// model.get("value").
+// Elements, and what stands in them. A figure is `export default { render }`; render({ model, el }) draws
+// into `el` from model.get("data"), and keeps what the reader sets in model.get("value").
+
+import { clamp } from "./numerics.js";
+import { STYLE } from "./style.js";
 
 function useStyle() {
   if (document.companionStyle) return;
@@ -10,7 +11,7 @@ function useStyle() {
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, document.companionStyle];
 }
 
-function fill(node, attributes, children) {
+export function fill(node, attributes, children) {
   for (const [name, content] of Object.entries(attributes ?? {})) {
     if (content !== null && content !== undefined && content !== false) {
       node.setAttribute(name, content === true ? "" : content);
@@ -20,40 +21,40 @@ function fill(node, attributes, children) {
   return node;
 }
 
-const element = (tag, attributes, ...children) =>
+export const element = (tag, attributes, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
-const drawing = (tag, attributes, ...children) =>
+export const drawing = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
 /** Replace what an <svg> shows; the title is what a screen reader says of it. */
-function paint(svg, width, height, title, parts) {
+export function paint(svg, width, height, title, parts) {
   fill(svg, { role: "img", viewBox: `0 0 ${width} ${height}`, width, height }, []);
   svg.replaceChildren(drawing("title", {}, title), ...parts);
 }
 
 /** "−0.50": as many decimals as asked for, a real minus sign, no minus zero. */
-function format(number, digits = 2) {
+export function format(number, digits = 2) {
   const text = number.toFixed(digits);
   return /^-[0.]*$/.test(text) ? text.slice(1) : text.replace("-", "\u2212");
 }
 
 /** Show a number, and keep it in full precision beside the text. */
-function write(node, number, digits = 2) {
+export function write(node, number, digits = 2) {
   node.textContent = format(number, digits);
   node.dataset.value = String(number);
   return node;
 }
 
 /** A number that is not there yet is a dash. */
-function writeOrDash(node, number, digits = 2) {
+export function writeOrDash(node, number, digits = 2) {
   write(node, Number.isFinite(number) ? number : 0, digits);
   node.dataset.value = String(number);
   if (!Number.isFinite(number)) node.textContent = "–";
 }
 
 /** The figure's frame: a titled group, filled with the given parts. */
-function frame(el, title, ...parts) {
+export function frame(el, title, ...parts) {
   useStyle();
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
   box.append(element("p", { class: "cl-title" }, title), ...parts);
@@ -66,23 +67,23 @@ function frame(el, title, ...parts) {
 // ---------------------------------------------------------------- parts of a figure
 
 /** Nodes of a table: its column headings, and a row under its heading. */
-const headRow = (...cells) => element("thead", {}, element("tr", {}, ...cells));
-const columnHead = (text) => element("th", { scope: "col" }, text);
-const tableRow = (heading, ...cells) =>
+export const headRow = (...cells) => element("thead", {}, element("tr", {}, ...cells));
+export const columnHead = (text) => element("th", { scope: "col" }, text);
+export const tableRow = (heading, ...cells) =>
   element("tr", {}, element("th", { scope: "row" }, heading), ...cells);
 
 /** A bar that fills its place by a share from 0 to 1; the number stands beside it. */
-function shareBar(share, attributes) {
+export function shareBar(share, attributes) {
   const bar = element("i", attributes);
   bar.style.setProperty("--w", share);
   return bar;
 }
 
-const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
+export const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
 
 /** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
     moves, it has the room of the longest of `others` (what it may say), or of what it has said. */
-function announce(state, sentence, others = []) {
+export function announce(state, sentence, others = []) {
   const output = element("output", { class: "cl-say", "aria-live": "polite" }),
     room = element("p", { "aria-hidden": "true" });
   const hold = (text) => {
@@ -97,7 +98,7 @@ function announce(state, sentence, others = []) {
 }
 
 /** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1. */
-function matrixTable(
+export function matrixTable(
   state,
   caption,
   rows,
@@ -131,7 +132,7 @@ function matrixTable(
 }
 
 /** Texts with a bar and a number; `rows(value)` gives [[text, share, what the number's node keeps]]. */
-function answerList(state, name, rows, digits = 3) {
+export function answerList(state, name, rows, digits = 3) {
   const box = element("div", { class: "cl-answers", "data-name": name });
   state.draw((value) =>
     box.replaceChildren(

@@ -1,5 +1,10 @@
 // Word vectors on a plane, and the words nearest to first − minus + plus.
 
+import { button, choice, connect, remember, sameText, tabs, toggle } from "./controls.js";
+import { announce, answerList, drawing, element, format, frame, longestOf, paint } from "./dom.js";
+import { goals } from "./kit.js";
+import { dot, norm, unpack } from "./numerics.js";
+
 const combine = (...terms) =>
   Array.from(terms[0][1], (_, i) => terms.reduce((sum, [by, v]) => sum + by * v[i], 0));
 

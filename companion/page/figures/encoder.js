@@ -1,6 +1,11 @@
 // A published encoder on the reader's own sentences. What two sentences gave was computed in Python; for
 // others the weights are fetched on a click, from beside the book's script, and run in a worker.
 
+import { choice, connect, sameText, slider, tabs, textInput } from "./controls.js";
+import { announce, answerList, drawing, element, fill, format, frame, write } from "./dom.js";
+import { arrow, goals, label, tokenRow } from "./kit.js";
+import { argmax, clamp, descending, dot, norm, unpack } from "./numerics.js";
+
 const BESIDE = document.currentScript?.src; // null in a notebook, where no site is beside it
 const VIEWS = [
   ["attention", "Every head"],

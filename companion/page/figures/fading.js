@@ -1,6 +1,11 @@
 // Two sentences that differ in one word, read by the same recurrent network: what is left of the
 // difference in its state, and in the average of all words, word by word.
 
+import { connect, remember, slider } from "./controls.js";
+import { drawing, fill, format, frame, write } from "./dom.js";
+import { goals, group, label, mark, ribbon, stage, stepper } from "./kit.js";
+import { clamp, norm, recurrentStates, withWeights } from "./numerics.js";
+
 const DECADES = 6; // of the logarithmic axis
 const LANES = [
   ["own", "state, original sentence"],

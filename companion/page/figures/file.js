@@ -1,6 +1,10 @@
 // A safetensors file, taken apart in the page: eight bytes that say how long the header is, the header as
 // JSON, and the raw numbers. What the companion makes of a tensor is a list of places in the file.
 
+import { choice, connect, sameText, slider } from "./controls.js";
+import { announce, drawing, element, frame, paint, write } from "./dom.js";
+import { goals, steady } from "./kit.js";
+
 /** The header of a file, and where its tensors begin. */
 function open(bytes) {
   const view = new DataView(bytes.buffer);

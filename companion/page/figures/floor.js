@@ -1,6 +1,11 @@
 // A power law with a floor through the losses of a few sizes. The reader sets the floor and the exponent,
 // the factor is the one of least squares, and the next size appears when it is asked for.
 
+import { button, connect, remember, slider, toggle } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { draggable, goals, label, part, stage } from "./kit.js";
+import { clamp, dot } from "./numerics.js";
+
 const EXPONENTS = Array.from({ length: 80 }, (_, i) => (i + 1) / 20);
 
 /** floor + factor · (n / first size) ^ −exponent, and how far from the points it is at worst. */

@@ -1,5 +1,20 @@
 // The Lorenz system in three dimensions: from a start that the reader drags, the truth and a forecast.
 
+import { choice, connect, remember, slider } from "./controls.js";
+import {
+  announce,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  matrixTable,
+  paint,
+  write,
+} from "./dom.js";
+import { draggable, goals } from "./kit.js";
+import { add, clamp, dot, encoderBlocks, layerNorm, linear, withWeights } from "./numerics.js";
+
 const derivative = ([x, y, z]) => [10 * (y - x), x * (28 - z) - y, x * y - (8 / 3) * z];
 const along = (state, h, rate) => state.map((s, i) => s + h * rate[i]);
 

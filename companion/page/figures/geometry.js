@@ -1,5 +1,10 @@
 // Attention in the plane: the query is dragged among the keys, the output moves inside the hull of the values.
 
+import { connect, remember, slider } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { arrow, draggable, goals, label, part, stage } from "./kit.js";
+import { argmax, descending, dot, matmul, norm, softmax } from "./numerics.js";
+
 const LONGEST = 3; // a query
 const HALO = { stroke: "var(--ground)", "stroke-width": 3, "paint-order": "stroke" }; // around names
 

@@ -1,6 +1,10 @@
 // A language model while it learns: its loss on fresh sentences against the entropy, which is the best
 // possible, and against tables that count; and what it writes, with its probability in the language.
 
+import { connect } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals, group, label, stage, steady, stepper } from "./kit.js";
+
 function build(root, width, { records, rivals, floor }) {
   const left = 38,
     right = width - 14,

@@ -1,6 +1,10 @@
 // A model that is paid for words on the topic, while it learns: what is paid for, what was wanted, how far it
 // has gone, and what it writes.
 
+import { connect } from "./controls.js";
+import { drawing, element, format, frame, write } from "./dom.js";
+import { goals, part, stage, steady, stepper } from "./kit.js";
+
 const CURVES = [
   ["proxy", "points paid, mean", 2],
   ["truth", "share that passes", 2],

@@ -1,6 +1,20 @@
 // The chapter's one-layer model: from the verb's vector alone it must name subject and object. Each
 // head's row from the verb, and what the model answers when a head is switched off.
 
+import { button, choice, connect, remember, sameText } from "./controls.js";
+import {
+  announce,
+  columnHead,
+  element,
+  frame,
+  headRow,
+  longestOf,
+  tableRow,
+  write,
+} from "./dom.js";
+import { goals } from "./kit.js";
+import { add, argmax, linear, multiHead, softmax, withWeights } from "./numerics.js";
+
 function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
   const ids = sentenceOf(value).map((word) => words.indexOf(word));
   const x = add(

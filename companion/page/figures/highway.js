@@ -1,5 +1,31 @@
 // One word's vector on its way through a block: the stream goes straight up, sub-layers are side roads.
 
+import { connect, remember, tabs } from "./controls.js";
+import { drawing, element, format, frame, write } from "./dom.js";
+import {
+  arrow,
+  goals,
+  group,
+  label,
+  mark,
+  part,
+  stage,
+  steady,
+  stepper,
+  strip,
+  tokenRow,
+} from "./kit.js";
+import {
+  add,
+  clamp,
+  feedForward,
+  meanOf,
+  multiHead,
+  norm,
+  norms,
+  withWeights,
+} from "./numerics.js";
+
 const ATTENTION = { self_attention: "self-attention", cross_attention: "cross-attention" };
 const SUB_LAYERS = {
   encoder: ["self_attention", "feed_forward"],

@@ -1,5 +1,10 @@
 // One number of the first token, turned down: the vector that it stands in, the loss, what is written.
 
+import { choice, connect, sameText, slider } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { draggable, goals, label, part, stage, steady } from "./kit.js";
+import { argmax, clamp, unpack } from "./numerics.js";
+
 const HIGH = 150; // pixels of the largest number
 
 function build(root, width, { first, other, dimension, factors, losses, even }, state) {

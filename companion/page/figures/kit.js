@@ -3,12 +3,16 @@
 // resize need no code of their own. A kind is "q", "k", "v", "position", "attention" or "stream":
 // inside a node of class `cl-<kind>`, var(--tone) is its colour for shapes, var(--word) for words.
 
+import { button, connect } from "./controls.js";
+import { drawing, element, fill, format, write } from "./dom.js";
+import { clamp } from "./numerics.js";
+
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Something that moves: an SVG node with numbers (x, y, opacity o, and its own), and draw(numbers),
     which follows them. `to(changes)` glides there from where it is, after `delay`, in `ms`; `jump` is
     there at once, as everything is for who wants no motion. */
-function part(parent, node, first = {}, draw = () => {}) {
+export function part(parent, node, first = {}, draw = () => {}) {
   let now = { x: 0, y: 0, o: 1, ...first },
     goal = now,
     frame = 0;
@@ -47,10 +51,11 @@ function part(parent, node, first = {}, draw = () => {}) {
 }
 
 /** Parts that only come, go and move: anything in a group. */
-const group = (parent, first, ...children) => part(parent, drawing("g", {}, children), first);
+export const group = (parent, first, ...children) =>
+  part(parent, drawing("g", {}, children), first);
 
 /** Text in a drawing, at its middle unless the class is "cl-start" or "cl-end"; "W_Q" lowers the Q. */
-function label(text, x, y, name = "") {
+export function label(text, x, y, name = "") {
   const pieces = text
     .split(/_(.)/)
     .map((piece, i) =>
@@ -62,15 +67,15 @@ function label(text, x, y, name = "") {
 }
 
 /** A word of a caption in its concept's colour, with its underline. */
-const mark = (kind, text) => element("b", { class: `cl-${kind}` }, text);
+export const mark = (kind, text) => element("b", { class: `cl-${kind}` }, text);
 
 /** As many decimals as a number in a cell needs: none, or two. */
-const decimals = (number) => (Math.abs(number - Math.round(number)) < 1e-9 ? 0 : 2);
+export const decimals = (number) => (Math.abs(number - Math.round(number)) < 1e-9 ? 0 : 2);
 
 // ---------------------------------------------------------------- parts
 
 /** A row of cells with numbers; the larger a number (up to `most`), the stronger its tint. */
-function cellRow(values, kind, { cell, height, most }) {
+export function cellRow(values, kind, { cell, height, most }) {
   const at = (i) => ({ x: i * cell, width: cell, height });
   const tints = values.map((_, i) => drawing("rect", { class: "cl-tint", ...at(i) }));
   const rules = values
@@ -97,7 +102,12 @@ function cellRow(values, kind, { cell, height, most }) {
 }
 
 /** A vector: a part with `set(values)`. `name` is the data-name of its node, for tests. */
-function strip(parent, values, kind, { cell = 40, height = 26, most = 2, name, first } = {}) {
+export function strip(
+  parent,
+  values,
+  kind,
+  { cell = 40, height = 26, most = 2, name, first } = {},
+) {
   const { node, set } = cellRow(values, kind, { cell, height, most });
   fill(node, { "data-name": name }, []);
   return { ...part(parent, node, first), set };
@@ -105,7 +115,7 @@ function strip(parent, values, kind, { cell = 40, height = 26, most = 2, name, f
 
 /** A vector of too many numbers to be read: cells alone. A part with `set(values, shade)`: a cell keeps
     its number and is as dark as shade(number), from 0 to 1. */
-function ribbon(parent, count, kind, { cell, height = 12, name, first }) {
+export function ribbon(parent, count, kind, { cell, height = 12, name, first }) {
   const at = (i) => ({ x: i * cell, width: cell, height });
   const cells = Array.from({ length: count }, (_, i) =>
     drawing("rect", { class: "cl-tint", ...at(i) }),
@@ -128,7 +138,12 @@ function ribbon(parent, count, kind, { cell, height = 12, name, first }) {
 
 /** A matrix under its title and shape: a part with `set(rows)`, and `light(i)`, which brings one row
     forward (null: all of them). */
-function matrix(parent, rows, kind, { title, cell = 40, height = 26, most = 2, name, first } = {}) {
+export function matrix(
+  parent,
+  rows,
+  kind,
+  { title, cell = 40, height = 26, most = 2, name, first } = {},
+) {
   const lines = rows.map((row) => cellRow(row, kind, { cell, height, most }));
   lines.forEach(({ node }, i) => node.setAttribute("transform", `translate(0 ${i * height})`));
   const heading = `${title} ${rows.length} × ${rows[0].length}`;
@@ -152,7 +167,7 @@ function matrix(parent, rows, kind, { title, cell = 40, height = 26, most = 2, n
 
 /** Words in a row, the middle of each at its centre: parts. With `pick(i)` they are buttons, and
     `press(i)` says which one is pressed. `wide(word)` is how wide a word's token is. */
-function tokenRow(
+export function tokenRow(
   parent,
   words,
   centres,
@@ -192,7 +207,7 @@ function tokenRow(
 
 /** An arrow from (x1, y1) to (x2, y2), `w` pixels thick: a part with these five numbers. With `bend`
     it leaves and arrives upright, with `head: false` it has no tip. */
-function arrow(parent, kind, first, { bend = false, head = true } = {}) {
+export function arrow(parent, kind, first, { bend = false, head = true } = {}) {
   const shaft = drawing("path", { class: "cl-shaft" }),
     tip = drawing("path", { class: "cl-tip" });
   const node = drawing("g", { class: `cl-${kind}` }, shaft, tip);
@@ -214,7 +229,7 @@ function arrow(parent, kind, first, { bend = false, head = true } = {}) {
 
 /** Attention weights [query][key] as a square of `side` pixels, queries downwards: a part with
     `set(rows)` and `light(query)`, which frames a row. */
-function weightMap(parent, length, side, { title, name, first } = {}) {
+export function weightMap(parent, length, side, { title, name, first } = {}) {
   const cell = side / length;
   const squares = Array.from({ length }, (_, i) =>
     Array.from({ length: i + 1 }, (_, j) =>
@@ -257,7 +272,7 @@ function weightMap(parent, length, side, { title, name, first } = {}) {
     into it and returns { height, pose }; it runs again when the width or `key(value)` changes.
     `pose(value, { jump })` runs after every change of the state, and hands `{ jump }` on to the parts
     it moves. Returns the node. */
-function stage(state, label, build, { key = () => "" } = {}) {
+export function stage(state, label, build, { key = () => "" } = {}) {
   const root = drawing("svg", {
     role: "group",
     "aria-label": label,
@@ -285,7 +300,7 @@ function stage(state, label, build, { key = () => "" } = {}) {
 /** Let a handle of a drawing be dragged: `move(x, y)` gets the pointer's place in the drawing,
     `nudge(dx, dy)` the arrow keys (y upwards; five at once with Shift). `name` is the handle's name;
     `say(text, number)` is for its pose: what a screen reader says of where it is. */
-function draggable(root, handle, { name, move, nudge }) {
+export function draggable(root, handle, { name, move, nudge }) {
   fill(handle, { class: "cl-handle", role: "slider", tabindex: 0, "aria-label": name }, []);
   const follow = (event) => {
     const box = root.getBoundingClientRect(),
@@ -321,7 +336,7 @@ function draggable(root, handle, { name, move, nudge }) {
     caption(value) -> a text or nodes; Play waits where hold(value) is true. It has the one
     <output> of a figure, so such a figure needs no `announce`. The captions have the room of the
     longest, of those for each of `others` (changes of the state) and of those so far as well. */
-function stepper(state, { steps, pace = 3600, others = [] }) {
+export function stepper(state, { steps, pace = 3600, others = [] }) {
   const last = steps.length - 1;
   const go = (to) => ({ step: clamp(to, 0, last) });
   let timer = 0,
@@ -433,7 +448,7 @@ function stepper(state, { steps, pace = 3600, others = [] }) {
 
 /** Keep a node as high as the highest thing that `draw(value)` puts into it for any of `values`, so that
     what stands below stays where it is. */
-function steady(state, node, values, draw) {
+export function steady(state, node, values, draw) {
   let measured = 0;
   state.drawWide(node, (value, width) => {
     if (width !== measured) {
@@ -454,7 +469,7 @@ function steady(state, node, values, draw) {
     ({ choices }) or a node that sets the guess itself ({ input }), and a button. The state's
     value[key] is { guess, shown }: the number or the choice (null: none yet), and whether the answer
     may be seen. `act(value)` gives further changes of the state for when it is shown. */
-function predict(state, key, { question, choices, input, act = () => ({}), ...range }) {
+export function predict(state, key, { question, choices, input, act = () => ({}), ...range }) {
   const set = (changes, more) => state.set({ [key]: { ...state.value[key], ...changes }, ...more });
   const asked = () =>
     choices ? chooseGuess(state, key, set, choices) : slideGuess(state, key, set, range);
@@ -507,7 +522,7 @@ function chooseGuess(state, key, set, choices) {
 }
 
 /** Puzzles that check themselves: [{ text, reached(value) }]. Once reached, a goal stays reached. */
-function goals(state, list) {
+export function goals(state, list) {
   const spoken = element("span", { class: "cl-hidden", "aria-live": "polite" });
   const items = list.map(({ text }) => element("li", {}, text));
   state.draw((value) =>

@@ -1,6 +1,10 @@
 // A word of two meanings in many sentences: it starts as one row of the table, and block by block its
 // vectors leave for one of two clouds. All heights are seen in one plane, with the row in the middle.
 
+import { choice, connect, sameText, slider } from "./controls.js";
+import { drawing, element, format, frame, longestOf, write } from "./dom.js";
+import { goals, part, stage, stepper } from "./kit.js";
+
 const SHAPES = [
   () => drawing("circle", { r: 5 }),
   () => drawing("path", { d: "M0 -6.5L6 4.5L-6 4.5Z" }),

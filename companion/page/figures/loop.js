@@ -1,5 +1,10 @@
 // A forecast as a loop: predict, feed the answer back, slide the window on, and again.
 
+import { choice, connect, sameText } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals, part, stage, stepper } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 const LIMIT = 3.2; // of the standardised series, up and down
 
 /** What has happened after a step: how many points are `said`, and where the window `begins`. */

@@ -1,5 +1,10 @@
 // Two marks that can be dragged over the grid of patches, and what a trained ViT says of them.
 
+import { choice, connect, remember, toggle } from "./controls.js";
+import { announce, answerList, drawing, element, fill, format, frame } from "./dom.js";
+import { draggable, goals, label, part, stage } from "./kit.js";
+import { clamp, classifyImage, softmax, withWeights } from "./numerics.js";
+
 const SIDE = 4; // pixels along the side of a mark
 const NAMES = ["A", "B"];
 

@@ -1,5 +1,10 @@
 // Masks: who may ask whom, as a grid that the reader clicks, as arrows, and as the tensor.
 
+import { button, choice, connect, remember, tabs } from "./controls.js";
+import { announce, drawing, element, format, frame, headRow, tableRow, write } from "./dom.js";
+import { arrow, goals, label, stage, steady, tokenRow } from "./kit.js";
+import { argmax, softmax } from "./numerics.js";
+
 /** A nested list of booleans as PyTorch prints it. */
 function printed(mask, inner = 1) {
   if (!Array.isArray(mask[0])) return `[${mask.map((on) => (on ? " True" : "False")).join(", ")}]`;

@@ -1,6 +1,10 @@
 // The names of a file's tensors on the left, the companion's modules on the right, a line for each that
 // becomes one. Choose another family, and the same modules hang on other names.
 
+import { choice, connect, sameText, tabs } from "./controls.js";
+import { announce, drawing, element, fill, frame } from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+
 const ROW = 25;
 const BOX = 134; // pixels of a module
 const LETTER = 6.7;

@@ -1,6 +1,10 @@
 // The words nearest to a word, on a scale of cosines; below, on the same scale, the cosines of words
 // drawn at random. Taking off what all rows share moves them all.
 
+import { choice, connect, sameText, toggle } from "./controls.js";
+import { announce, drawing, element, format, frame, write } from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+
 const LEFT = 112; // pixels for the words
 const ROW = 27;
 const TALL = 74; // pixels of the highest bin

@@ -1,6 +1,11 @@
 // One group of answers to one demand: rewards, advantages, and what steps of REINFORCE do to the
 // probabilities. Each answer has a logit of its own, so the gradient is exact.
 
+import { connect, remember, slider, toggle } from "./controls.js";
+import { drawing, element, format, frame, write } from "./dom.js";
+import { arrow, goals, part, stage, stepper } from "./kit.js";
+import { softmax } from "./numerics.js";
+
 const RATE = 0.2,
   MOST = 60;
 

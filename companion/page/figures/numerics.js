@@ -1,29 +1,29 @@
 // What the figures compute, each function held to PyTorch. A matrix is an array of rows.
 
-const dot = (a, b) => {
+export const dot = (a, b) => {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
   return sum;
 };
-const transpose = (matrix) => Array.from(matrix[0], (_, j) => matrix.map((row) => row[j]));
-const matmul = (a, b) => {
+export const transpose = (matrix) => Array.from(matrix[0], (_, j) => matrix.map((row) => row[j]));
+export const matmul = (a, b) => {
   const columns = transpose(b);
   return a.map((row) => columns.map((column) => dot(row, column)));
 };
-const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
-const norm = (vector) => Math.sqrt(dot(vector, vector));
-const argmax = (row) => row.indexOf(Math.max(...row));
+export const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
+export const norm = (vector) => Math.sqrt(dot(vector, vector));
+export const argmax = (row) => row.indexOf(Math.max(...row));
 /** The places of a row's numbers, the largest first. */
-const descending = (row) => Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
+export const descending = (row) => Array.from(row.keys()).sort((a, b) => row[b] - row[a]);
 /** The mean of matrices, such as the weights [head][query][key] over the heads. */
-const meanOf = (matrices) =>
+export const meanOf = (matrices) =>
   matrices[0].map((row, i) =>
     row.map((_, j) => matrices.reduce((sum, matrix) => sum + matrix[i][j], 0) / matrices.length),
   );
-const add = (a, b) => a.map((row, i) => Array.from(row, (x, j) => x + b[i][j]));
+export const add = (a, b) => a.map((row, i) => Array.from(row, (x, j) => x + b[i][j]));
 
 /** A row of -Infinity (nothing may be attended to) gives zeros, as in companion.nn. */
-function softmax(row) {
+export function softmax(row) {
   const most = Math.max(...row);
   if (most === -Infinity) return row.map(() => 0);
   const parts = row.map((x) => Math.exp(x - most));
@@ -32,11 +32,11 @@ function softmax(row) {
 }
 
 /** What an online softmax holds before the first key: see runningSoftmax. */
-const NOTHING_HELD = { largest: -Infinity, total: 0, blend: 0, rescale: NaN };
+export const NOTHING_HELD = { largest: -Infinity, total: 0, blend: 0, rescale: NaN };
 
 /** One step of an online softmax, as in companion.kernels.tiled_forward: what is held of a row after
     these scores and their values, one number each. `rescale` is what was multiplied into the rest. */
-function runningSoftmax(held, scores, values) {
+export function runningSoftmax(held, scores, values) {
   const largest = Math.max(held.largest, ...scores);
   if (largest === -Infinity) return held; // nothing to attend to yet
   const rescale = Math.exp(held.largest - largest);
@@ -47,7 +47,7 @@ function runningSoftmax(held, scores, values) {
 }
 
 /** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
-function unpack({ shape, float16 }) {
+export function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
   const halves = new DataView(bytes.buffer);
   const numbers = new Float64Array(bytes.length / 2);
@@ -67,7 +67,7 @@ function unpack({ shape, float16 }) {
 }
 
 /** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
-function unpackMaps({ count, length, uint8 }) {
+export function unpackMaps({ count, length, uint8 }) {
   const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
   let at = 0;
   return Array.from({ length: count }, () =>
@@ -78,32 +78,34 @@ function unpackMaps({ count, length, uint8 }) {
 }
 
 /** The mean weight that the queries from `first` on give to the key that is `back` before them. */
-function meanBack(map, back, first) {
+export function meanBack(map, back, first) {
   const rows = map.slice(first);
   return rows.reduce((sum, row, i) => sum + row[first + i - back], 0) / rows.length;
 }
 
 /** {name: packed} -> {name: numbers}, the names of a PyTorch state dict. */
-const unpackAll = (weights) =>
+export const unpackAll = (weights) =>
   Object.fromEntries(Object.entries(weights).map(([name, packed]) => [name, unpack(packed)]));
 
 /** The data of a figure, its weights unpacked. */
-const withWeights = (data) => ({ ...data, weights: unpackAll(data.weights) });
+export const withWeights = (data) => ({ ...data, weights: unpackAll(data.weights) });
 
 /** The angle of a pair of columns of companion.nn.sinusoidal_encoding, and of a RotaryEmbedding. */
-const angle = (position, pair, width, base = 10000) => position / base ** ((2 * pair) / width);
+export const angle = (position, pair, width, base = 10000) =>
+  position / base ** ((2 * pair) / width);
 
 /** A row of companion.nn.sinusoidal_encoding: sine in even columns, cosine in odd ones. */
-const sinusoid = (position, width) =>
+export const sinusoid = (position, width) =>
   Array.from({ length: width }, (_, column) =>
     (column % 2 ? Math.cos : Math.sin)(angle(position, column >> 1, width)),
   );
 
 /** Logits of a vector by an output matrix that is the table of the word vectors. */
-const tiedLogits = (table, vector) => linear({ "table.weight": table }, "table", [vector])[0];
+export const tiedLogits = (table, vector) =>
+  linear({ "table.weight": table }, "table", [vector])[0];
 
 /** torch.nn.Linear with the weights `name`.weight and, where there is one, `name`.bias. */
-function linear(weights, name, rows) {
+export function linear(weights, name, rows) {
   const matrix = weights[`${name}.weight`],
     bias = weights[`${name}.bias`];
   return rows.map((row) => {
@@ -126,7 +128,14 @@ const keysAndValues = (weights, name, rows) => ({
     keysAndValues made of them.
     allowed(i, j) says what may be attended to; a head whose `on` is false contributes nothing.
     Returns { output, weights: [head][query][key] }. */
-function multiHead(weights, name, rows, memory, numHeads, { allowed = () => true, on = [] } = {}) {
+export function multiHead(
+  weights,
+  name,
+  rows,
+  memory,
+  numHeads,
+  { allowed = () => true, on = [] } = {},
+) {
   const query = linear(weights, `${name}.q_proj`, rows);
   const { key, value } = Array.isArray(memory) ? keysAndValues(weights, name, memory) : memory;
   const of = (matrix, head) => {
@@ -151,7 +160,7 @@ function multiHead(weights, name, rows, memory, numHeads, { allowed = () => true
 }
 
 /** torch.nn.LayerNorm with the weights `name`.weight and, where there is one, `name`.bias. */
-function layerNorm(weights, name, rows, eps = 1e-5) {
+export function layerNorm(weights, name, rows, eps = 1e-5) {
   const scale = weights[`${name}.weight`],
     bias = weights[`${name}.bias`];
   return rows.map((row) => {
@@ -175,14 +184,14 @@ function erf(x) {
 }
 
 /** The names of companion.nn.FeedForward. */
-const ACTIVATIONS = {
+export const ACTIVATIONS = {
   relu: (x) => Math.max(x, 0),
   gelu: (x) => 0.5 * x * (1 + erf(x / Math.SQRT2)),
   gelu_tanh: (x) => 0.5 * x * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))),
 };
 
 /** companion.nn.FeedForward, without a gate. */
-function feedForward(weights, name, rows, activation = "relu") {
+export function feedForward(weights, name, rows, activation = "relu") {
   const hidden = linear(weights, `${name}.up_proj`, rows).map((row) =>
     row.map(ACTIVATIONS[activation]),
   );
@@ -190,7 +199,7 @@ function feedForward(weights, name, rows, activation = "relu") {
 }
 
 /** The norms of a block, before its sub-layers or after the sums. */
-function norms(weights, name, normFirst, eps) {
+export function norms(weights, name, normFirst, eps) {
   const normed = (number, x) => layerNorm(weights, `${name}.norm${number}`, x, eps);
   return {
     before: (number, x) => (normFirst ? normed(number, x) : x),
@@ -201,7 +210,7 @@ function norms(weights, name, normFirst, eps) {
 /** companion.nn.EncoderBlock. Returns { output, weights: [head][query][key] } and what happened in
     between: `attended`, what the attention adds; `middle`, the stream between the two sub-layers;
     `fed`, what the feed-forward network adds. */
-function encoderBlock(
+export function encoderBlock(
   weights,
   name,
   rows,
@@ -223,7 +232,7 @@ function encoderBlock(
 }
 
 /** The blocks `name`.0, `name`.1, ... one after the other: what encoderBlock returns of each. */
-function encoderBlocks(weights, name, count, rows, options) {
+export function encoderBlocks(weights, name, count, rows, options) {
   const passed = [];
   for (let i = 0; i < count; i++) {
     const read = i ? passed[i - 1].output : rows;
@@ -237,7 +246,7 @@ function encoderBlocks(weights, name, count, rows, options) {
     of the places before, `rows` is one more place, whose own are appended.
     Returns { output, weights, crossWeights }, and in between what the three sub-layers add, `attended`,
     `crossed` and `fed`, and the stream after the first and after the second, `middle` and `upper`. */
-function decoderBlock(
+export function decoderBlock(
   weights,
   name,
   rows,
@@ -282,7 +291,7 @@ function decoderBlock(
 
 /** The states of torch.nn.RNN, a row for each word: weights `name`.input of the word, `name`.state of
     the state before. */
-function recurrentStates(weights, name, rows) {
+export function recurrentStates(weights, name, rows) {
   let state = [weights[`${name}.state.bias`].map(() => 0)];
   return linear(weights, `${name}.input`, rows).map((read) => {
     const [kept] = linear(weights, `${name}.state`, state);
@@ -293,7 +302,7 @@ function recurrentStates(weights, name, rows) {
 
 /** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
     the order of their probability. A top_k of `noCut` keeps all. */
-function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
+export function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
   const order = descending(logits);
   const best = logits[order[0]];
   const heated = temperature
@@ -318,7 +327,7 @@ function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
 // `data` has its `weights`, `image_size`, `patch_size`, `num_layers` and the options of a `block`.
 
 /** The patches of an image, row by row, each a row of its pixels. */
-function cutIntoPatches({ image_size: size, patch_size: side }, pixels) {
+export function cutIntoPatches({ image_size: size, patch_size: side }, pixels) {
   const across = size / side;
   return Array.from({ length: across * across }, (_, patch) => {
     const top = Math.floor(patch / across) * side,
@@ -332,7 +341,7 @@ function cutIntoPatches({ image_size: size, patch_size: side }, pixels) {
 }
 
 /** What encoderBlock returns of each of the `blocks`, and the `logits`. */
-function classifyImage(data, pixels) {
+export function classifyImage(data, pixels) {
   const { weights, num_layers: numLayers, block } = data;
   const patches = linear(weights, "patch_embedding.proj", cutIntoPatches(data, pixels));
   const x = add([weights.cls_token[0], ...patches], weights["positions.weight"]);
@@ -346,27 +355,27 @@ function classifyImage(data, pixels) {
 // `data` has its `weights`, `num_layers`, the options of a `block`, its `words` and ids.
 
 /** Word vectors times the square root of d_model. */
-function embedTokens(weights, ids) {
+export function embedTokens(weights, ids) {
   const table = weights["token_embedding.weight"];
   const root = Math.sqrt(table[0].length);
   return ids.map((id) => Array.from(table[id], (x) => x * root));
 }
 
-const withPositions = (vectors) =>
+export const withPositions = (vectors) =>
   add(
     vectors,
     vectors.map((vector, position) => sinusoid(position, vector.length)),
   );
 
 /** What encoderBlock returns of each block; the last output is the memory. */
-function encodeTokens({ weights, num_layers: numLayers, block }, ids) {
+export function encodeTokens({ weights, num_layers: numLayers, block }, ids) {
   const read = withPositions(embedTokens(weights, ids));
   return encoderBlocks(weights, "encoder_blocks", numLayers, read, block);
 }
 
 /** What decoderBlock returned for one place after the other, as it returns it for all at once: no word
     looks to its right. */
-function together(places) {
+export function together(places) {
   const rows = (part) => places.map((place) => place[part][0]);
   const maps = (part) =>
     places.at(-1)[part].map((last, head) =>
@@ -384,7 +393,7 @@ function together(places) {
 
 /** What a decoder holds before its first word: for every block its `name`, the keys and values of what
     it has read, none yet, and those of the memory. */
-const heldAtFirst = ({ weights, num_layers: numLayers }, memory) =>
+export const heldAtFirst = ({ weights, num_layers: numLayers }, memory) =>
   Array.from({ length: numLayers }, (_, i) => {
     const name = `decoder_blocks.${i}`;
     const crossed = keysAndValues(weights, `${name}.cross_attention`, memory);
@@ -393,7 +402,7 @@ const heldAtFirst = ({ weights, num_layers: numLayers }, memory) =>
 
 /** One more word for a decoder, which then holds it, too: what decoderBlock returns of each block for
     this place, and the `logits` of what follows. */
-function decodeNext({ weights, block }, held, id) {
+export function decodeNext({ weights, block }, held, id) {
   const [vector] = embedTokens(weights, [id]);
   let x = add([vector], [sinusoid(held[0].cache.key.length, vector.length)]);
   const blocks = held.map(({ name, crossed, cache }) => {
@@ -405,7 +414,7 @@ function decodeNext({ weights, block }, held, id) {
 }
 
 /** The most probable word, then the most probable after it, until [EOS]; each place is read once. */
-function greedyTranslation(data, source) {
+export function greedyTranslation(data, source) {
   const ids = source.map((word) => data.words.indexOf(word));
   const encoded = encodeTokens(data, ids);
   const memory = encoded.at(-1).output;
@@ -431,7 +440,7 @@ function greedyTranslation(data, source) {
 }
 
 /** A number from 0 to 1 that depends on the seed and the place alone (mulberry32). */
-function randomAt(seed, place) {
+export function randomAt(seed, place) {
   const start = (Math.imul(seed, 0x9e3779b1) + Math.imul(place, 0x85ebca6b)) | 0;
   let a = (start + 0x6d2b79f5) | 0;
   a = Math.imul(a ^ (a >>> 15), a | 1);

@@ -1,5 +1,10 @@
 // One sentence, three objectives: what the model reads, which places it may look at, what it is asked.
 
+import { button, choice, connect, remember, slider, tabs } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import { arrow, goals, group, label, part, stage, stepper, tokenRow } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 const FAMILIES = ["encoder-only", "decoder-only", "encoder-decoder"];
 const [ENCODER, DECODER, BOTH] = FAMILIES;
 const [SENTENCE, READS, LOOKS, ASKED] = [0, 1, 2, 3];

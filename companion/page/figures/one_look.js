@@ -2,6 +2,11 @@
 // A story is a point in the triangle of the nouns' values; a line joins the two with the same
 // answer. A linear reader's regions are convex: it can answer exactly if no two of the lines meet.
 
+import { connect, slider, tabs, toggle } from "./controls.js";
+import { announce, drawing, element, format, frame, tableRow, write } from "./dom.js";
+import { arrow, goals, label, part, stage, steady, strip, tokenRow } from "./kit.js";
+import { matmul } from "./numerics.js";
+
 const NOUNS = [0, 1, 2]; // entries of a value, corners of a triangle
 const OTHERS = [
   [1, 2],

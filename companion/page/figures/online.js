@@ -1,6 +1,11 @@
 // One row of an online softmax: keys come one at a time, three numbers are kept, and when the maximum
 // rises all that was summed shrinks by one factor. The reader chooses the order of the keys.
 
+import { connect, remember } from "./controls.js";
+import { drawing, element, fill, format, frame, write, writeOrDash } from "./dom.js";
+import { goals, group, label, mark, part, stage, stepper, tokenRow } from "./kit.js";
+import { dot, NOTHING_HELD, runningSoftmax, softmax } from "./numerics.js";
+
 /** What is held after each key of an order; held[0] is the start. */
 function read({ scores, values }, order) {
   const held = [NOTHING_HELD];

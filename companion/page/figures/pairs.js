@@ -1,5 +1,10 @@
 // Byte-pair encoding on six words: letters stay, and the pieces round them grow.
 
+import { connect, remember, textInput, wordsOf } from "./controls.js";
+import { drawing, element, frame, shareBar, write } from "./dom.js";
+import { goals, part, stage, steady, stepper } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 /** What is known after each of the merges: [{ rows: the pieces of each word, pairs: [[left, right,
     count]], the most frequent first, vocabulary }]. Of equally frequent pairs the one with the
     older pieces comes first; letters are as old as their place in the alphabet. */

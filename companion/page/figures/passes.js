@@ -1,5 +1,9 @@
 // pass@k of several models over k: a curve for each, and the numbers at one k.
 
+import { connect, slider, tabs } from "./controls.js";
+import { announce, answerList, drawing, element, format, frame, longestOf } from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+
 const DASHES = ["2 4", "none", "9 4", "9 3 2 3", "none", "5 3", "3 2", "12 3"];
 const TONES = [
   "--quiet",

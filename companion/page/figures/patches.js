@@ -1,5 +1,10 @@
 // A digit on its way through the chapter's ViT: cut, laid out, projected, given places, mixed, named.
 
+import { choice, connect, slider } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import { arrow, goals, group, label, mark, part, stage, stepper } from "./kit.js";
+import { argmax, clamp, cutIntoPatches } from "./numerics.js";
+
 const [IMAGE, CUT, ROW, PROJECT, PLACES, BLOCKS] = [0, 1, 2, 3, 4, 5];
 
 const shown = (number) => format(number, 2);

@@ -1,6 +1,21 @@
 // How far apart are two words? Steps through a chain of states, through layers of a convolution whose
 // kernel covers a word and the k - 1 before it, and through one layer of self-attention.
 
+import { choice, connect, slider } from "./controls.js";
+import {
+  announce,
+  columnHead,
+  drawing,
+  element,
+  fill,
+  frame,
+  headRow,
+  tableRow,
+  write,
+} from "./dom.js";
+import { draggable, goals } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 /** Rows that a path walks, layer by layer, from a word to the one `distance` rows further down. */
 const PATHS = {
   recurrent: (distance) => Array(distance).fill(1),

@@ -1,5 +1,10 @@
 // Three views of positions: the waves, how alike two positions are, and rotation.
 
+import { button, choice, connect, slider, tabs } from "./controls.js";
+import { announce, drawing, element, format, frame, matrixTable, paint, write } from "./dom.js";
+import { goals } from "./kit.js";
+import { angle, dot, norm, sinusoid } from "./numerics.js";
+
 const turned = ([x, y], by) => [
   x * Math.cos(by) - y * Math.sin(by),
   x * Math.sin(by) + y * Math.cos(by),

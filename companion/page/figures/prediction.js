@@ -1,5 +1,10 @@
 // A guess, then the measured truth beside it: on a slider, among choices, or as a line drawn by dragging.
 
+import { connect } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { draggable, label, part, predict, stage } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 function render({ model, el }) {
   const data = model.get("data");
   const state = connect(model);

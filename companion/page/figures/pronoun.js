@@ -1,5 +1,18 @@
 // The chapter's trained model for "it", running here: the reader changes a word, the row of "it" moves.
 
+import { button, choice, connect, remember, sameText } from "./controls.js";
+import { announce, answerList, element, format, frame, longestOf, write } from "./dom.js";
+import { goals, steady } from "./kit.js";
+import {
+  add,
+  argmax,
+  descending,
+  multiHead,
+  softmax,
+  tiedLogits,
+  withWeights,
+} from "./numerics.js";
+
 /** What the model computes for one sentence: { rows: {"round.head": weights of "it"}, answers }. */
 function run({ words, weights, rounds, answers }, sentence) {
   const ids = sentence.map((word) => words.indexOf(word)),

@@ -1,5 +1,8 @@
 // A quiz: one question at a time, native radio buttons, and the reason for every answer that is checked.
 
+import { button, connect } from "./controls.js";
+import { element, frame } from "./dom.js";
+
 /** Text in which what stands between backticks is code, as nodes. */
 const prose = (text) =>
   text.split("`").map((piece, i) => (i % 2 ? element("code", {}, piece) : piece));

@@ -1,6 +1,22 @@
 // The roofline: how many operations a computation makes of every byte it moves, and so how fast it can
 // be at most. Points are parts of a model that reads or writes; the reader moves what they depend on.
 
+import { choice, connect, remember, sameText, slider } from "./controls.js";
+import {
+  announce,
+  columnHead,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  headRow,
+  tableRow,
+  write,
+} from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 const HEADS = 32; // query heads; the model is this many heads wide
 const BLOCK = 128; // queries in a tile
 const X = [0.25, 4096], // operations per byte

@@ -1,6 +1,11 @@
 // 64 weights of a model, rounded to a few bits with one scale for each group: what the outlier does to its
 // neighbours, and what a scale costs.
 
+import { choice, connect, remember, slider } from "./controls.js";
+import { announce, drawing, element, format, frame, tableRow, write } from "./dom.js";
+import { goals, label, part, stage } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 const GROUPS = ["4", "8", "16", "32", "64", "matrix"];
 const SCALE_BITS = 16;
 

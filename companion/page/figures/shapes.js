@@ -1,6 +1,11 @@
 // One layer's numbers on their way through its heads: (T, d), cut into h pieces, a map and an average
 // for each, laid side by side again, mixed. A piece is the same block from the cut to the end.
 
+import { connect } from "./controls.js";
+import { drawing, fill, format, frame } from "./dom.js";
+import { cellRow, group, label, mark, part, predict, stage, stepper } from "./kit.js";
+import { argmax, matmul, softmax, transpose } from "./numerics.js";
+
 const ROW = 26; // height of a row of numbers
 
 /** Every matrix of the layer, by the name of its block; those of head i end in i. */

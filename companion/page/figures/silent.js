@@ -1,6 +1,10 @@
 // Mistakes that nothing reports, at a switch each: under every token of a text hangs its loss, beside
 // the loss of the model as it was published; below stands what the model writes.
 
+import { connect, slider, toggle } from "./controls.js";
+import { announce, drawing, element, format, frame, write } from "./dom.js";
+import { goals, label, part, stage, steady } from "./kit.js";
+
 const LETTER = 8.3;
 const DEEP = 40; // pixels of the largest loss
 const LINE = DEEP + 30;

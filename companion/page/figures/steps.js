@@ -1,6 +1,10 @@
 // Prefill and decode, a row for each step through the model: which positions it computes, which it reads
 // from the cache, and what that costs.
 
+import { connect, slider, toggle } from "./controls.js";
+import { drawing, element, format, frame, tableRow, write } from "./dom.js";
+import { goals, group, label, stage, stepper } from "./kit.js";
+
 /** One step: positions computed and read, operations, bytes moved, and the bytes of the cache after it. */
 function cost(data, { cached, rows }, step) {
   const { prompt, layers, width, kept, weights } = data;

@@ -1,5 +1,30 @@
 // A word's way up through a trained encoder: what each sub-layer adds, and what the sum reads as.
 
+import { choice, connect, remember, textInput, toggle } from "./controls.js";
+import {
+  announce,
+  drawing,
+  element,
+  format,
+  frame,
+  longestOf,
+  matrixTable,
+  paint,
+  write,
+} from "./dom.js";
+import { goals } from "./kit.js";
+import {
+  add,
+  descending,
+  dot,
+  encoderBlocks,
+  layerNorm,
+  norm,
+  softmax,
+  tiedLogits,
+  withWeights,
+} from "./numerics.js";
+
 const split = (sentence) => sentence.trim().split(/\s+/).filter(Boolean);
 
 /** The stream at one word: [{ name, added, stream, turn, words }], the embedding first. `added` and

@@ -1,8 +1,15 @@
 // How live figures look, in the book, Jupyter, Colab and VS Code: each one's own colours where it has
 // them, ours otherwise. Everything stands inside .cl; :not(#_) outweighs the rules of these pages.
-// COLOURS are the concepts' (companion.page.colours): var(--q) for a shape, var(--q-word) for a word.
+// The concepts' colours, as in companion.page.colours: var(--q) for a shape, var(--q-word) for a word.
 
-const STYLE = `
+import COLOURS from "../colours.json" with { type: "json" };
+
+const tones = (scheme) =>
+  Object.entries(COLOURS)
+    .map(([kind, { [scheme]: tone }]) => `--${kind}: ${tone.shape}; --${kind}-word: ${tone.word};`)
+    .join(" ");
+
+export const STYLE = `
 .cl:not(#_) {
   --plain-ink: #222832;
   --plain-quiet: #48566b;
@@ -28,7 +35,7 @@ const STYLE = `
   --second: #a34a00;
   --heat: #3584e4;
   --hottest: 55%;
-  ${COLOURS.light}
+  ${tones("light")}
   color: var(--ink);
   font-size: 0.94rem;
   line-height: 1.4;
@@ -1045,7 +1052,7 @@ const STYLE = `
   --second: #f2a65a;
   --heat: #5b8fd9;
   --hottest: 32%; /* light words on it */
-  ${COLOURS.dark}
+  ${tones("dark")}
   color-scheme: dark;
 }
 [data-theme="dark"] .output.text_html:has(.companion-live):not(#_) {

@@ -1,6 +1,10 @@
 // Teacher forcing: the target slides one place to the right and becomes the decoder's input; the causal mask
 // makes of every place a question of its own.
 
+import { connect, slider } from "./controls.js";
+import { drawing, element, frame } from "./dom.js";
+import { goals, group, label, part, stage, stepper } from "./kit.js";
+
 function render({ model, el }) {
   const { target } = model.get("data");
   const state = connect(model);

@@ -1,6 +1,11 @@
 // The score of two sums, word + place, multiplied out: four matrices appear one by one, and below
 // them their sum so far.
 
+import { choice, connect, sameText } from "./controls.js";
+import { element, frame } from "./dom.js";
+import { goals, label, mark, matrix, stage, stepper } from "./kit.js";
+import { add, matmul, sinusoid, transpose } from "./numerics.js";
+
 const NAMES = ["word–word", "word–place", "place–word", "place–place"];
 const KINDS = ["stream", "position", "position", "position"];
 

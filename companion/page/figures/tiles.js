@@ -1,6 +1,23 @@
 // Attention tile by tile: blocks travel from the large memory to the small one, every byte is counted,
 // and every query holds a running maximum, sum and blend.
 
+import { button, choice, connect, remember, slider, toggle } from "./controls.js";
+import {
+  announce,
+  columnHead,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  headRow,
+  tableRow,
+  write,
+  writeOrDash,
+} from "./dom.js";
+import { goals, label, part, stage, steady } from "./kit.js";
+import { dot, matmul, NOTHING_HELD, runningSoftmax, softmax, transpose } from "./numerics.js";
+
 /** The slices that cut a length into blocks, as [start, stop]. */
 const blocks = (length, size) =>
   Array.from({ length: Math.ceil(length / size) }, (_, i) => [

@@ -1,6 +1,21 @@
 // The chapter's trained Transformer, running here: it translates what the reader writes, word by word, and
 // shows where each word of the translation looked in the sentence.
 
+import {
+  choice,
+  connect,
+  knownWords,
+  remember,
+  sameText,
+  slider,
+  textInput,
+  untranslatable,
+  wordsOf,
+} from "./controls.js";
+import { announce, answerList, element, format, frame, headRow, longestOf, write } from "./dom.js";
+import { goals, steady } from "./kit.js";
+import { argmax, descending, greedyTranslation, meanOf, withWeights } from "./numerics.js";
+
 /** The cross-attention [place][source word] of one head, or the mean over the heads of a layer. */
 function attentionOf(blocks, name) {
   const [layer, head] = name.split(".");

@@ -2,6 +2,33 @@
 // upper lane, its memory hangs above the cross-attention, the decoder writes in the lower lane. Every
 // number is the trained model's; every stage is a link to its chapter, where the page has any.
 
+import {
+  button,
+  choice,
+  connect,
+  knownWords,
+  remember,
+  sameText,
+  slider,
+  tabs,
+  textInput,
+  untranslatable,
+  wordsOf,
+} from "./controls.js";
+import { announce, drawing, element, fill, format, frame } from "./dom.js";
+import { goals, mark } from "./kit.js";
+import {
+  argmax,
+  clamp,
+  descending,
+  embedTokens,
+  greedyTranslation,
+  meanOf,
+  norm,
+  sinusoid,
+  withWeights,
+} from "./numerics.js";
+
 const LINE = 24; // a row for each word
 const SEEN = 0.02; // smaller weights are not drawn
 const CELLS = 6; // of a vector's numbers

@@ -1,6 +1,11 @@
 // A sentence read in order and all at once. Words go down, time goes to the right: in order, a word
 // waits until the state of its left neighbour is there; at once, every word looks at every word.
 
+import { choice, connect } from "./controls.js";
+import { columnHead, drawing, element, frame, headRow, tableRow, write } from "./dom.js";
+import { goals, group, label, part, predict, stage, stepper } from "./kit.js";
+import { clamp } from "./numerics.js";
+
 const ROW = 29,
   TOP = 34; // pixels
 

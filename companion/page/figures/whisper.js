@@ -1,6 +1,10 @@
 // Children in a line, each passing on w times what it heard: how much of every word reaches the
 // last of them, and the share that every word has in an average.
 
+import { connect, slider } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals, group, label, part, stage } from "./kit.js";
+
 const LANE = 118,
   GAP = 30; // pixels
 

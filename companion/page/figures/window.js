@@ -1,5 +1,22 @@
 // A window of a series on its way through a Forecaster: points, differences, patches, vectors, weights, a move.
 
+import { choice, connect } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import {
+  arrow,
+  goals,
+  group,
+  label,
+  mark,
+  part,
+  ribbon,
+  stage,
+  stepper,
+  strip,
+  tokenRow,
+} from "./kit.js";
+import { argmax, clamp } from "./numerics.js";
+
 const NAMES = ["points", "differences", "patches", "vectors", "attention", "blocks", "move"];
 const [POINTS, DIFFERENCES, PATCHES, VECTORS, ATTENTION, BLOCKS, MOVE] = NAMES.keys();
 

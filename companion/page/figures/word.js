@@ -1,6 +1,24 @@
 // Self-attention for one word, in eight steps: x, its query, the keys, their products, divided by √d_k,
 // as weights, the values, and their sum. One bar is score, scaled score and weight in turn.
 
+import { connect, remember } from "./controls.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
+import {
+  arrow,
+  decimals,
+  draggable,
+  group,
+  label,
+  mark,
+  matrix,
+  part,
+  stage,
+  stepper,
+  strip,
+  tokenRow,
+} from "./kit.js";
+import { argmax, clamp, dot, matmul, softmax } from "./numerics.js";
+
 /** What companion.nn.scaled_dot_product_attention computes for one query, and what comes before. */
 function follow({ x, W_q, W_k, W_v }, asker) {
   const keys = matmul(x, W_k),

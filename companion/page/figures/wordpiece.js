@@ -41,7 +41,7 @@ function pieces(word, ids) {
 }
 
 /** The tokens of a text between [CLS] and [SEP]; `ids` is a Map from token to id. */
-const tokenize = (text, ids) => [
+export const tokenize = (text, ids) => [
   "[CLS]",
   ...text
     .split(SPECIAL)

@@ -1,6 +1,9 @@
 // A published encoder in a worker: it takes the bytes of its weights part by part, then texts. Matrices
 // are whole numbers from -127 to 127, with a scale for each row (book/_press/encoder.py packs them).
 
+import { encoderBlocks, layerNorm } from "./numerics.js";
+import { tokenize } from "./wordpiece.js";
+
 /** Numbers of a tensor: a row, or an array of rows; `row(matrix, i)` alone for a table that stays packed. */
 function unpackRows({ shape, at }, bytes) {
   const floats = (from, count) => new Float32Array(bytes.buffer.slice(from, from + 4 * count));
@@ -40,7 +43,7 @@ function encode({ config, ids, tables, weights }, text) {
 
 let bytes, encoder;
 
-const ANSWERS = {
+export const ANSWERS = {
   /** Room for all bytes. */
   begin: ({ length }) => {
     bytes = new Uint8Array(length);

@@ -1,5 +1,27 @@
 // The chapter's GPT, writing here: the distribution over the next word, heated, cut, and drawn from.
 
+import {
+  button,
+  choice,
+  connect,
+  drawingSliders,
+  remember,
+  slider,
+  textInput,
+  wordsOf,
+} from "./controls.js";
+import { announce, element, format, frame, shareBar, write } from "./dom.js";
+import {
+  add,
+  argmax,
+  encoderBlocks,
+  layerNorm,
+  nextToken,
+  randomAt,
+  tiedLogits,
+  withWeights,
+} from "./numerics.js";
+
 const SHOWN = 10; // words in the list; the others are summed up
 
 /** The logits of the next word, and the weights that the last place gives: [block][head][place]. */
