@@ -49,7 +49,9 @@ SCENE = """() => {
 @pytest.fixture
 def page(browser):
     page = browser.new_page(reduced_motion="reduce", viewport={"width": 600, "height": 700})
-    page.add_script_tag(content=globally("dom.js", "controls.js", "kit.js"))
+    page.add_script_tag(
+        content=globally("dom.js", "controls.js", "stage.js", "predict.js", "goals.js")
+    )
     page.evaluate(SCENE)
     yield page
     page.close()
@@ -96,3 +98,44 @@ def test_one_unit_of_a_stage_is_one_pixel_at_every_width(page):
             " return svg.viewBox.baseVal.width === Math.floor(width); }"
         )
         assert svg.bounding_box()["height"] == pytest.approx(100, abs=0.5)
+
+
+def test_two_widgets_of_a_notebook_keep_their_radio_buttons_apart(browser):
+    """Each has its own copy of the helpers."""
+    page = browser.new_page()
+    script = globally("dom.js", "controls.js")
+    page.evaluate(
+        f"""() => {{
+        for (const view of ["a", "b"]) {{
+          {script}
+          const model = {{ get: () => ({{ view }}), on() {{}} }};
+          const options = [["a", "A"], ["b", "B"]];
+          const el = document.body.appendChild(document.createElement("div"));
+          frame(el, view, tabs(connect(model), "view", "view", options));
+        }}
+        }}"""
+    )
+    checked = page.locator("input:checked").evaluate_all("nodes => nodes.map((n) => n.value)")
+    assert checked == ["a", "b"]
+    page.close()
+
+
+def test_a_sheet_is_adopted_once_by_the_page_or_the_shadow_that_shows_it(browser):
+    page = browser.new_page()
+    found = page.evaluate(
+        f"""() => {{
+        const hosts = [document.body, document.body.attachShadow({{ mode: "open" }})];
+        for (let copy = 0; copy < 2; copy++) {{
+          {globally("dom.js")}
+          css`.cl-test {{ color: red; }}`;
+          for (const host of hosts) {{
+            const el = host.appendChild(document.createElement("div"));
+            frame(el, "a", element("p"));
+            frame(el, "a", element("p"));
+          }}
+        }}
+        return [document, document.body.shadowRoot].map((root) => root.adoptedStyleSheets.length);
+        }}"""
+    )
+    assert found == [2, 2]
+    page.close()

@@ -15,7 +15,9 @@ from tests.browser.reading import close, globally, randomised
 
 pytestmark = pytest.mark.browser
 
-NUMERICS = globally("numerics.js")
+NUMERICS = globally(
+    "numerics.js", "networks.js", "sinusoids.js", "packed.js", "online_softmax.js", "sampling.js"
+)
 T, S, HEADS, D_MODEL, D_FF = 7, 13, 3, 15, 11
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 HOLES = "(i, j) => (i * j) % 5 !== 3"  # what may be attended to, after no simple pattern

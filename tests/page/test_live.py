@@ -178,6 +178,28 @@ def test_a_widget_has_what_it_uses(folder):
     assert text.endswith('export default load("one.js");\n')
 
 
+CSS = re.compile(r"(?:STYLE = |css)`\n.*?\n`;", re.S)
+
+
+def looks_of(text: str) -> set[str]:
+    css = re.sub(r"/\*.*?\*/", "", "".join(CSS.findall(text)), flags=re.S)
+    return set(re.findall(r"\.(cl-[\w-]+)", css)) | set(re.findall(r"(?m)^  (table) \{", css))
+
+
+@pytest.mark.parametrize("name", live.figure_names())
+def test_a_figure_carries_the_looks_of_what_it_draws(name):
+    scripts = "".join(file.read_text("utf8") for file in live.FIGURES.glob("*.js"))
+    text = live.module(name)
+    code = CSS.sub("", text[text.index(f"modules['{name}.js']") :])
+    drawn = set(re.findall(r"cl-[\w-]+", code)) | set(re.findall(r'element\(\s*"(table)"', code))
+    assert (drawn & looks_of(scripts)) <= looks_of(text)
+
+
+def test_the_common_sheet_is_short():
+    """What one part or one figure draws has its looks beside it."""
+    assert len((live.FIGURES / "style.js").read_text("utf8").splitlines()) <= 450
+
+
 # ---------------------------------------------------------------- numbers
 
 

@@ -1,9 +1,16 @@
 // Scaled dot-product attention on vectors that the reader edits: scores, weights, output.
 
 import { button, connect, slider, toggle } from "./controls.js";
-import { announce, element, format, frame, matrixTable, tableRow } from "./dom.js";
-import { goals } from "./kit.js";
+import { announce, css, element, format, frame } from "./dom.js";
+import { goals } from "./goals.js";
 import { argmax, matmul, softmax, transpose } from "./numerics.js";
+import { matrixTable, tableRow } from "./tables.js";
+
+css`
+  td.cl-input {
+    padding: 0.1rem 0.12rem;
+  }
+`;
 
 function compute({ query, key, value, temperature, scaled }) {
   const divisor = temperature * (scaled ? Math.sqrt(key[0].length) : 1);

@@ -1,9 +1,32 @@
 // A word of two meanings between the companies of both, in the plane of its two mates.
 
 import { choice, connect, remember, sameText, slider, toggle } from "./controls.js";
-import { announce, answerList, drawing, element, fill, format, frame } from "./dom.js";
-import { arrow, draggable, goals, label, part, stage, steady } from "./kit.js";
-import { argmax, clamp, dot, norm, unpack } from "./numerics.js";
+import { announce, css, drawing, element, fill, format, frame, steady } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, clamp, dot, norm } from "./numerics.js";
+import { unpack } from "./packed.js";
+import { arrow } from "./parts.js";
+import { draggable, label, part, stage } from "./stage.js";
+import { answerList } from "./tables.js";
+
+css`
+  .cl-crowd0 {
+    --tone: var(--first);
+    fill: var(--first);
+  }
+  .cl-crowd1 {
+    --tone: var(--second);
+    fill: var(--second);
+  }
+  .cl-homonym {
+    --tone: var(--ink);
+  }
+  .cl-stranger {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1.5;
+  }
+`;
 
 const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
 const plus = (a, b) => Array.from(a, (x, i) => x + b[i]);

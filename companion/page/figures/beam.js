@@ -1,20 +1,13 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
 import { button, connect, remember, sameText, slider, tabs } from "./controls.js";
-import {
-  announce,
-  columnHead,
-  drawing,
-  element,
-  format,
-  frame,
-  headRow,
-  paint,
-  tableRow,
-  write,
-} from "./dom.js";
-import { goals, label } from "./kit.js";
-import { clamp, decodeNext, encodeTokens, heldAtFirst, softmax, withWeights } from "./numerics.js";
+import { announce, drawing, element, format, frame, paint, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { clamp, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { label } from "./stage.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
+import { decodeNext, encodeTokens, heldAtFirst } from "./transformer.js";
 
 const ROW = 62,
   TOP = 30; // pixels

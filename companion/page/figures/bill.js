@@ -2,8 +2,10 @@
 // matrices, the pairs of words, and a feed-forward network that the reader puts behind both.
 
 import { choice, connect, remember, slider, toggle } from "./controls.js";
-import { announce, drawing, element, format, frame, tableRow, write } from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { announce, drawing, element, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { label, part, stage } from "./stage.js";
+import { tableRow } from "./tables.js";
 
 const BAR = 40,
   STEP = 92; // pixels

@@ -1,9 +1,11 @@
 // Lines of code, each token with the bits that it cost a model, and what the model expected there.
 
 import { choice, connect, slider } from "./controls.js";
-import { announce, answerList, drawing, element, format, frame } from "./dom.js";
-import { goals, label, stage } from "./kit.js";
+import { announce, drawing, element, format, frame } from "./dom.js";
+import { goals } from "./goals.js";
 import { argmax } from "./numerics.js";
+import { label, stage } from "./stage.js";
+import { answerList } from "./tables.js";
 
 const LETTER = 8.5, // width of a character
   TALL = 44, // of the longest bar

@@ -1,9 +1,13 @@
 // All heads of a language model on one text that repeats: a map, a word's row, and three scores.
 
 import { connect, remember, slider } from "./controls.js";
-import { announce, answerList, element, format, frame, matrixTable } from "./dom.js";
-import { goals, predict, stage, weightMap } from "./kit.js";
-import { argmax, descending, meanBack, unpackMaps } from "./numerics.js";
+import { announce, element, format, frame } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, descending } from "./numerics.js";
+import { predict } from "./predict.js";
+import { stage } from "./stage.js";
+import { answerList, matrixTable } from "./tables.js";
+import { meanBack, unpackMaps, weightMap } from "./weight_maps.js";
 
 const NAMES = ["A", "B", "C", "D", "E", "F"];
 

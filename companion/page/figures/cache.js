@@ -2,18 +2,12 @@
 // for every token.
 
 import { connect, tabs } from "./controls.js";
-import {
-  columnHead,
-  drawing,
-  element,
-  fill,
-  format,
-  frame,
-  headRow,
-  tableRow,
-  write,
-} from "./dom.js";
-import { arrow, goals, group, label, mark, part, stage, stepper } from "./kit.js";
+import { drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { arrow } from "./parts.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 /** After a step (0: the prompt lies there, 1: prefill, then a token each): tokens in the cache, those
     computed at this step, and all that were computed, with a cache and without. */

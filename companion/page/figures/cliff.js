@@ -2,8 +2,10 @@
 
 import { connect, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { draggable, goals, label, part, stage, weightMap } from "./kit.js";
-import { argmax, clamp, meanBack, unpackMaps } from "./numerics.js";
+import { goals } from "./goals.js";
+import { argmax, clamp } from "./numerics.js";
+import { draggable, label, part, stage } from "./stage.js";
+import { meanBack, unpackMaps, weightMap } from "./weight_maps.js";
 
 const CURVE = 130; // pixels of the loss
 const LEFT = 34,

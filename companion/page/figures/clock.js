@@ -2,9 +2,10 @@
 // face says how far its two hands agree; the curve below says it for every position.
 
 import { choice, connect, sameText, slider } from "./controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { goals, label, mark, part, stage } from "./kit.js";
-import { angle } from "./numerics.js";
+import { announce, drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { angle } from "./sinusoids.js";
+import { label, part, stage } from "./stage.js";
 
 const LENGTH = 160; // positions on the curve
 const FAST = 3; // hands that went round at least half-way in 32 positions

@@ -2,8 +2,10 @@
 
 import { choice, connect, sameText } from "./controls.js";
 import { drawing, element, format, frame, write } from "./dom.js";
-import { goals, label, part, stage, stepper } from "./kit.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 /** A plane with its words, at (x, y): `pose(film, height)` moves them. */
 function field(root, words, title, name, x, y, size) {

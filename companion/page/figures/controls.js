@@ -1,6 +1,42 @@
 // What the reader sets, and the controls that set it.
 
-import { element, format } from "./dom.js";
+import { css, element, format } from "./dom.js";
+
+css`
+  .cl-control.cl-inline {
+    grid-template-columns: auto 1fr;
+    align-items: center;
+    gap: 0.45rem;
+    color: var(--ink);
+  }
+  .cl-tabs {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0;
+    margin-bottom: 1rem;
+  }
+  .cl-tabs legend {
+    position: absolute;
+    clip-path: inset(50%);
+  }
+  .cl-tabs label {
+    border: 1px solid var(--line);
+    margin-left: -1px;
+    padding: 0.3rem 0.8rem;
+    cursor: pointer;
+    display: flex;
+    gap: 0.4rem;
+    align-items: center;
+  }
+  .cl-tabs label:has(:checked) {
+    background: color-mix(in oklab, var(--heat) 18%, transparent);
+  }
+  @media (max-width: 30rem) {
+    .cl-tabs label {
+      padding: 0.3rem 0.5rem;
+    }
+  }
+`;
 
 /** What the reader sets: `state.value`, `state.set({...})`; functions given to `state.draw` run now
     and after every change, whether it comes from a control or from Python. Those given to
@@ -48,6 +84,12 @@ export function connect(model) {
   return state;
 }
 
+/** The key as a name that no other group of radio buttons in the document has, whoever drew it. */
+export function unique(key) {
+  document.companionNames = (document.companionNames ?? 0) + 1;
+  return `${key}-${document.companionNames}`;
+}
+
 /** A function that computes again only when its argument has changed: many parts draw from one result. */
 export function remember(compute) {
   let key, result;
@@ -88,27 +130,6 @@ export function slider(
     input,
   );
 }
-
-/** How the next word is drawn: temperature, and two cuts; a top-k of `noCut` leaves every word. */
-export const drawingSliders = (state, noCut) => [
-  slider(state, "temperature", "temperature", {
-    min: 0,
-    max: 2.5,
-    step: 0.1,
-    describe: (number) => (number ? format(number, 1) : "0, greedy"),
-  }),
-  slider(state, "top_k", "top-k", {
-    min: 1,
-    max: noCut,
-    describe: (number) => (number < noCut ? `the best ${format(number, 0)}` : "no cut"),
-  }),
-  slider(state, "top_p", "top-p", {
-    min: 0.05,
-    max: 1,
-    step: 0.05,
-    describe: (number) => (number < 1 ? format(number) : "no cut"),
-  }),
-];
 
 /** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
 export function choice(
@@ -154,7 +175,7 @@ export function toggle(state, key, label) {
 
 /** Radio buttons that look like tabs: options [[option, text], ...]. */
 export function tabs(state, key, label, options) {
-  const name = `${key}-${(connect.count = (connect.count ?? 0) + 1)}`;
+  const name = unique(key);
   const inputs = options.map(([option]) =>
     element("input", { type: "radio", name, value: option }),
   );
@@ -173,79 +194,3 @@ export function tabs(state, key, label, options) {
     options.map(([, text], i) => element("label", {}, inputs[i], text)),
   );
 }
-
-/** The words of a text, small letters without marks. */
-export const wordsOf = (text) =>
-  text
-    .toLowerCase()
-    .replace(/[.,!?]/g, " ")
-    .split(/\s+/)
-    .filter(Boolean);
-
-/** A line for the reader's own words, and what is wrong with them: { input, alert }, both to be placed.
-    `complaint(text)` is "" where nothing is; `change(text, value)` gives the changes of the state, or
-    null while what was there still counts. */
-export function textInput(state, key, { change, complaint, ...attributes }) {
-  const input = element("input", {
-    type: "text",
-    name: key,
-    autocomplete: "off",
-    autocapitalize: "none",
-    spellcheck: "false",
-    ...attributes,
-  });
-  const alert = element("p", { role: "alert" });
-  const judge = () => {
-    alert.textContent = complaint(input.value);
-    alert.hidden = alert.textContent === "";
-    input.setAttribute("aria-invalid", !alert.hidden);
-  };
-  input.addEventListener("input", () => {
-    judge();
-    const changes = change(input.value, state.value);
-    if (changes) state.set(changes);
-  });
-  state.draw((value) => {
-    if (input.matches(":focus")) return; // somebody writes
-    input.value = value[key];
-    judge();
-  });
-  return { input, alert };
-}
-
-/** The number of letters to change, insert or drop on the way from one word to the other. */
-function editDistance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])));
-    }
-    row = next;
-  }
-  return row[b.length];
-}
-
-/** What is wrong with a sentence for a translator, or "". */
-export function untranslatable({ english, longest_source: longest }, text) {
-  const sentence = wordsOf(text);
-  if (sentence.length === 0) return "Write a sentence of words that the model knows.";
-  if (sentence.length > longest) {
-    return `That is ${sentence.length} words; this figure reads at most ${longest}.`;
-  }
-  const unknown = sentence.find((word) => !english.includes(word));
-  if (unknown === undefined) return "";
-  const [nearest] = [...english].sort(
-    (a, b) => editDistance(unknown, a) - editDistance(unknown, b),
-  );
-  return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
-}
-
-/** The English words that a translator knows, to be unfolded. */
-export const knownWords = ({ english }) =>
-  element(
-    "details",
-    {},
-    element("summary", {}, `The ${english.length} words it knows`),
-    element("p", { style: "font-size: .86rem" }, english.join(" · ")),
-  );

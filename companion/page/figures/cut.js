@@ -1,19 +1,10 @@
 // What a language model says of the next word, beside what is true: heated, cut, and drawn from.
 
-import { connect, drawingSliders, remember, tabs } from "./controls.js";
-import {
-  announce,
-  columnHead,
-  element,
-  format,
-  frame,
-  headRow,
-  shareBar,
-  tableRow,
-  write,
-} from "./dom.js";
-import { goals } from "./kit.js";
-import { nextToken } from "./numerics.js";
+import { connect, remember, tabs } from "./controls.js";
+import { announce, element, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { drawingSliders, nextToken } from "./sampling.js";
+import { columnHead, headRow, shareBar, tableRow } from "./tables.js";
 
 const SHOWN = 12; // words in the list; the others are summed up
 

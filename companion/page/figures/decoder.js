@@ -1,21 +1,18 @@
 // A decoder block of the trained translator, taken apart: the place that is asked goes up through its
 // parts, reading the words written so far on the left and the source on the right.
 
-import { choice, connect, remember, sameText, tabs, wordsOf } from "./controls.js";
-import { drawing, element, fill, format, frame, write } from "./dom.js";
-import { arrow, goals, group, label, mark, part, ribbon, stage, stepper, tokenRow } from "./kit.js";
-import {
-  argmax,
-  clamp,
-  descending,
-  embedTokens,
-  greedyTranslation,
-  meanOf,
-  softmax,
-  tiedLogits,
-  withPositions,
-  withWeights,
-} from "./numerics.js";
+import { ribbon } from "./cells.js";
+import { choice, connect, remember, sameText, tabs } from "./controls.js";
+import { drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { tiedLogits } from "./networks.js";
+import { argmax, clamp, descending, meanOf, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { arrow, tokenRow } from "./parts.js";
+import { wordsOf } from "./sentences.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+import { embedTokens, greedyTranslation, withPositions } from "./transformer.js";
 
 const [ENTER, SELF, ADDED, CROSS, AGAIN, FFN, OUT, SAY] = Array(8).keys();
 const NAMES = ["enter", "self", "norm", "cross", "norm", "FFN", "norm", "say"];

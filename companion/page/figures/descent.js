@@ -3,8 +3,9 @@
 
 import { button, choice, connect, remember, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { goals } from "./goals.js";
 import { argmax, clamp, randomAt, softmax } from "./numerics.js";
+import { label, part, stage } from "./stage.js";
 
 const MOST = 60; // steps that the picture has room for
 

@@ -1,30 +1,13 @@
 // The chapter's ViT, reading a drawing: the pixels, the patches, the answer, and where it looks.
 
 import { button, choice, connect, remember } from "./controls.js";
-import {
-  announce,
-  answerList,
-  drawing,
-  element,
-  fill,
-  format,
-  frame,
-  paint,
-  shareBar,
-  write,
-} from "./dom.js";
-import { goals } from "./kit.js";
-import {
-  argmax,
-  clamp,
-  classifyImage,
-  cutIntoPatches,
-  descending,
-  matmul,
-  meanOf,
-  softmax,
-  withWeights,
-} from "./numerics.js";
+import { announce, drawing, element, fill, format, frame, paint, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, clamp, descending, matmul, meanOf, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { answerList, shareBar } from "./tables.js";
+import { classifyImage, cutIntoPatches } from "./vit.js";
+import { wordList } from "./word_list.js";
 
 const CELL = 26; // pixels of the page along the side of a pixel of the drawing
 const SOFT = 0.4; // ink that the soft pen leaves on the four neighbours
@@ -267,7 +250,7 @@ function render({ model, el }) {
     paint(map, across * square, across * square, title, parts);
     map.dataset.name = "map";
   });
-  const sequence = element("ol", { class: "cl-words", "aria-label": "the sequence of patches" });
+  const sequence = wordList({ "aria-label": "the sequence of patches" });
   state.draw((value) => {
     const { shares } = result(value);
     const row = shares[value.view],

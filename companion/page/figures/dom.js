@@ -1,14 +1,25 @@
-// Elements, and what stands in them. A figure is `export default { render }`; render({ model, el }) draws
-// into `el` from model.get("data"), and keeps what the reader sets in model.get("value").
+// Elements, what stands in them, and the room that they keep. A figure is `export default { render }`;
+// render({ model, el }) draws into `el` from model.get("data"), and keeps what the reader sets in
+// model.get("value").
 
-import { clamp } from "./numerics.js";
 import { STYLE } from "./style.js";
 
-function useStyle() {
-  if (document.companionStyle) return;
-  document.companionStyle = new CSSStyleSheet();
-  document.companionStyle.replaceSync(STYLE);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, document.companionStyle];
+const sheets = [STYLE];
+
+/** The looks of what a module draws, inside .cl; they are the page's when a figure is framed. */
+export const css = (strings, ...values) =>
+  sheets.push(`.cl:not(#_) {${String.raw(strings, ...values)}}`);
+
+function useStyles(el) {
+  const inside = el.getRootNode();
+  const root = inside instanceof ShadowRoot ? inside : document;
+  root.companionSheets ??= new Set();
+  for (const text of sheets.filter((text) => !root.companionSheets.has(text))) {
+    root.companionSheets.add(text);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  }
 }
 
 export function fill(node, attributes, children) {
@@ -26,6 +37,9 @@ export const element = (tag, attributes, ...children) =>
 
 export const drawing = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+
+/** A word of a caption in its concept's colour, with its underline. */
+export const mark = (kind, text) => element("b", { class: `cl-${kind}` }, text);
 
 /** Replace what an <svg> shows; the title is what a screen reader says of it. */
 export function paint(svg, width, height, title, parts) {
@@ -53,9 +67,11 @@ export function writeOrDash(node, number, digits = 2) {
   if (!Number.isFinite(number)) node.textContent = "–";
 }
 
+export const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
+
 /** The figure's frame: a titled group, filled with the given parts. */
 export function frame(el, title, ...parts) {
-  useStyle();
+  useStyles(el);
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
   box.append(element("p", { class: "cl-title" }, title), ...parts);
   for (const control of box.querySelectorAll("input, select, button")) {
@@ -63,23 +79,6 @@ export function frame(el, title, ...parts) {
   }
   el.replaceChildren(box);
 }
-
-// ---------------------------------------------------------------- parts of a figure
-
-/** Nodes of a table: its column headings, and a row under its heading. */
-export const headRow = (...cells) => element("thead", {}, element("tr", {}, ...cells));
-export const columnHead = (text) => element("th", { scope: "col" }, text);
-export const tableRow = (heading, ...cells) =>
-  element("tr", {}, element("th", { scope: "row" }, heading), ...cells);
-
-/** A bar that fills its place by a share from 0 to 1; the number stands beside it. */
-export function shareBar(share, attributes) {
-  const bar = element("i", attributes);
-  bar.style.setProperty("--w", share);
-  return bar;
-}
-
-export const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
 
 /** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
     moves, it has the room of the longest of `others` (what it may say), or of what it has said. */
@@ -97,55 +96,21 @@ export function announce(state, sentence, others = []) {
   return element("div", { class: "cl-captions" }, output, room);
 }
 
-/** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1. */
-export function matrixTable(
-  state,
-  caption,
-  rows,
-  columns,
-  cells,
-  { heat = false, digits = 2, name } = {},
-) {
-  const shape = cells(state.value);
-  const nodes = shape.map((row) =>
-    row.map(() => element("td", { class: heat ? "cl-heat" : null })),
-  );
-  state.draw((value) =>
-    cells(value).forEach((row, i) =>
-      row.forEach((number, j) => {
-        write(nodes[i][j], number, digits);
-        nodes[i][j].style.setProperty("--w", clamp(number, 0, 1));
-      }),
-    ),
-  );
-  return element(
-    "table",
-    { "data-name": name },
-    element("caption", {}, caption),
-    headRow(element("td"), columns.map(columnHead)),
-    element(
-      "tbody",
-      {},
-      nodes.map((row, i) => tableRow(rows[i], row)),
-    ),
-  );
-}
-
-/** Texts with a bar and a number; `rows(value)` gives [[text, share, what the number's node keeps]]. */
-export function answerList(state, name, rows, digits = 3) {
-  const box = element("div", { class: "cl-answers", "data-name": name });
-  state.draw((value) =>
-    box.replaceChildren(
-      ...rows(value).flatMap(([text, share, data]) => {
-        const number = write(element("span"), share, digits);
-        Object.assign(number.dataset, data);
-        return [
-          text instanceof Element ? text : element("span", {}, text),
-          shareBar(Math.max(0, share), { "aria-hidden": "true" }),
-          number,
-        ];
-      }),
-    ),
-  );
-  return box;
+/** Keep a node as high as the highest thing that `draw(value)` puts into it for any of `values`, so that
+    what stands below stays where it is. */
+export function steady(state, node, values, draw) {
+  let measured = 0;
+  state.drawWide(node, (value, width) => {
+    if (width !== measured) {
+      measured = width;
+      node.style.minHeight = "";
+      const heights = values.map((other) => {
+        draw(other);
+        return node.offsetHeight;
+      });
+      node.style.minHeight = `${Math.max(...heights)}px`;
+    }
+    draw(value);
+  });
+  return node;
 }

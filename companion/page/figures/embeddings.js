@@ -1,9 +1,11 @@
 // Word vectors on a plane, and the words nearest to first − minus + plus.
 
 import { button, choice, connect, remember, sameText, tabs, toggle } from "./controls.js";
-import { announce, answerList, drawing, element, format, frame, longestOf, paint } from "./dom.js";
-import { goals } from "./kit.js";
-import { dot, norm, unpack } from "./numerics.js";
+import { announce, drawing, element, format, frame, longestOf, paint } from "./dom.js";
+import { goals } from "./goals.js";
+import { dot, norm } from "./numerics.js";
+import { unpack } from "./packed.js";
+import { answerList } from "./tables.js";
 
 const combine = (...terms) =>
   Array.from(terms[0][1], (_, i) => terms.reduce((sum, [by, v]) => sum + by * v[i], 0));

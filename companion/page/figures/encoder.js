@@ -1,10 +1,15 @@
 // A published encoder on the reader's own sentences. What two sentences gave was computed in Python; for
 // others the weights are fetched on a click, from beside the book's script, and run in a worker.
 
-import { choice, connect, sameText, slider, tabs, textInput } from "./controls.js";
-import { announce, answerList, drawing, element, fill, format, frame, write } from "./dom.js";
-import { arrow, goals, label, tokenRow } from "./kit.js";
-import { argmax, clamp, descending, dot, norm, unpack } from "./numerics.js";
+import { choice, connect, sameText, slider, tabs } from "./controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, clamp, descending, dot, norm } from "./numerics.js";
+import { unpack } from "./packed.js";
+import { arrow, tokenRow } from "./parts.js";
+import { textInput } from "./sentences.js";
+import { label } from "./stage.js";
+import { answerList } from "./tables.js";
 
 const BESIDE = document.currentScript?.src; // null in a notebook, where no site is beside it
 const VIEWS = [

@@ -1,10 +1,15 @@
 // Two sentences that differ in one word, read by the same recurrent network: what is left of the
 // difference in its state, and in the average of all words, word by word.
 
+import { ribbon } from "./cells.js";
 import { connect, remember, slider } from "./controls.js";
-import { drawing, fill, format, frame, write } from "./dom.js";
-import { goals, group, label, mark, ribbon, stage, stepper } from "./kit.js";
-import { clamp, norm, recurrentStates, withWeights } from "./numerics.js";
+import { drawing, fill, format, frame, mark, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { recurrentStates } from "./networks.js";
+import { clamp, norm } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { group, label, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const DECADES = 6; // of the logarithmic axis
 const LANES = [

@@ -2,8 +2,9 @@
 // JSON, and the raw numbers. What the companion makes of a tensor is a list of places in the file.
 
 import { choice, connect, sameText, slider } from "./controls.js";
-import { announce, drawing, element, frame, paint, write } from "./dom.js";
-import { goals, steady } from "./kit.js";
+import { announce, drawing, element, frame, paint, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 /** The header of a file, and where its tensors begin. */
 function open(bytes) {
@@ -148,10 +149,8 @@ function render({ model, el }) {
     );
     raw.replaceChildren(
       ...Array.from({ length: count }, (_, i) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, String(from + 4 * i)),
+        tableRow(
+          String(from + 4 * i),
           element(
             "td",
             {},
@@ -196,22 +195,12 @@ function render({ model, el }) {
       ]),
     );
   };
-  const head = (...texts) =>
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        texts.map((text) => element("th", { scope: "col" }, text)),
-      ),
-    );
   const tables = [
     element(
       "table",
       { style: "margin-top: 0.6rem" },
       element("caption", {}, "The tensor's first bytes"),
-      head("at byte", "in the file", "number"),
+      headRow(["at byte", "in the file", "number"].map(columnHead)),
       raw,
     ),
     element(

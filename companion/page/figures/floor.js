@@ -3,8 +3,9 @@
 
 import { button, connect, remember, slider, toggle } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { draggable, goals, label, part, stage } from "./kit.js";
+import { goals } from "./goals.js";
 import { clamp, dot } from "./numerics.js";
+import { draggable, label, part, stage } from "./stage.js";
 
 const EXPONENTS = Array.from({ length: 80 }, (_, i) => (i + 1) / 20);
 

@@ -1,19 +1,13 @@
 // The Lorenz system in three dimensions: from a start that the reader drags, the truth and a forecast.
 
 import { choice, connect, remember, slider } from "./controls.js";
-import {
-  announce,
-  drawing,
-  element,
-  fill,
-  format,
-  frame,
-  matrixTable,
-  paint,
-  write,
-} from "./dom.js";
-import { draggable, goals } from "./kit.js";
-import { add, clamp, dot, encoderBlocks, layerNorm, linear, withWeights } from "./numerics.js";
+import { announce, drawing, element, fill, format, frame, paint, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { encoderBlocks, layerNorm, linear } from "./networks.js";
+import { add, clamp, dot } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { draggable } from "./stage.js";
+import { matrixTable } from "./tables.js";
 
 const derivative = ([x, y, z]) => [10 * (y - x), x * (28 - z) - y, x * y - (8 / 3) * z];
 const along = (state, h, rate) => state.map((s, i) => s + h * rate[i]);

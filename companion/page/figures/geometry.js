@@ -2,8 +2,10 @@
 
 import { connect, remember, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { arrow, draggable, goals, label, part, stage } from "./kit.js";
+import { goals } from "./goals.js";
 import { argmax, descending, dot, matmul, norm, softmax } from "./numerics.js";
+import { arrow } from "./parts.js";
+import { draggable, label, part, stage } from "./stage.js";
 
 const LONGEST = 3; // a query
 const HALO = { stroke: "var(--ground)", "stroke-width": 3, "paint-order": "stroke" }; // around names

@@ -2,8 +2,10 @@
 // possible, and against tables that count; and what it writes, with its probability in the language.
 
 import { connect } from "./controls.js";
-import { drawing, element, fill, format, frame, write } from "./dom.js";
-import { goals, group, label, stage, steady, stepper } from "./kit.js";
+import { drawing, element, fill, format, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { group, label, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 function build(root, width, { records, rivals, floor }) {
   const left = 38,

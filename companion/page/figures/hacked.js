@@ -2,8 +2,10 @@
 // has gone, and what it writes.
 
 import { connect } from "./controls.js";
-import { drawing, element, format, frame, write } from "./dom.js";
-import { goals, part, stage, steady, stepper } from "./kit.js";
+import { drawing, element, format, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const CURVES = [
   ["proxy", "points paid, mean", 2],

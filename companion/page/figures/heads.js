@@ -2,18 +2,12 @@
 // head's row from the verb, and what the model answers when a head is switched off.
 
 import { button, choice, connect, remember, sameText } from "./controls.js";
-import {
-  announce,
-  columnHead,
-  element,
-  frame,
-  headRow,
-  longestOf,
-  tableRow,
-  write,
-} from "./dom.js";
-import { goals } from "./kit.js";
-import { add, argmax, linear, multiHead, softmax, withWeights } from "./numerics.js";
+import { announce, element, frame, longestOf, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { linear, multiHead } from "./networks.js";
+import { add, argmax, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
   const ids = sentenceOf(value).map((word) => words.indexOf(word));

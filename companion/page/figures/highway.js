@@ -1,30 +1,15 @@
 // One word's vector on its way through a block: the stream goes straight up, sub-layers are side roads.
 
+import { strip } from "./cells.js";
 import { connect, remember, tabs } from "./controls.js";
-import { drawing, element, format, frame, write } from "./dom.js";
-import {
-  arrow,
-  goals,
-  group,
-  label,
-  mark,
-  part,
-  stage,
-  steady,
-  stepper,
-  strip,
-  tokenRow,
-} from "./kit.js";
-import {
-  add,
-  clamp,
-  feedForward,
-  meanOf,
-  multiHead,
-  norm,
-  norms,
-  withWeights,
-} from "./numerics.js";
+import { drawing, element, format, frame, mark, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { feedForward, multiHead, norms } from "./networks.js";
+import { add, clamp, meanOf, norm } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { arrow, tokenRow } from "./parts.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const ATTENTION = { self_attention: "self-attention", cross_attention: "cross-attention" };
 const SUB_LAYERS = {

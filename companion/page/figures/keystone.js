@@ -1,9 +1,11 @@
 // One number of the first token, turned down: the vector that it stands in, the loss, what is written.
 
 import { choice, connect, sameText, slider } from "./controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { draggable, goals, label, part, stage, steady } from "./kit.js";
-import { argmax, clamp, unpack } from "./numerics.js";
+import { announce, drawing, element, fill, format, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, clamp } from "./numerics.js";
+import { unpack } from "./packed.js";
+import { draggable, label, part, stage } from "./stage.js";
 
 const HIGH = 150; // pixels of the largest number
 

@@ -3,7 +3,9 @@
 
 import { choice, connect, sameText, slider } from "./controls.js";
 import { drawing, element, format, frame, longestOf, write } from "./dom.js";
-import { goals, part, stage, stepper } from "./kit.js";
+import { goals } from "./goals.js";
+import { part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const SHAPES = [
   () => drawing("circle", { r: 5 }),

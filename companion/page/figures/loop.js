@@ -1,9 +1,18 @@
 // A forecast as a loop: predict, feed the answer back, slide the window on, and again.
 
 import { choice, connect, sameText } from "./controls.js";
-import { drawing, element, fill, format, frame, write } from "./dom.js";
-import { goals, part, stage, stepper } from "./kit.js";
+import { css, drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+
+css`
+  .cl-back {
+    stroke: var(--second);
+    stroke-dasharray: 5 4;
+  }
+`;
 
 const LIMIT = 3.2; // of the standardised series, up and down
 

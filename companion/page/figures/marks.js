@@ -1,9 +1,37 @@
 // Two marks that can be dragged over the grid of patches, and what a trained ViT says of them.
 
 import { choice, connect, remember, toggle } from "./controls.js";
-import { announce, answerList, drawing, element, fill, format, frame } from "./dom.js";
-import { draggable, goals, label, part, stage } from "./kit.js";
-import { clamp, classifyImage, softmax, withWeights } from "./numerics.js";
+import { announce, css, drawing, element, fill, format, frame } from "./dom.js";
+import { goals } from "./goals.js";
+import { clamp, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { draggable, label, part, stage } from "./stage.js";
+import { answerList } from "./tables.js";
+import { classifyImage } from "./vit.js";
+
+css`
+  .cl-cut {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 1.2;
+  }
+  .cl-held {
+    fill: none;
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-frame-of-mark {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 2;
+    stroke-dasharray: 4 3;
+  }
+  .cl-badge {
+    paint-order: stroke;
+    stroke: var(--ground);
+    stroke-width: 5;
+  }
+`;
 
 const SIDE = 4; // pixels along the side of a mark
 const NAMES = ["A", "B"];

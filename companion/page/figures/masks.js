@@ -1,9 +1,12 @@
 // Masks: who may ask whom, as a grid that the reader clicks, as arrows, and as the tensor.
 
 import { button, choice, connect, remember, tabs } from "./controls.js";
-import { announce, drawing, element, format, frame, headRow, tableRow, write } from "./dom.js";
-import { arrow, goals, label, stage, steady, tokenRow } from "./kit.js";
+import { announce, drawing, element, format, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { argmax, softmax } from "./numerics.js";
+import { arrow, tokenRow } from "./parts.js";
+import { label, stage } from "./stage.js";
+import { headRow, tableRow } from "./tables.js";
 
 /** A nested list of booleans as PyTorch prints it. */
 function printed(mask, inner = 1) {

@@ -3,7 +3,8 @@
 
 import { choice, connect, sameText, tabs } from "./controls.js";
 import { announce, drawing, element, fill, frame } from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { goals } from "./goals.js";
+import { label, part, stage } from "./stage.js";
 
 const ROW = 25;
 const BOX = 134; // pixels of a module
@@ -45,11 +46,11 @@ function build(root, width, parts, files, pick) {
         [],
       );
     });
-    const theirs = label("", 0, 4, "cl-start cl-small");
+    const theirs = label("", 0, 4, "cl-start");
     theirs.dataset.name = "theirs";
     const tag = part(root, drawing("g", {}, theirs), { y: y(i) });
     const box = drawing("rect", { x: right, y: y(i) - 10, width: BOX, height: 20, rx: 10 });
-    const text = label("", right + BOX / 2, y(i) + 4, "cl-small");
+    const text = label("", right + BOX / 2, y(i) + 4);
     text.textContent = inBlock.includes(i) ? last(name) : name; // no underline is lowered
     const module = drawing("g", { style: "cursor: pointer" }, box, text);
     module.addEventListener("click", () => pick(name)); // the list does it for the keyboard
@@ -78,7 +79,7 @@ function build(root, width, parts, files, pick) {
         line.style.stroke = lit ? "var(--first)" : "var(--line)";
         box.style.cssText = `fill: var(--ground); stroke: var(--${lit ? "first" : "line"}); stroke-width: ${lit ? 2.5 : 1.2}`;
         fill(box, { "stroke-dasharray": own ? "none" : "3 3" }, []);
-        text.setAttribute("class", own ? "cl-small" : "cl-small cl-quiet");
+        text.setAttribute("class", own ? "" : "cl-quiet");
       });
     },
   };

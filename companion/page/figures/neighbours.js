@@ -3,7 +3,8 @@
 
 import { choice, connect, sameText, toggle } from "./controls.js";
 import { announce, drawing, element, format, frame, write } from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { goals } from "./goals.js";
+import { label, part, stage } from "./stage.js";
 
 const LEFT = 112; // pixels for the words
 const ROW = 27;

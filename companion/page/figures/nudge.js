@@ -3,8 +3,11 @@
 
 import { connect, remember, slider, toggle } from "./controls.js";
 import { drawing, element, format, frame, write } from "./dom.js";
-import { arrow, goals, part, stage, stepper } from "./kit.js";
+import { goals } from "./goals.js";
 import { softmax } from "./numerics.js";
+import { arrow } from "./parts.js";
+import { part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const RATE = 0.2,
   MOST = 60;

@@ -2,8 +2,11 @@
 
 import { button, choice, connect, remember, slider, tabs } from "./controls.js";
 import { drawing, element, fill, format, frame, write } from "./dom.js";
-import { arrow, goals, group, label, part, stage, stepper, tokenRow } from "./kit.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { arrow, tokenRow } from "./parts.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const FAMILIES = ["encoder-only", "decoder-only", "encoder-decoder"];
 const [ENCODER, DECODER, BOTH] = FAMILIES;

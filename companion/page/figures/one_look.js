@@ -2,10 +2,14 @@
 // A story is a point in the triangle of the nouns' values; a line joins the two with the same
 // answer. A linear reader's regions are convex: it can answer exactly if no two of the lines meet.
 
+import { strip } from "./cells.js";
 import { connect, slider, tabs, toggle } from "./controls.js";
-import { announce, drawing, element, format, frame, tableRow, write } from "./dom.js";
-import { arrow, goals, label, part, stage, steady, strip, tokenRow } from "./kit.js";
+import { announce, drawing, element, format, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { matmul } from "./numerics.js";
+import { arrow, tokenRow } from "./parts.js";
+import { label, part, stage } from "./stage.js";
+import { tableRow } from "./tables.js";
 
 const NOUNS = [0, 1, 2]; // entries of a value, corners of a triangle
 const OTHERS = [

@@ -2,9 +2,13 @@
 // rises all that was summed shrinks by one factor. The reader chooses the order of the keys.
 
 import { connect, remember } from "./controls.js";
-import { drawing, element, fill, format, frame, write, writeOrDash } from "./dom.js";
-import { goals, group, label, mark, part, stage, stepper, tokenRow } from "./kit.js";
-import { dot, NOTHING_HELD, runningSoftmax, softmax } from "./numerics.js";
+import { drawing, element, fill, format, frame, mark, write, writeOrDash } from "./dom.js";
+import { goals } from "./goals.js";
+import { dot, softmax } from "./numerics.js";
+import { NOTHING_HELD, runningSoftmax } from "./online_softmax.js";
+import { tokenRow } from "./parts.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 /** What is held after each key of an order; held[0] is the start. */
 function read({ scores, values }, order) {

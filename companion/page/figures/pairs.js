@@ -1,9 +1,13 @@
 // Byte-pair encoding on six words: letters stay, and the pieces round them grow.
 
-import { connect, remember, textInput, wordsOf } from "./controls.js";
-import { drawing, element, frame, shareBar, write } from "./dom.js";
-import { goals, part, stage, steady, stepper } from "./kit.js";
+import { connect, remember } from "./controls.js";
+import { drawing, element, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { textInput, wordsOf } from "./sentences.js";
+import { part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+import { shareBar } from "./tables.js";
 
 /** What is known after each of the merges: [{ rows: the pieces of each word, pairs: [[left, right,
     count]], the most frequent first, vocabulary }]. Of equally frequent pairs the one with the

@@ -1,8 +1,10 @@
 // pass@k of several models over k: a curve for each, and the numbers at one k.
 
 import { connect, slider, tabs } from "./controls.js";
-import { announce, answerList, drawing, element, format, frame, longestOf } from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { announce, drawing, element, format, frame, longestOf } from "./dom.js";
+import { goals } from "./goals.js";
+import { label, part, stage } from "./stage.js";
+import { answerList } from "./tables.js";
 
 const DASHES = ["2 4", "none", "9 4", "9 3 2 3", "none", "5 3", "3 2", "12 3"];
 const TONES = [

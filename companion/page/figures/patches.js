@@ -1,9 +1,25 @@
 // A digit on its way through the chapter's ViT: cut, laid out, projected, given places, mixed, named.
 
 import { choice, connect, slider } from "./controls.js";
-import { drawing, element, fill, format, frame, write } from "./dom.js";
-import { arrow, goals, group, label, mark, part, stage, stepper } from "./kit.js";
-import { argmax, clamp, cutIntoPatches } from "./numerics.js";
+import { css, drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, clamp } from "./numerics.js";
+import { arrow } from "./parts.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+import { cutIntoPatches } from "./vit.js";
+
+css`
+  .cl-piece {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1;
+  }
+  .cl-piece.cl-chosen {
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+`;
 
 const [IMAGE, CUT, ROW, PROJECT, PLACES, BLOCKS] = [0, 1, 2, 3, 4, 5];
 

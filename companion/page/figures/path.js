@@ -2,19 +2,11 @@
 // kernel covers a word and the k - 1 before it, and through one layer of self-attention.
 
 import { choice, connect, slider } from "./controls.js";
-import {
-  announce,
-  columnHead,
-  drawing,
-  element,
-  fill,
-  frame,
-  headRow,
-  tableRow,
-  write,
-} from "./dom.js";
-import { draggable, goals } from "./kit.js";
+import { announce, drawing, element, fill, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { draggable } from "./stage.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 /** Rows that a path walks, layer by layer, from a word to the one `distance` rows further down. */
 const PATHS = {

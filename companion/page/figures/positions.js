@@ -1,9 +1,11 @@
 // Three views of positions: the waves, how alike two positions are, and rotation.
 
 import { button, choice, connect, slider, tabs } from "./controls.js";
-import { announce, drawing, element, format, frame, matrixTable, paint, write } from "./dom.js";
-import { goals } from "./kit.js";
-import { angle, dot, norm, sinusoid } from "./numerics.js";
+import { announce, drawing, element, format, frame, paint, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { dot, norm } from "./numerics.js";
+import { angle, sinusoid } from "./sinusoids.js";
+import { matrixTable } from "./tables.js";
 
 const turned = ([x, y], by) => [
   x * Math.cos(by) - y * Math.sin(by),

@@ -1,9 +1,35 @@
 // A guess, then the measured truth beside it: on a slider, among choices, or as a line drawn by dragging.
 
 import { connect } from "./controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { draggable, label, part, predict, stage } from "./kit.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "./dom.js";
 import { clamp } from "./numerics.js";
+import { predict } from "./predict.js";
+import { draggable, label, part, stage } from "./stage.js";
+
+css`
+  path.cl-measured {
+    fill: none;
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-legend {
+    display: flex;
+    gap: 1.2rem;
+    color: var(--quiet);
+    font-size: 0.86rem;
+  }
+  .cl-legend span::before {
+    content: "";
+    display: inline-block;
+    width: 1.6rem;
+    margin-right: 0.4rem;
+    vertical-align: middle;
+    border-top: 2px dashed var(--first);
+  }
+  .cl-legend .cl-measured::before {
+    border-top: 3px solid var(--second);
+  }
+`;
 
 function render({ model, el }) {
   const data = model.get("data");

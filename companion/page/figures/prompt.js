@@ -1,8 +1,9 @@
 // In-context learning: the same frozen model, the same word; only the examples before it change.
 
 import { choice, connect, slider } from "./controls.js";
-import { announce, answerList, element, format, frame } from "./dom.js";
-import { goals, steady } from "./kit.js";
+import { announce, element, format, frame, steady } from "./dom.js";
+import { goals } from "./goals.js";
+import { answerList } from "./tables.js";
 
 const quoted = (text) => (text.trim() ? `\u201c${text}\u201d` : "white space");
 

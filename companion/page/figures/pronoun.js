@@ -1,17 +1,13 @@
 // The chapter's trained model for "it", running here: the reader changes a word, the row of "it" moves.
 
 import { button, choice, connect, remember, sameText } from "./controls.js";
-import { announce, answerList, element, format, frame, longestOf, write } from "./dom.js";
-import { goals, steady } from "./kit.js";
-import {
-  add,
-  argmax,
-  descending,
-  multiHead,
-  softmax,
-  tiedLogits,
-  withWeights,
-} from "./numerics.js";
+import { announce, element, format, frame, longestOf, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { multiHead, tiedLogits } from "./networks.js";
+import { add, argmax, descending, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { answerList } from "./tables.js";
+import { wordList } from "./word_list.js";
 
 /** What the model computes for one sentence: { rows: {"round.head": weights of "it"}, answers }. */
 function run({ words, weights, rounds, answers }, sentence) {
@@ -125,8 +121,7 @@ function render({ model, el }) {
     return { sentence, ...run(data, sentence) };
   });
 
-  const words = element("ol", {
-    class: "cl-words",
+  const words = wordList({
     "aria-label": "the sentence, with the weight that “it” gives to every word",
   });
   const chips = data.weights.positions.map(() => {

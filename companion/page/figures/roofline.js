@@ -2,20 +2,11 @@
 // be at most. Points are parts of a model that reads or writes; the reader moves what they depend on.
 
 import { choice, connect, remember, sameText, slider } from "./controls.js";
-import {
-  announce,
-  columnHead,
-  drawing,
-  element,
-  fill,
-  format,
-  frame,
-  headRow,
-  tableRow,
-  write,
-} from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { label, part, stage } from "./stage.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 const HEADS = 32; // query heads; the model is this many heads wide
 const BLOCK = 128; // queries in a tile

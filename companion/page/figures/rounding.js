@@ -2,9 +2,11 @@
 // neighbours, and what a scale costs.
 
 import { choice, connect, remember, slider } from "./controls.js";
-import { announce, drawing, element, format, frame, tableRow, write } from "./dom.js";
-import { goals, label, part, stage } from "./kit.js";
+import { announce, drawing, element, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { label, part, stage } from "./stage.js";
+import { tableRow } from "./tables.js";
 
 const GROUPS = ["4", "8", "16", "32", "64", "matrix"];
 const SCALE_BITS = 16;

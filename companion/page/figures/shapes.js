@@ -1,10 +1,13 @@
 // One layer's numbers on their way through its heads: (T, d), cut into h pieces, a map and an average
 // for each, laid side by side again, mixed. A piece is the same block from the cut to the end.
 
+import { cellRow } from "./cells.js";
 import { connect } from "./controls.js";
-import { drawing, fill, format, frame } from "./dom.js";
-import { cellRow, group, label, mark, part, predict, stage, stepper } from "./kit.js";
+import { drawing, fill, format, frame, mark } from "./dom.js";
 import { argmax, matmul, softmax, transpose } from "./numerics.js";
+import { predict } from "./predict.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const ROW = 26; // height of a row of numbers
 

@@ -2,8 +2,9 @@
 // the loss of the model as it was published; below stands what the model writes.
 
 import { connect, slider, toggle } from "./controls.js";
-import { announce, drawing, element, format, frame, write } from "./dom.js";
-import { goals, label, part, stage, steady } from "./kit.js";
+import { announce, drawing, element, format, frame, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { label, part, stage } from "./stage.js";
 
 const LETTER = 8.3;
 const DEEP = 40; // pixels of the largest loss

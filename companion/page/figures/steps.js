@@ -2,8 +2,17 @@
 // from the cache, and what that costs.
 
 import { connect, slider, toggle } from "./controls.js";
-import { drawing, element, format, frame, tableRow, write } from "./dom.js";
-import { goals, group, label, stage, stepper } from "./kit.js";
+import { css, drawing, element, format, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { group, label, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+import { tableRow } from "./tables.js";
+
+css`
+  .cl-place {
+    fill: var(--line);
+  }
+`;
 
 /** One step: positions computed and read, operations, bytes moved, and the bytes of the cache after it. */
 function cost(data, { cached, rows }, step) {

@@ -1,29 +1,13 @@
 // A word's way up through a trained encoder: what each sub-layer adds, and what the sum reads as.
 
-import { choice, connect, remember, textInput, toggle } from "./controls.js";
-import {
-  announce,
-  drawing,
-  element,
-  format,
-  frame,
-  longestOf,
-  matrixTable,
-  paint,
-  write,
-} from "./dom.js";
-import { goals } from "./kit.js";
-import {
-  add,
-  descending,
-  dot,
-  encoderBlocks,
-  layerNorm,
-  norm,
-  softmax,
-  tiedLogits,
-  withWeights,
-} from "./numerics.js";
+import { choice, connect, remember, toggle } from "./controls.js";
+import { announce, drawing, element, format, frame, longestOf, paint, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { encoderBlocks, layerNorm, tiedLogits } from "./networks.js";
+import { add, descending, dot, norm, softmax } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { textInput } from "./sentences.js";
+import { matrixTable } from "./tables.js";
 
 const split = (sentence) => sentence.trim().split(/\s+/).filter(Boolean);
 

@@ -2,8 +2,17 @@
 // makes of every place a question of its own.
 
 import { connect, slider } from "./controls.js";
-import { drawing, element, frame } from "./dom.js";
-import { goals, group, label, part, stage, stepper } from "./kit.js";
+import { css, drawing, element, frame } from "./dom.js";
+import { goals } from "./goals.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+
+css`
+  .cl-barred {
+    fill: none;
+    stroke: var(--quiet);
+  }
+`;
 
 function render({ model, el }) {
   const { target } = model.get("data");

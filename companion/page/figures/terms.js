@@ -1,10 +1,14 @@
 // The score of two sums, word + place, multiplied out: four matrices appear one by one, and below
 // them their sum so far.
 
+import { matrix } from "./cells.js";
 import { choice, connect, sameText } from "./controls.js";
-import { element, frame } from "./dom.js";
-import { goals, label, mark, matrix, stage, stepper } from "./kit.js";
-import { add, matmul, sinusoid, transpose } from "./numerics.js";
+import { element, frame, mark } from "./dom.js";
+import { goals } from "./goals.js";
+import { add, matmul, transpose } from "./numerics.js";
+import { sinusoid } from "./sinusoids.js";
+import { label, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const NAMES = ["word–word", "word–place", "place–word", "place–place"];
 const KINDS = ["stream", "position", "position", "position"];

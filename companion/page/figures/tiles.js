@@ -4,19 +4,20 @@
 import { button, choice, connect, remember, slider, toggle } from "./controls.js";
 import {
   announce,
-  columnHead,
   drawing,
   element,
   fill,
   format,
   frame,
-  headRow,
-  tableRow,
+  steady,
   write,
   writeOrDash,
 } from "./dom.js";
-import { goals, label, part, stage, steady } from "./kit.js";
-import { dot, matmul, NOTHING_HELD, runningSoftmax, softmax, transpose } from "./numerics.js";
+import { goals } from "./goals.js";
+import { dot, matmul, softmax, transpose } from "./numerics.js";
+import { NOTHING_HELD, runningSoftmax } from "./online_softmax.js";
+import { label, part, stage } from "./stage.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 /** The slices that cut a length into blocks, as [start, stop]. */
 const blocks = (length, size) =>

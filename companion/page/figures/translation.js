@@ -1,20 +1,15 @@
 // The chapter's trained Transformer, running here: it translates what the reader writes, word by word, and
 // shows where each word of the translation looked in the sentence.
 
-import {
-  choice,
-  connect,
-  knownWords,
-  remember,
-  sameText,
-  slider,
-  textInput,
-  untranslatable,
-  wordsOf,
-} from "./controls.js";
-import { announce, answerList, element, format, frame, headRow, longestOf, write } from "./dom.js";
-import { goals, steady } from "./kit.js";
-import { argmax, descending, greedyTranslation, meanOf, withWeights } from "./numerics.js";
+import { choice, connect, remember, sameText, slider } from "./controls.js";
+import { announce, element, format, frame, longestOf, steady, write } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, descending, meanOf } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { knownWords, textInput, untranslatable, wordsOf } from "./sentences.js";
+import { answerList, headRow } from "./tables.js";
+import { greedyTranslation } from "./transformer.js";
+import { wordList } from "./word_list.js";
 
 /** The cross-attention [place][source word] of one head, or the mean over the heads of a layer. */
 function attentionOf(blocks, name) {
@@ -67,7 +62,7 @@ function render({ model, el }) {
     range.value = value.place;
   });
 
-  const words = element("ol", { class: "cl-words", "aria-label": "the translation, word by word" });
+  const words = wordList({ "aria-label": "the translation, word by word" });
   const answers = answerList(state, "answers", (value) => {
     if (result(value) === null) return [];
     const { logits, probabilities } = result(value),

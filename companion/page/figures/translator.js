@@ -2,32 +2,212 @@
 // upper lane, its memory hangs above the cross-attention, the decoder writes in the lower lane. Every
 // number is the trained model's; every stage is a link to its chapter, where the page has any.
 
-import {
-  button,
-  choice,
-  connect,
-  knownWords,
-  remember,
-  sameText,
-  slider,
-  tabs,
-  textInput,
-  untranslatable,
-  wordsOf,
-} from "./controls.js";
-import { announce, drawing, element, fill, format, frame } from "./dom.js";
-import { goals, mark } from "./kit.js";
-import {
-  argmax,
-  clamp,
-  descending,
-  embedTokens,
-  greedyTranslation,
-  meanOf,
-  norm,
-  sinusoid,
-  withWeights,
-} from "./numerics.js";
+import { button, choice, connect, remember, sameText, slider, tabs } from "./controls.js";
+import { announce, css, drawing, element, fill, format, frame, mark } from "./dom.js";
+import { goals } from "./goals.js";
+import { argmax, clamp, descending, meanOf, norm } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { knownWords, textInput, untranslatable, wordsOf } from "./sentences.js";
+import { sinusoid } from "./sinusoids.js";
+import { embedTokens, greedyTranslation } from "./transformer.js";
+
+css`
+  /* The whole model (translator.js): links are stages, what moves is drawn over them. */
+  .cl-whole {
+    position: relative;
+    margin: 1.2rem 0 0.4rem;
+    container-type: inline-size;
+    svg {
+      margin-inline: auto;
+    }
+    .cl-middle {
+      text-anchor: middle;
+    }
+    .cl-end {
+      text-anchor: end;
+    }
+    .cl-small {
+      font-size: 12px;
+    }
+    .cl-panel {
+      fill: color-mix(in oklab, var(--ink) 4%, var(--ground));
+      stroke: transparent;
+    }
+    .cl-frame {
+      fill: none;
+      stroke: var(--line);
+      stroke-dasharray: 5 4;
+    }
+    .cl-backing {
+      fill: var(--ground);
+    }
+    .cl-hit {
+      fill: transparent;
+    }
+    .cl-loop {
+      fill: none;
+      stroke: var(--quiet);
+      stroke-width: 1.5;
+      stroke-dasharray: 2 4;
+    }
+    .cl-tipped {
+      fill: none;
+      stroke: var(--quiet);
+      stroke-width: 1.5;
+    }
+    .cl-door {
+      text-decoration: none;
+      text {
+        fill: var(--quiet);
+      }
+      &:focus-visible {
+        outline: none;
+      }
+      &:is(:hover, :focus-visible, .cl-open) {
+        text {
+          fill: var(--ink);
+        }
+        .cl-panel,
+        .cl-frame,
+        .cl-loop,
+        .cl-tipped {
+          stroke: var(--ink);
+          stroke-width: 1.5;
+        }
+      }
+      &:focus-visible :is(.cl-panel, .cl-frame, .cl-loop) {
+        stroke: var(--first);
+        stroke-width: 3;
+      }
+    }
+    a.cl-door {
+      cursor: pointer;
+      &:is(:hover, :focus-visible) text {
+        text-decoration: underline;
+      }
+    }
+    .cl-moving {
+      pointer-events: none;
+      text {
+        fill: var(--quiet);
+      }
+      text.cl-now {
+        fill: var(--ink);
+        font-weight: 600;
+      }
+    }
+    .cl-rail {
+      fill: none;
+      stroke: var(--stream);
+      stroke-width: 2;
+      &.cl-now {
+        stroke: var(--ink);
+      }
+    }
+    .cl-chip {
+      fill: var(--ground);
+      stroke: var(--line);
+      &.cl-now {
+        stroke: var(--ink);
+        stroke-width: 1.5;
+      }
+    }
+    .cl-number-cell {
+      fill: var(--ink);
+    }
+    .cl-position-cells .cl-number-cell {
+      fill: var(--position);
+    }
+    .cl-look {
+      fill: none;
+      stroke: var(--attention);
+      opacity: 0.2;
+      &.cl-now {
+        opacity: 1;
+      }
+    }
+    .cl-query {
+      fill: var(--q);
+    }
+    .cl-key {
+      fill: var(--k);
+    }
+    .cl-value {
+      fill: var(--v);
+    }
+    .cl-faint {
+      opacity: 0.3;
+    }
+    .cl-shade {
+      fill: var(--stream);
+    }
+    .cl-edge6 {
+      fill: none;
+      stroke: var(--stream);
+      stroke-width: 1.2;
+      &.cl-now {
+        stroke: var(--ink);
+        stroke-width: 1.5;
+      }
+    }
+    .cl-track {
+      fill: var(--line);
+      opacity: 0.6;
+    }
+    .cl-bar6 {
+      fill: var(--quiet);
+      &.cl-now {
+        fill: var(--ink);
+      }
+    }
+  }
+  .cl-about {
+    border-left: 3px solid var(--line);
+    margin-top: 1rem;
+    min-height: 6.6rem;
+    padding: 0 0 0 1rem;
+    font-size: 0.88rem;
+    b {
+      font-weight: 600;
+    }
+    p {
+      margin: 0.3rem 0 0;
+    }
+    > b {
+      font-size: 1rem;
+    }
+  }
+  .cl-wide-scene .cl-about {
+    position: absolute;
+    right: 0;
+    top: 0;
+    width: 30%;
+  }
+  .cl-said {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.2rem 0.7rem;
+    font-size: 1.35rem;
+    list-style: none;
+    margin: 0.4rem 0 0.8rem;
+    min-height: 2.2rem;
+    padding: 0;
+  }
+  &.cl-translator {
+    max-width: none;
+    padding: 0;
+    border: 0;
+    .cl-tabs {
+      gap: 0.4rem;
+      margin-bottom: 0.5rem;
+    }
+    .cl-tabs label {
+      border-radius: 99px;
+      margin: 0;
+      font-size: 0.88rem;
+    }
+  }
+`;
 
 const LINE = 24; // a row for each word
 const SEEN = 0.02; // smaller weights are not drawn

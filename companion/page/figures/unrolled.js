@@ -2,9 +2,13 @@
 // waits until the state of its left neighbour is there; at once, every word looks at every word.
 
 import { choice, connect } from "./controls.js";
-import { columnHead, drawing, element, frame, headRow, tableRow, write } from "./dom.js";
-import { goals, group, label, part, predict, stage, stepper } from "./kit.js";
+import { drawing, element, frame, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
+import { predict } from "./predict.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+import { columnHead, headRow, tableRow } from "./tables.js";
 
 const ROW = 29,
   TOP = 34; // pixels

@@ -3,7 +3,8 @@
 
 import { connect, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
-import { goals, group, label, part, stage } from "./kit.js";
+import { goals } from "./goals.js";
+import { group, label, part, stage } from "./stage.js";
 
 const LANE = 118,
   GAP = 30; // pixels

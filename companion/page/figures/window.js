@@ -1,21 +1,13 @@
 // A window of a series on its way through a Forecaster: points, differences, patches, vectors, weights, a move.
 
+import { ribbon, strip } from "./cells.js";
 import { choice, connect } from "./controls.js";
-import { drawing, element, fill, format, frame, write } from "./dom.js";
-import {
-  arrow,
-  goals,
-  group,
-  label,
-  mark,
-  part,
-  ribbon,
-  stage,
-  stepper,
-  strip,
-  tokenRow,
-} from "./kit.js";
+import { drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { goals } from "./goals.js";
 import { argmax, clamp } from "./numerics.js";
+import { arrow, tokenRow } from "./parts.js";
+import { group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
 
 const NAMES = ["points", "differences", "patches", "vectors", "attention", "blocks", "move"];
 const [POINTS, DIFFERENCES, PATCHES, VECTORS, ATTENTION, BLOCKS, MOVE] = NAMES.keys();

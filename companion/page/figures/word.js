@@ -1,23 +1,20 @@
 // Self-attention for one word, in eight steps: x, its query, the keys, their products, divided by √d_k,
 // as weights, the values, and their sum. One bar is score, scaled score and weight in turn.
 
+import { decimals, matrix, strip } from "./cells.js";
 import { connect, remember } from "./controls.js";
-import { drawing, element, fill, format, frame, write } from "./dom.js";
-import {
-  arrow,
-  decimals,
-  draggable,
-  group,
-  label,
-  mark,
-  matrix,
-  part,
-  stage,
-  stepper,
-  strip,
-  tokenRow,
-} from "./kit.js";
+import { css, drawing, element, fill, format, frame, mark, write } from "./dom.js";
 import { argmax, clamp, dot, matmul, softmax } from "./numerics.js";
+import { arrow, tokenRow } from "./parts.js";
+import { draggable, group, label, part, stage } from "./stage.js";
+import { stepper } from "./stepper.js";
+
+css`
+  .cl-share {
+    fill: color-mix(in oklab, var(--tone) calc(25% + var(--w) * 75%), var(--ground));
+    stroke: var(--ground);
+  }
+`;
 
 /** What companion.nn.scaled_dot_product_attention computes for one query, and what comes before. */
 function follow({ x, W_q, W_k, W_v }, asker) {

@@ -1,7 +1,7 @@
 // A published encoder in a worker: it takes the bytes of its weights part by part, then texts. Matrices
 // are whole numbers from -127 to 127, with a scale for each row (book/_press/encoder.py packs them).
 
-import { encoderBlocks, layerNorm } from "./numerics.js";
+import { encoderBlocks, layerNorm } from "./networks.js";
 import { tokenize } from "./wordpiece.js";
 
 /** Numbers of a tensor: a row, or an array of rows; `row(matrix, i)` alone for a table that stays packed. */

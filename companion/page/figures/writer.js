@@ -1,26 +1,14 @@
 // The chapter's GPT, writing here: the distribution over the next word, heated, cut, and drawn from.
 
-import {
-  button,
-  choice,
-  connect,
-  drawingSliders,
-  remember,
-  slider,
-  textInput,
-  wordsOf,
-} from "./controls.js";
-import { announce, element, format, frame, shareBar, write } from "./dom.js";
-import {
-  add,
-  argmax,
-  encoderBlocks,
-  layerNorm,
-  nextToken,
-  randomAt,
-  tiedLogits,
-  withWeights,
-} from "./numerics.js";
+import { button, choice, connect, remember, slider } from "./controls.js";
+import { announce, element, format, frame, write } from "./dom.js";
+import { encoderBlocks, layerNorm, tiedLogits } from "./networks.js";
+import { add, argmax, randomAt } from "./numerics.js";
+import { withWeights } from "./packed.js";
+import { drawingSliders, nextToken } from "./sampling.js";
+import { textInput, wordsOf } from "./sentences.js";
+import { shareBar } from "./tables.js";
+import { wordList } from "./word_list.js";
 
 const SHOWN = 10; // words in the list; the others are summed up
 
@@ -123,8 +111,7 @@ function render({ model, el }) {
     })),
   );
 
-  const chips = element("ol", {
-    class: "cl-words",
+  const chips = wordList({
     "aria-label": "the sentence so far, with the weight that the last word gives to every word",
   });
   state.draw((value) => {
