@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.reading import globally, press
+from tests.browser.reading import globally, press, select
 
 pytestmark = pytest.mark.browser
 
@@ -138,4 +138,59 @@ def test_a_sheet_is_adopted_once_by_the_page_or_the_shadow_that_shows_it(browser
         }}"""
     )
     assert found == [2, 2]
+    page.close()
+
+
+CONTROLS = """() => {
+  let value = { size: 2, word: "b", at: 3 };
+  const listeners = [];
+  const model = {
+    get: () => value,
+    set: (_, changed) => { value = changed; listeners.forEach((listener) => listener()); },
+    save_changes() {},
+    on: (_, listener) => listeners.push(listener),
+  };
+  const state = connect(model);
+  window.now = () => value;
+  const el = document.body.appendChild(document.createElement("div"));
+  const sizes = [1, 2, { group: "large", options: [[10, "ten"], 20] }];
+  const words = ({ size }) => ["a", "b", "c"].slice(0, size);
+  const max = ({ size }) => size + 1, disabled = ({ word }) => word === "a";
+  frame(
+    el, "controls",
+    choice(state, "size", "size", sizes),
+    choice(state, "word", "word", words),
+    slider(state, "at", "at", { min: 0, max, disabled }),
+  );
+}"""
+
+
+def test_the_options_of_a_choice_keep_their_types_and_may_change(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("dom.js", "controls.js"))
+    page.evaluate(CONTROLS)
+    size, word = select(page, "size"), select(page, "word")
+    assert size.evaluate("node => [...node.options].map((o) => o.text)") == ["1", "2", "ten", "20"]
+    assert size.locator("optgroup[label=large] option").count() == 2
+    assert word.locator("option").all_inner_texts() == ["a", "b"]
+    size.select_option("ten")
+    assert page.evaluate("now()") == {"size": 10, "word": "b", "at": 3}
+    word.select_option("c")
+    assert page.evaluate("now().word") == "c"
+    page.close()
+
+
+def test_the_end_of_a_slider_may_change(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("dom.js", "controls.js"))
+    page.evaluate(CONTROLS)
+    slider = page.get_by_role("slider")
+    assert [slider.get_attribute("max"), slider.input_value()] == ["3", "3"]
+    select(page, "size").select_option("20")
+    assert [slider.get_attribute("max"), slider.input_value()] == ["21", "3"]
+    select(page, "size").select_option("1")
+    assert [slider.get_attribute("max"), slider.input_value()] == ["2", "2"]
+    expect(slider).to_be_enabled()
+    select(page, "word").select_option("a")
+    expect(slider).to_be_disabled()
     page.close()

@@ -1,6 +1,6 @@
 // A word of two meanings between the companies of both, in the plane of its two mates.
 
-import { choice, connect, remember, sameText, slider, toggle } from "./controls.js";
+import { choice, connect, remember, slider, toggle } from "./controls.js";
 import { announce, css, drawing, element, fill, format, frame, steady } from "./dom.js";
 import { goals } from "./goals.js";
 import { argmax, clamp, dot, norm } from "./numerics.js";
@@ -10,14 +10,6 @@ import { draggable, label, part, stage } from "./stage.js";
 import { answerList } from "./tables.js";
 
 css`
-  .cl-crowd0 {
-    --tone: var(--first);
-    fill: var(--first);
-  }
-  .cl-crowd1 {
-    --tone: var(--second);
-    fill: var(--second);
-  }
   .cl-homonym {
     --tone: var(--ink);
   }
@@ -185,7 +177,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "word", "word", () => ({ "": sameText(homonyms) })),
+      choice(state, "word", "word", homonyms),
       slider(state, "mix", "mixture:", {
         min: 0,
         max: 100,

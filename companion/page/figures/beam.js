@@ -1,6 +1,6 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
-import { button, connect, remember, sameText, slider, tabs } from "./controls.js";
+import { button, connect, remember, slider, tabs } from "./controls.js";
 import { announce, drawing, element, format, frame, paint, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { clamp, softmax } from "./numerics.js";
@@ -149,13 +149,8 @@ function render({ model, el }) {
 
   const steps = slider(state, "step", "words written", {
     min: 1,
-    max: 1,
+    max: last,
     describe: (_, value) => `${at(value)} of ${last(value)}`,
-  });
-  const range = steps.querySelector("input");
-  state.draw((value) => {
-    range.max = last(value);
-    range.value = at(value);
   });
   const turn = (name, by, look) =>
     button(state, name, (value) => ({ step: clamp(at(value) + by, 1, last(value)) }), {
@@ -288,7 +283,7 @@ function render({ model, el }) {
   frame(
     el,
     "A beam search, word by word",
-    tabs(state, "sentence", "a sentence goes in", sameText(data.examples)),
+    tabs(state, "sentence", "a sentence goes in", data.examples),
     controls,
     box,
     say,

@@ -87,9 +87,7 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     slider(state, "n", "words n =", { min: 16, max: 8192, step: 16 }),
-    choice(state, "d", "width d", () => ({ "": data.widths.map((d) => [d, String(d)]) }), {
-      change: (option) => ({ d: Number(option) }),
-    }),
+    choice(state, "d", "width d", data.widths),
     toggle(state, "fed", "a feed-forward network behind both"),
   );
   const counts = Object.fromEntries(

@@ -83,18 +83,13 @@ function render({ model, el }) {
     state,
     "line",
     "line",
-    () => ({ "": lines.map((_, i) => [String(i), `line ${i + 1}`]) }),
-    { change: (option) => ({ line: Number(option), at: 0 }) },
+    lines.map((_, i) => [i, `line ${i + 1}`]),
+    { change: (line) => ({ line, at: 0 }) },
   );
   const token = slider(state, "at", "token", {
     min: 0,
-    max: lines[state.value.line].length - 1,
+    max: ({ line }) => lines[line].length - 1,
     describe: (at, { line }) => `${at + 1} of ${lines[line].length}`,
-  });
-  const input = token.querySelector("input");
-  state.draw(({ line, at }) => {
-    input.max = lines[line].length - 1;
-    input.value = at;
   });
   const expected = answerList(state, "expected", (value) =>
     here(value).expected.map(([text, p]) => [`“${spelled(text)}”`, p]),

@@ -1,7 +1,7 @@
 // Every pair of an address is a hand of a clock. One position is held, another slides, and each
 // face says how far its two hands agree; the curve below says it for every position.
 
-import { choice, connect, sameText, slider } from "./controls.js";
+import { choice, connect, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, mark, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { angle } from "./sinusoids.js";
@@ -191,13 +191,10 @@ function render({ model, el }) {
   const controls = [slider(state, "position", `${what} =`, { min: 0, max: LENGTH - 1 })];
   if (!weights)
     controls.push(slider(state, "held", "held position =", { min: 0, max: LENGTH - 1 }));
-  const pick = (key, name, options) =>
-    choice(state, key, name, () => ({ "": options }), {
-      change: (option) => ({ [key]: Number(option) }),
-    });
+  const pick = (key, name, options) => choice(state, key, name, options);
   const clocks = widths.map((width) => [width, `${width / 2} hands, ${width} columns`]);
   if (widths.length > 1) controls.push(pick("width", "clock", clocks));
-  if (bases.length > 1) controls.push(pick("base", "base", sameText(bases)));
+  if (bases.length > 1) controls.push(pick("base", "base", bases));
 
   const sum = (name, key) => {
     const number = element("b", { "data-name": key });

@@ -1,6 +1,6 @@
 // The words of a sentence as points in a plane, block by block, with residual connections and without.
 
-import { choice, connect, sameText } from "./controls.js";
+import { choice, connect } from "./controls.js";
 import { drawing, element, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
@@ -101,9 +101,7 @@ function render({ model, el }) {
       reached: (value) => value.step === depth && shares(value)[depth] > 0.3,
     },
   ]);
-  const pick = choice(state, "other", "the stack without:", () => ({
-    "": sameText(Object.keys(others)),
-  }));
+  const pick = choice(state, "other", "the stack without:", Object.keys(others));
   frame(
     el,
     "The words on their way up",

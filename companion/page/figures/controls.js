@@ -108,18 +108,30 @@ export function button(state, text, act, { draw = () => {}, ...attributes } = {}
   return node;
 }
 
-/** A labelled range input; `describe(number, value)` is the text beside the label. */
+/** A labelled range input. `max` is a number or max(value), where it changes; `describe(number, value)` is
+    the text beside the label, `disabled(value)` whether it cannot be moved, `at(value)` where it stands
+    instead of at value[key]. */
 export function slider(
   state,
   key,
   label,
-  { min, max, step = 1, describe = (number) => format(number, 0) },
+  {
+    min,
+    max,
+    step = 1,
+    describe = (number) => format(number, 0),
+    disabled = () => false,
+    at = (value) => value[key],
+  },
 ) {
   const shown = element("b");
-  const input = element("input", { type: "range", min, max, step, name: key });
+  const input = element("input", { type: "range", min, step, name: key });
+  const most = typeof max === "function" ? max : () => max;
   input.addEventListener("input", () => state.set({ [key]: input.valueAsNumber }));
   state.draw((value) => {
-    input.value = value[key];
+    input.max = most(value);
+    input.value = at(value);
+    input.disabled = disabled(value);
     shown.textContent = describe(value[key], value);
     input.setAttribute("aria-valuetext", shown.textContent);
   });
@@ -131,37 +143,48 @@ export function slider(
   );
 }
 
-/** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
+/** An option and the text that it shows: [option, text], or an option that says what it is. */
+const withText = (option) => (Array.isArray(option) ? option : [option, option]);
+
+/** A labelled select. Its `list`, or list(value), has options, which keep their types: a word or a number,
+    [option, text], or a group of them, { group, options }. `at` and `disabled` are as a slider's;
+    `change(option, value)` gives the changes of the state. */
 export function choice(
   state,
   key,
   label,
-  groups,
-  { disabled = () => false, change = (option) => ({ [key]: option }) } = {},
+  list,
+  {
+    disabled = () => false,
+    at = (value) => value[key],
+    change = (option) => ({ [key]: option }),
+  } = {},
 ) {
   const select = element("select", { name: key });
-  let shown = "";
-  select.addEventListener("change", () => state.set(change(select.value, state.value)));
+  const offered = typeof list === "function" ? list : () => list;
+  let shown = "",
+    options = [];
+  const nodeOf = (one) => {
+    if (one.options) return element("optgroup", { label: one.group }, one.options.map(nodeOf));
+    const [option, text] = withText(one);
+    options.push(option);
+    return element("option", { value: option }, text);
+  };
+  select.addEventListener("change", () =>
+    state.set(change(options[select.selectedIndex], state.value)),
+  );
   state.draw((value) => {
-    const offered = groups(value);
-    if (JSON.stringify(offered) !== shown) {
-      shown = JSON.stringify(offered);
-      const options = (list) =>
-        list.map(([option, text]) => element("option", { value: option }, text));
-      select.replaceChildren(
-        ...Object.entries(offered).flatMap(([group, list]) =>
-          group === "" ? options(list) : [element("optgroup", { label: group }, options(list))],
-        ),
-      );
+    const now = offered(value);
+    if (JSON.stringify(now) !== shown) {
+      shown = JSON.stringify(now);
+      options = [];
+      select.replaceChildren(...now.map(nodeOf));
     }
-    select.value = value[key];
+    select.value = at(value);
     select.disabled = disabled(value);
   });
   return element("label", { class: "cl-control" }, label, select);
 }
-
-/** Options of a choice that say what they are. */
-export const sameText = (words) => words.map((word) => [word, word]);
 
 /** A labelled check box. */
 export function toggle(state, key, label) {
@@ -173,8 +196,9 @@ export function toggle(state, key, label) {
   return element("label", { class: "cl-control cl-inline" }, input, label);
 }
 
-/** Radio buttons that look like tabs: options [[option, text], ...]. */
-export function tabs(state, key, label, options) {
+/** Radio buttons that look like tabs: of a list of options as those of a choice. */
+export function tabs(state, key, label, list) {
+  const options = list.map(withText);
   const name = unique(key);
   const inputs = options.map(([option]) =>
     element("input", { type: "radio", name, value: option }),

@@ -2,7 +2,7 @@
 // parts, reading the words written so far on the left and the source on the right.
 
 import { ribbon } from "./cells.js";
-import { choice, connect, remember, sameText, tabs } from "./controls.js";
+import { choice, connect, remember, tabs } from "./controls.js";
 import { drawing, element, fill, format, frame, mark, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { tiedLogits } from "./networks.js";
@@ -282,7 +282,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "sentence", "the source", () => ({ "": sameText(sentences) }), {
+      choice(state, "sentence", "the source", sentences, {
         change: (sentence) => ({ sentence, place: 1 }),
       }),
       tabs(

@@ -141,14 +141,12 @@ function render({ model, el }) {
       max: 6,
       describe: (power) => format(2 ** power, power < 0 ? 3 : 0),
     }),
-    choice(state, "batch", "words seen at each step", () => ({
-      "": [
-        ["one", "1, drawn"],
-        ["eight", "8, drawn"],
-        ["sixtyfour", "64, drawn"],
-        ["all", "all there are (the truth)"],
-      ],
-    })),
+    choice(state, "batch", "words seen at each step", [
+      ["one", "1, drawn"],
+      ["eight", "8, drawn"],
+      ["sixtyfour", "64, drawn"],
+      ["all", "all there are (the truth)"],
+    ]),
   );
   const moves = element(
     "div",

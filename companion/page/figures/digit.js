@@ -167,30 +167,23 @@ function render({ model, el }) {
       state,
       "example",
       "begin with",
-      () => ({
-        "": [
-          ...examples.map(({ label }, i) => [String(i), `a handwritten ${label}`]),
-          ["own", "my own drawing"],
-        ],
-      }),
+      [...examples.map(({ label }, i) => [i, `a handwritten ${label}`]), ["own", "my own drawing"]],
       {
         change: (option) =>
           option === "own"
             ? { example: option }
             : {
                 example: option,
-                pixels: examples[Number(option)].pixels,
-                origin: examples[Number(option)].label,
+                pixels: examples[option].pixels,
+                origin: examples[option].label,
               },
       },
     ),
-    choice(state, "brush", "brush", () => ({
-      "": [
-        ["soft", "soft pen"],
-        ["hard", "hard pen"],
-        ["eraser", "eraser"],
-      ],
-    })),
+    choice(state, "brush", "brush", [
+      ["soft", "soft pen"],
+      ["hard", "hard pen"],
+      ["eraser", "eraser"],
+    ]),
     element(
       "div",
       { class: "cl-control" },
@@ -316,12 +309,15 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls", style: "margin: 1rem 0 0.4rem" },
-      choice(state, "view", "where it looks", () => ({
-        "": views.map((view) => [
+      choice(
+        state,
+        "view",
+        "where it looks",
+        views.map((view) => [
           view,
           view === "rollout" ? `rollout of all ${numLayers} blocks` : viewName(view),
         ]),
-      })),
+      ),
     ),
     element(
       "div",

@@ -1,6 +1,6 @@
 // Word vectors on a plane, and the words nearest to first − minus + plus.
 
-import { button, choice, connect, remember, sameText, tabs, toggle } from "./controls.js";
+import { button, choice, connect, remember, tabs, toggle } from "./controls.js";
 import { announce, drawing, element, format, frame, longestOf, paint } from "./dom.js";
 import { goals } from "./goals.js";
 import { dot, norm } from "./numerics.js";
@@ -56,10 +56,8 @@ function render({ model, el }) {
     };
   });
 
-  const offered = Object.fromEntries(
-    Object.entries(groups).map(([name, members]) => [name, sameText(members)]),
-  );
-  const word = (key, label) => choice(state, key, label, () => offered);
+  const offered = Object.entries(groups).map(([group, options]) => ({ group, options }));
+  const word = (key, label) => choice(state, key, label, offered);
   const controls = element(
     "div",
     { class: "cl-controls" },
@@ -76,13 +74,9 @@ function render({ model, el }) {
       return button(state, formula(words), () => words);
     }),
   );
-  const mapChoice = choice(
-    state,
-    "group",
-    "words on the map",
-    () => ({ "": sameText(Object.keys(maps)) }),
-    { disabled: ({ view }) => view !== "map" },
-  );
+  const mapChoice = choice(state, "group", "words on the map", Object.keys(maps), {
+    disabled: ({ view }) => view !== "map",
+  });
 
   const list = (name, rows) => {
     const found = (value) => rows(value).map(([text, cosine]) => [text, cosine, { word: text }]);

@@ -1,7 +1,7 @@
 // A published encoder on the reader's own sentences. What two sentences gave was computed in Python; for
 // others the weights are fetched on a click, from beside the book's script, and run in a worker.
 
-import { choice, connect, sameText, slider, tabs } from "./controls.js";
+import { choice, connect, slider, tabs } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { argmax, clamp, descending, dot, norm } from "./numerics.js";
@@ -388,9 +388,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "word", "word in both", (value) => ({
-        "": sameText(Object.keys(shown(value).senses)),
-      })),
+      choice(state, "word", "word in both", (value) => Object.keys(shown(value).senses)),
     ),
     answerList(
       state,

@@ -1,7 +1,7 @@
 // A safetensors file, taken apart in the page: eight bytes that say how long the header is, the header as
 // JSON, and the raw numbers. What the companion makes of a tensor is a list of places in the file.
 
-import { choice, connect, sameText, slider } from "./controls.js";
+import { choice, connect, slider } from "./controls.js";
 import { announce, drawing, element, frame, paint, steady, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { columnHead, headRow, tableRow } from "./tables.js";
@@ -45,7 +45,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "tensor", "tensor", () => ({ "": sameText(names) })),
+    choice(state, "tensor", "tensor", names),
     slider(state, "present", "bytes that have arrived", {
       min: 0,
       max: file.size,

@@ -111,16 +111,14 @@ function render({ model, el }) {
   const picture = stage(state, "Loss over size, and a fit", (root, width) =>
     build(root, width, data, fit, setFloor),
   );
+  const shownExponent = (value) => (value.auto ? fit(value).exponent : value.exponent);
   const exponent = slider(state, "exponent", "exponent", {
     min: EXPONENTS[0],
     max: EXPONENTS.at(-1),
     step: 0.05,
-    describe: (number, value) => format(value.auto ? fit(value).exponent : number),
-  });
-  state.draw((value) => {
-    const input = exponent.querySelector("input");
-    input.disabled = value.auto;
-    if (value.auto) input.value = fit(value).exponent;
+    describe: (_, value) => format(shownExponent(value)),
+    disabled: ({ auto }) => auto,
+    at: shownExponent,
   });
   const reveal = button(
     state,

@@ -289,12 +289,10 @@ function render({ model, el }) {
         max: data.steps,
         describe: (count) => `${times(count, 1)} Lyapunov times`,
       }),
-      choice(state, "rival", "forecast by", () => ({
-        "": [
-          ["model", "the trained Forecaster"],
-          ["twin", "the exact equations, x off by 0.1"],
-        ],
-      })),
+      choice(state, "rival", "forecast by", [
+        ["model", "the trained Forecaster"],
+        ["twin", "the exact equations, x off by 0.1"],
+      ]),
     ),
     element(
       "p",

@@ -1,7 +1,7 @@
 // The chapter's one-layer model: from the verb's vector alone it must name subject and object. Each
 // head's row from the verb, and what the model answers when a head is switched off.
 
-import { button, choice, connect, remember, sameText } from "./controls.js";
+import { button, choice, connect, remember } from "./controls.js";
 import { announce, element, frame, longestOf, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { linear, multiHead } from "./networks.js";
@@ -44,21 +44,9 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(
-      state,
-      "subject",
-      "who",
-      () => ({ "": sameText(data.nouns) }),
-      other("subject", "object"),
-    ),
-    choice(state, "verb", "does", () => ({ "": sameText(data.verbs) })),
-    choice(
-      state,
-      "object",
-      "to whom",
-      () => ({ "": sameText(data.nouns) }),
-      other("object", "subject"),
-    ),
+    choice(state, "subject", "who", data.nouns, other("subject", "object")),
+    choice(state, "verb", "does", data.verbs),
+    choice(state, "object", "to whom", data.nouns, other("object", "subject")),
     button(
       state,
       "Exchange the two nouns",

@@ -1,6 +1,6 @@
 // One number of the first token, turned down: the vector that it stands in, the loss, what is written.
 
-import { choice, connect, sameText, slider } from "./controls.js";
+import { choice, connect, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, steady, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { argmax, clamp } from "./numerics.js";
@@ -105,13 +105,11 @@ function render({ model, el }) {
       max: factors.length - 1,
       describe: (level) => format(factors[level], 1),
     }),
-    choice(state, "token", "show the vector of", () => ({
-      "": [
-        ["first", "the first token"],
-        ["other", "another token"],
-      ],
-    })),
-    choice(state, "prompt", "let it go on from", () => ({ "": sameText(Object.keys(stories)) })),
+    choice(state, "token", "show the vector of", [
+      ["first", "the first token"],
+      ["other", "another token"],
+    ]),
+    choice(state, "prompt", "let it go on from", Object.keys(stories)),
   );
   const loss = element("b", { "data-name": "loss" });
   const story = element("span", { "data-name": "story" });

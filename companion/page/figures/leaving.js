@@ -1,7 +1,7 @@
 // A word of two meanings in many sentences: it starts as one row of the table, and block by block its
 // vectors leave for one of two clouds. All heights are seen in one plane, with the row in the middle.
 
-import { choice, connect, sameText, slider } from "./controls.js";
+import { choice, connect, slider } from "./controls.js";
 import { drawing, element, format, frame, longestOf, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { part, stage } from "./stage.js";
@@ -123,7 +123,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "word", "word", () => ({ "": sameText(names) })),
+      choice(state, "word", "word", names),
       slider(state, "sentence", "the ring: sentence", { min: 1, max: count }),
     ),
     picture,

@@ -1,6 +1,6 @@
 // A forecast as a loop: predict, feed the answer back, slide the window on, and again.
 
-import { choice, connect, sameText } from "./controls.js";
+import { choice, connect } from "./controls.js";
 import { css, drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
@@ -156,13 +156,12 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "name", "forecaster", () => ({ "": sameText(names) })),
+      choice(state, "name", "forecaster", names),
       choice(
         state,
         "start",
         "start",
-        () => ({ "": runs.map((_, i) => [String(i), `start ${i + 1}`]) }),
-        { change: (start) => ({ start: Number(start) }) },
+        runs.map((_, i) => [i, `start ${i + 1}`]),
       ),
     ),
     stage(state, "The series, the window and the forecast", (root, width) =>

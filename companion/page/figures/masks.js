@@ -53,8 +53,7 @@ function render({ model, el }) {
     state,
     "asks",
     "arrows of",
-    () => ({ "": tokens.map((token, i) => [i, `${i + 1} ${token}`]) }),
-    { change: (asks) => ({ asks: Number(asks) }) },
+    tokens.map((token, i) => [i, `${i + 1} ${token}`]),
   );
 
   function build(root, width) {

@@ -1,7 +1,7 @@
 // The names of a file's tensors on the left, the companion's modules on the right, a line for each that
 // becomes one. Choose another family, and the same modules hang on other names.
 
-import { choice, connect, sameText, tabs } from "./controls.js";
+import { choice, connect, tabs } from "./controls.js";
 import { announce, drawing, element, fill, frame } from "./dom.js";
 import { goals } from "./goals.js";
 import { label, part, stage } from "./stage.js";
@@ -118,16 +118,11 @@ function render({ model, el }) {
   frame(
     el,
     "Which name becomes which module?",
-    tabs(
-      state,
-      "file",
-      "whose file",
-      Object.keys(files).map((name) => [name, name]),
-    ),
+    tabs(state, "file", "whose file", Object.keys(files)),
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "part", "part of the companion's model", () => ({ "": sameText(parts) })),
+      choice(state, "part", "part of the companion's model", parts),
     ),
     scene,
     caption,

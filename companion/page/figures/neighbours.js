@@ -1,7 +1,7 @@
 // The words nearest to a word, on a scale of cosines; below, on the same scale, the cosines of words
 // drawn at random. Taking off what all rows share moves them all.
 
-import { choice, connect, sameText, toggle } from "./controls.js";
+import { choice, connect, toggle } from "./controls.js";
 import { announce, drawing, element, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { label, part, stage } from "./stage.js";
@@ -82,8 +82,11 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "word", "word", () =>
-      Object.fromEntries(Object.entries(groups).map(([name, list]) => [name, sameText(list)])),
+    choice(
+      state,
+      "word",
+      "word",
+      Object.entries(groups).map(([group, options]) => ({ group, options })),
     ),
     toggle(state, "without", "without what all rows share"),
   );

@@ -123,10 +123,8 @@ function render({ model, el }) {
   ].map((caption) => (value) => caption(value).replace("Six", numberWord(answers.length)));
   const names = ["answers", "rewards", "advantages", "steps"];
   const steps = names.map((name, i) => ({ name, caption: captions[i] }));
-  const moves = slider(state, "moves", "steps taken:", { min: 0, max: MOST });
-  state.draw(({ step }) => {
-    moves.querySelector("input").disabled = step !== MOVE;
-  });
+  const disabled = ({ step }) => step !== MOVE;
+  const moves = slider(state, "moves", "steps taken:", { min: 0, max: MOST, disabled });
   const gained = (value) => passing(result(value), value) - passing(chances, value);
   frame(
     el,

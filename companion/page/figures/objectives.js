@@ -332,16 +332,12 @@ function render({ model, el }) {
     state,
     "place",
     "the position that is marked",
-    (value) => ({
-      "": now(value).rows.map((row, j) => [j, `${j + 1} ${row.name ?? words[row.word]}`]),
-    }),
+    (value) => now(value).rows.map((row, j) => [j, `${j + 1} ${row.name ?? words[row.word]}`]),
     {
-      change: (place, { places, family }) => ({ places: { ...places, [family]: Number(place) } }),
+      at: (value) => now(value).place, // each family has its own
+      change: (place, { places, family }) => ({ places: { ...places, [family]: place } }),
     },
   );
-  state.draw((value) => {
-    places.querySelector("select").value = now(value).place; // each family has its own
-  });
   const looks = shownIf(({ step }) => step >= LOOKS, {}, places);
 
   const alone = ({ hidden }) => hidden.filter(Boolean).length === 1;
@@ -367,12 +363,7 @@ function render({ model, el }) {
   ]);
   const turns = element("div", { class: "cl-stack" }, hides, gap),
     marked = element("div", { class: "cl-stack" }, looks);
-  const families = tabs(
-    state,
-    "family",
-    "the model",
-    FAMILIES.map((name) => [name, name]),
-  );
+  const families = tabs(state, "family", "the model", FAMILIES);
   frame(el, "One sentence, three objectives", families, picture, steps, turns, marked, puzzles);
   return state.close;
 }

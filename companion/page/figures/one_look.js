@@ -200,23 +200,20 @@ function render({ model, el }) {
     element("tbody", {}, verdict("who"), verdict("whom")),
   );
 
-  const share = (key, head) =>
+  const share = (key, head, disabled) =>
     slider(state, key, `head ${head}, weight on the subject`, {
       min: 0,
       max: 1,
       step: 0.05,
       describe: (number) => format(number),
+      disabled,
     });
-  const other = share("other", 2);
-  state.draw(({ second }) => {
-    other.querySelector("input").disabled = !second;
-  });
   const controls = element(
     "div",
     { class: "cl-controls" },
     share("weight", 1),
     toggle(state, "second", "a second head"),
-    other,
+    share("other", 2, ({ second }) => !second),
   );
   const puzzles = goals(state, [
     {

@@ -165,15 +165,11 @@ function render({ model, el }) {
       max: last,
       describe: (d) => `${d} ${d === 1 ? "word" : "words"}`,
     }),
-    choice(state, "convolution", "convolution", () => ({
-      "": [
-        ["stacked", "layers stacked"],
-        ["dilated", "dilated"],
-      ],
-    })),
-    choice(state, "kernel", "kernel width k", () => ({ "": KERNELS.map((k) => [k, String(k)]) }), {
-      change: (option) => ({ kernel: Number(option) }),
-    }),
+    choice(state, "convolution", "convolution", [
+      ["stacked", "layers stacked"],
+      ["dilated", "dilated"],
+    ]),
+    choice(state, "kernel", "kernel width k", KERNELS),
   );
 
   const svg = drawing("svg", {

@@ -300,13 +300,10 @@ function rotation(state, { query, key, d_k: width }) {
       state,
       "pair",
       "pair of entries",
-      () => ({
-        "": Array.from({ length: width / 2 }, (_, pair) => [
-          pair,
-          `${2 * pair}, ${2 * pair + 1}: turns by ${angle(1, pair, width)}`,
-        ]),
-      }),
-      { change: (pair) => ({ pair: Number(pair) }) },
+      Array.from({ length: width / 2 }, (_, pair) => [
+        pair,
+        `${2 * pair}, ${2 * pair + 1}: turns by ${angle(1, pair, width)}`,
+      ]),
     ),
     later,
   );

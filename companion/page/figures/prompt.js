@@ -16,19 +16,14 @@ function render({ model, el }) {
     const { asked, right, answers } = words[word];
     return { asked, right, answers: answers[shots], examples: examples.slice(0, shots) };
   };
-  const named = (list) => ({ "": list.map((text, i) => [i, text]) });
-  const whole = (key) => ({ change: (option) => ({ [key]: Number(option) }) });
+  const named = (list) => list.map((text, i) => [i, text]);
   const controls = element(
     "div",
     { class: "cl-controls" },
     slider(state, "shots", "examples", { min: 0, max: most }),
-    choice(state, "task", "which show", () => named(tasks.map(({ name }) => name)), whole("task")),
-    choice(
-      state,
-      "word",
-      "the word",
-      ({ task }) => named(tasks[task].words.map(({ asked }) => asked)),
-      whole("word"),
+    choice(state, "task", "which show", named(tasks.map(({ name }) => name))),
+    choice(state, "word", "the word", ({ task }) =>
+      named(tasks[task].words.map(({ asked }) => asked)),
     ),
   );
   const prompt = element("pre", { "data-name": "prompt" });

@@ -1,7 +1,7 @@
 // The roofline: how many operations a computation makes of every byte it moves, and so how fast it can
 // be at most. Points are parts of a model that reads or writes; the reader moves what they depend on.
 
-import { choice, connect, remember, sameText, slider } from "./controls.js";
+import { choice, connect, remember, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
 import { clamp } from "./numerics.js";
@@ -132,8 +132,8 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "device", "device", () => ({ "": sameText(Object.keys(devices)) })),
-    choice(state, "dtype", "numbers", () => ({ "": sameText(["bfloat16", "float32"]) })),
+    choice(state, "device", "device", Object.keys(devices)),
+    choice(state, "dtype", "numbers", ["bfloat16", "float32"]),
     power("n", "tokens n", 17, 5),
     power("batch", "batch (texts at once)", 10),
     power("d", "width of a head d", 8, 5),

@@ -102,7 +102,7 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     slider(state, "bits", "bits", { min: 2, max: 8 }),
-    choice(state, "block", "one scale for", () => ({ "": names })),
+    choice(state, "block", "one scale for", names),
   );
   const cells = ["error", "price", "zeros"].map((name) => element("td", { "data-name": name }));
   state.draw((value) => {

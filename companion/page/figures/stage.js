@@ -78,6 +78,14 @@ css`
       font-size: 12px;
     }
   }
+  .cl-crowd0 {
+    --tone: var(--first);
+    fill: var(--first);
+  }
+  .cl-crowd1 {
+    --tone: var(--second);
+    fill: var(--second);
+  }
 `;
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");

@@ -109,8 +109,8 @@ function render({ model, el }) {
     state,
     "example",
     "example",
-    () => ({ "": data.examples.map(({ sentence }, i) => [i, sentence]) }),
-    { change: (i) => ({ example: Number(i), ...data.examples[i] }) },
+    data.examples.map(({ sentence }, i) => [i, sentence]),
+    { change: (i) => ({ example: i, ...data.examples[i] }) },
   );
   const trouble = (text) => {
     const words = split(text),
@@ -128,12 +128,8 @@ function render({ model, el }) {
       return { example: -1, sentence: words.join(" "), word: Math.min(word, words.length - 1) };
     },
   });
-  const token = choice(
-    state,
-    "word",
-    "follow the word",
-    ({ sentence }) => ({ "": split(sentence).map((text, i) => [i, `${i + 1} ${text}`]) }),
-    { change: (word) => ({ word: Number(word) }) },
+  const token = choice(state, "word", "follow the word", ({ sentence }) =>
+    split(sentence).map((text, i) => [i, `${i + 1} ${text}`]),
   );
   token.querySelector("select").style.width = "9rem"; // of any sentence, so that nothing moves
   const tokenOf = ({ sentence, word, hidden }) => (hidden ? "[MASK]" : split(sentence)[word]);

@@ -2,7 +2,7 @@
 // them their sum so far.
 
 import { matrix } from "./cells.js";
-import { choice, connect, sameText } from "./controls.js";
+import { choice, connect } from "./controls.js";
 import { element, frame, mark } from "./dom.js";
 import { goals } from "./goals.js";
 import { add, matmul, transpose } from "./numerics.js";
@@ -159,7 +159,7 @@ function build(data, state) {
 function render({ model, el }) {
   const data = model.get("data");
   const state = connect(model);
-  const words = () => ({ "": sameText(Object.keys(data.vectors)) });
+  const words = Object.keys(data.vectors);
   const controls = element(
     "div",
     { class: "cl-controls" },

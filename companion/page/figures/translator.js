@@ -2,7 +2,7 @@
 // upper lane, its memory hangs above the cross-attention, the decoder writes in the lower lane. Every
 // number is the trained model's; every stage is a link to its chapter, where the page has any.
 
-import { button, choice, connect, remember, sameText, slider, tabs } from "./controls.js";
+import { button, choice, connect, remember, slider, tabs } from "./controls.js";
 import { announce, css, drawing, element, fill, format, frame, mark } from "./dom.js";
 import { goals } from "./goals.js";
 import { argmax, clamp, descending, meanOf, norm } from "./numerics.js";
@@ -654,7 +654,7 @@ function render({ model, el }) {
   const now = (value) => {
     const result = computed(value.sentence);
     const step = Math.min(value.word, result.target.length);
-    return { data, result, step, block: Number(value.block) };
+    return { data, result, step, block: value.block };
   };
 
   const typed = textInput(state, "sentence", {
@@ -752,16 +752,11 @@ function render({ model, el }) {
   });
   const steps = slider(state, "word", "word", {
     min: 0,
-    max: 1,
-    describe: (number, value) => {
+    max: (value) => now(value).result.target.length,
+    describe: (_, value) => {
       const { result, step } = now(value);
       return step ? `${step} of ${result.target.length}` : `none of ${result.target.length}`;
     },
-  });
-  const range = steps.querySelector("input");
-  state.draw((value) => {
-    range.max = now(value).result.target.length;
-    range.value = now(value).step;
   });
   const turn = (text, by, name) =>
     button(
@@ -779,9 +774,12 @@ function render({ model, el }) {
         },
       },
     );
-  const shown = choice(state, "block", "weights of", () => ({
-    "": Array.from({ length: data.num_layers }, (_, i) => [String(i), `block ${i + 1}`]),
-  }));
+  const shown = choice(
+    state,
+    "block",
+    "weights of",
+    Array.from({ length: data.num_layers }, (_, i) => [i, `block ${i + 1}`]),
+  );
 
   const say = announce(state, (value) => {
     const { result, step, block } = now(value);
@@ -820,7 +818,7 @@ function render({ model, el }) {
   frame(
     el,
     "The whole model, translating",
-    tabs(state, "sentence", "a sentence goes in", sameText(data.examples.slice(0, PICKS))),
+    tabs(state, "sentence", "a sentence goes in", data.examples.slice(0, PICKS)),
     element("label", { class: "cl-control cl-write" }, "or write your own", typed.input),
     typed.alert,
     picture,

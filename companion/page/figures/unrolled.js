@@ -107,11 +107,11 @@ function render({ model, el }) {
   const ends = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "from", "the news of", () => ({ "": numbered(0, count - 1) }), {
-      change: (row, { to }) => ({ from: Number(row), to: Math.max(to, Number(row) + 1) }),
+    choice(state, "from", "the news of", numbered(0, count - 1), {
+      change: (row, { to }) => ({ from: row, to: Math.max(to, row + 1) }),
     }),
-    choice(state, "to", "to", () => ({ "": numbered(1, count) }), {
-      change: (row, { from }) => ({ to: Number(row), from: Math.min(from, Number(row) - 1) }),
+    choice(state, "to", "to", numbered(1, count), {
+      change: (row, { from }) => ({ to: row, from: Math.min(from, row - 1) }),
     }),
   );
   const guess = predict(state, "ticks", {

@@ -240,10 +240,9 @@ function render({ model, el }) {
         state,
         "example",
         "window",
-        () => ({ "": examples.map((_, i) => [String(i), `window ${i + 1}`]) }),
-        { change: (example) => ({ example: Number(example) }) },
+        examples.map((_, i) => [i, `window ${i + 1}`]),
       ),
-      choice(state, "look", "attention of", () => ({ "": heads })),
+      choice(state, "look", "attention of", heads),
     ),
     stage(state, "The window, its patches and their vectors", (root, width) =>
       build(root, width, data, state),

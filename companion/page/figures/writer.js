@@ -99,8 +99,11 @@ function render({ model, el }) {
     { class: "cl-controls", style: "margin-top: 1rem" },
     drawingSliders(state, noCut),
     slider(state, "seed", "seed of the draws", { min: 1, max: 50 }),
-    choice(state, "head", "attention of the last word", () => ({
-      "": Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
+    choice(
+      state,
+      "head",
+      "attention of the last word",
+      Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
         const layer = Math.floor(i / data.num_heads) + 1,
           head = (i % data.num_heads) + 1;
         return [
@@ -108,7 +111,7 @@ function render({ model, el }) {
           data.num_layers > 1 ? `block ${layer}, head ${head}` : `head ${head}`,
         ];
       }),
-    })),
+    ),
   );
 
   const chips = wordList({
