@@ -1,7 +1,7 @@
 """What the kit of scenes promises on its own, whatever a scene makes of it."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
 from tests.browser.reading import globally, press, select
 
@@ -193,4 +193,44 @@ def test_the_end_of_a_slider_may_change(browser):
     expect(slider).to_be_enabled()
     select(page, "word").select_option("a")
     expect(slider).to_be_disabled()
+    page.close()
+
+
+def test_prose_with_markup_takes_values_as_text_or_nodes(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("html.js"))
+    found = page.evaluate(
+        """() => {
+        const box = document.createElement("p");
+        const node = document.createElement("u");
+        box.append(html`Its <b class="cl-q">query</b> is ${"<i>"}, with
+          ${["two", node]} and ${html`<i>${1}</i>`}.`);
+        return box.innerHTML;
+        }"""
+    )
+    assert found == ('Its <b class="cl-q">query</b> is &lt;i&gt;, with two<u></u> and <i>1</i>.')
+    with pytest.raises(Error, match="a value stands in a tag"):
+        page.evaluate("() => html`<b class=${'a'}>b</b>`")
+    page.close()
+
+
+def test_axes_say_where_numbers_are(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("dom.js", "axes.js"))
+    page.evaluate(
+        """() => {
+        const svg = document.body.appendChild(drawing("svg"));
+        const box = { left: 40, right: 140, top: 10, bottom: 210 };
+        const x = { first: 1, last: 100, log: true, ticks: [10], lines: true };
+        const y = { first: -1, last: 1, ticks: [-1, 0], text: (n) => `y ${n}` };
+        window.scales = axes(svg, box, { x, y });
+        }"""
+    )
+    assert page.evaluate("[1, 10, 100].map(scales.x)") == pytest.approx([40, 90, 140])
+    assert page.evaluate("[-1, 0, 1].map(scales.y)") == [210, 110, 10]
+    texts = "nodes => nodes.map((n) => [n.textContent, +n.getAttribute('x'), +n.getAttribute('y')])"
+    found = page.locator("text").evaluate_all(texts)
+    assert found == [["y -1", 32, 214], ["y 0", 32, 114], ["10", 90, 227]]
+    lines = page.locator("path").evaluate_all("nodes => nodes.map((n) => n.getAttribute('d'))")
+    assert lines == ["M40 210H140", "M40 110H140", "M90 10V210"]
     page.close()

@@ -2,8 +2,9 @@
 // for every token.
 
 import { connect, tabs } from "./controls.js";
-import { drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { arrow } from "./parts.js";
 import { group, label, part, stage } from "./stage.js";
 import { stepper } from "./stepper.js";
@@ -155,22 +156,9 @@ function render({ model, el }) {
         : `${heads} query heads share ${groups === 1 ? "one key head" : `${groups} key heads`}.`;
     if (step === 0) return `The prompt has ${prompt} tokens. The cache is empty.`;
     if (step === 1) {
-      return [
-        element("b", {}, "Prefill"),
-        `: all ${prompt} tokens of the prompt go through the model in one pass. Their `,
-        mark("k", "keys"),
-        " and ",
-        mark("v", "values"),
-        ` stay: ${kib(size(value))}. ${shared}`,
-      ];
+      return html`<b>Prefill</b>: all ${prompt} tokens of the prompt go through the model in one pass. Their <b class="cl-k">keys</b> and <b class="cl-v">values</b> stay: ${kib(size(value))}. ${shared}`;
     }
-    return [
-      element("b", {}, "Decode"),
-      `: only “${words[held - 1]}” is computed. Its `,
-      mark("q", "query"),
-      ` meets ${held} keys in the cache, which now takes ${kib(size(value))}. Without a cache, ` +
-        `${again} tokens would have been computed by now instead of ${held}. ${shared}`,
-    ];
+    return html`<b>Decode</b>: only “${words[held - 1]}” is computed. Its <b class="cl-q">query</b> meets ${held} keys in the cache, which now takes ${kib(size(value))}. Without a cache, ${again} tokens would have been computed by now instead of ${held}. ${shared}`;
   };
   const names = ["prompt", "prefill", ...words.slice(prompt).map((_, i) => `+${i + 1}`)];
   const steps = stepper(state, { steps: names.map((name) => ({ name, caption })), pace: 2200 });

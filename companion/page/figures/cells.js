@@ -1,3 +1,4 @@
+// @ts-check
 // Parts of a scene: vectors and matrices as cells.
 
 import { css, drawing, fill, write } from "./dom.js";
@@ -13,7 +14,10 @@ css`
 /** As many decimals as a number in a cell needs: none, or two. */
 export const decimals = (number) => (Math.abs(number - Math.round(number)) < 1e-9 ? 0 : 2);
 
-/** A row of cells with numbers; the larger a number (up to `most`), the stronger its tint. */
+/** A row of cells with numbers; the larger a number (up to `most`), the stronger its tint.
+    @param {number[]} values
+    @param {Kind} kind
+    @param {{ cell: number, height: number, most: number }} size */
 export function cellRow(values, kind, { cell, height, most }) {
   const at = (i) => ({ x: i * cell, width: cell, height });
   const tints = values.map((_, i) => drawing("rect", { class: "cl-tint", ...at(i) }));
@@ -34,13 +38,17 @@ export function cellRow(values, kind, { cell, height, most }) {
   const set = (values) =>
     values.forEach((value, i) => {
       write(texts[i], value, decimals(value));
-      tints[i].style.opacity = 0.42 * clamp(Math.abs(value) / most, 0, 1);
+      tints[i].style.opacity = String(0.42 * clamp(Math.abs(value) / most, 0, 1));
     });
   set(values);
   return { node, set };
 }
 
-/** A vector: a part with `set(values)`. `name` is the data-name of its node, for tests. */
+/** A vector: a part with `set(values)`. `name` is the data-name of its node, for tests.
+    @param {SVGElement} parent
+    @param {number[]} values
+    @param {Kind} kind
+    @param {{ cell?: number, height?: number, most?: number, name?: string, first?: Place }} [look] */
 export function strip(
   parent,
   values,
@@ -53,7 +61,11 @@ export function strip(
 }
 
 /** A vector of too many numbers to be read: cells alone. A part with `set(values, shade)`: a cell keeps
-    its number and is as dark as shade(number), from 0 to 1. */
+    its number and is as dark as shade(number), from 0 to 1.
+    @param {SVGElement} parent
+    @param {number} count
+    @param {Kind} kind
+    @param {{ cell: number, height?: number, name?: string, first?: Place }} look */
 export function ribbon(parent, count, kind, { cell, height = 12, name, first }) {
   const at = (i) => ({ x: i * cell, width: cell, height });
   const cells = Array.from({ length: count }, (_, i) =>
@@ -70,18 +82,22 @@ export function ribbon(parent, count, kind, { cell, height = 12, name, first }) 
   const set = (values, shade) =>
     cells.forEach((rect, i) => {
       rect.dataset.value = String(values[i]);
-      rect.style.opacity = clamp(shade(values[i]), 0, 1);
+      rect.style.opacity = String(clamp(shade(values[i]), 0, 1));
     });
   return { ...part(parent, node, first), set };
 }
 
 /** A matrix under its title and shape: a part with `set(rows)`, and `light(i)`, which brings one row
-    forward (null: all of them). */
+    forward (null: all of them).
+    @param {SVGElement} parent
+    @param {number[][]} rows
+    @param {Kind} kind
+    @param {{ title: string, cell?: number, height?: number, most?: number, name?: string, first?: Place }} look */
 export function matrix(
   parent,
   rows,
   kind,
-  { title, cell = 40, height = 26, most = 2, name, first } = {},
+  { title, cell = 40, height = 26, most = 2, name, first },
 ) {
   const lines = rows.map((row) => cellRow(row, kind, { cell, height, most }));
   lines.forEach(({ node }, i) => node.setAttribute("transform", `translate(0 ${i * height})`));
@@ -97,7 +113,7 @@ export function matrix(
     set: (rows) => rows.forEach((row, i) => lines[i].set(row)),
     light(row) {
       lines.forEach(({ node }, i) => {
-        node.style.opacity = row === null || row === i ? 1 : 0.4;
+        node.style.opacity = row === null || row === i ? "1" : "0.4";
       });
       if (row !== null) lines[row].node.parentNode.append(lines[row].node); // its edge on top
     },

@@ -1,9 +1,11 @@
 // Every pair of an address is a hand of a clock. One position is held, another slides, and each
 // face says how far its two hands agree; the curve below says it for every position.
 
+import { axes } from "./axes.js";
 import { choice, connect, slider } from "./controls.js";
-import { announce, drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { angle } from "./sinusoids.js";
 import { label, part, stage } from "./stage.js";
 
@@ -95,17 +97,14 @@ function curve(root, width, top, weights) {
     right = width - 8,
     high = top + 14,
     low = high + 130;
-  const x = (at) => left + (at / (LENGTH - 1)) * (right - left);
-  const y = (cosine) => low - ((cosine + 1) / 2) * (low - high);
-  for (const tick of [-1, 0, 1]) {
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(tick)}H${right}` }),
-      label(format(tick, 0), left - 8, y(tick) + 4, "cl-quiet cl-end"),
-    );
-  }
-  for (const tick of [0, 40, 80, 120]) {
-    root.append(label(String(tick), x(tick), low + 17, "cl-quiet"));
-  }
+  const { x, y } = axes(
+    root,
+    { left, right, top: high, bottom: low },
+    {
+      x: { first: 0, last: LENGTH - 1, ticks: [0, 40, 80, 120] },
+      y: { first: -1, last: 1, ticks: [-1, 0, 1], text: (cosine) => format(cosine, 0) },
+    },
+  );
   const bars = drawing("path", { class: "cl-shaft", "stroke-width": 3 }),
     all = drawing("path", { class: "cl-axis", "stroke-dasharray": "5 3", "stroke-width": 1.6 }),
     fast = drawing("path", { class: "cl-shaft", "stroke-width": 2.2 }),
@@ -196,20 +195,16 @@ function render({ model, el }) {
   if (widths.length > 1) controls.push(pick("width", "clock", clocks));
   if (bases.length > 1) controls.push(pick("base", "base", bases));
 
-  const sum = (name, key) => {
+  const sum = (key) => {
     const number = element("b", { "data-name": key });
     state.draw((value) => write(number, agreement(value)[key]));
-    return [`${name}: `, number];
+    return number;
   };
   const sums = element(
     "p",
     {},
-    "Mean agreement. ",
-    mark("position", "Three fast hands"),
-    sum(" (thick rims, solid curve)", "fast"),
-    "; ",
-    sum("all hands (dashed curve)", "all"),
-    ...(weights ? [". Bars: the model\u2019s ", mark("attention", "weights"), "."] : ["."]),
+    html`Mean agreement. <b class="cl-position">Three fast hands</b> (thick rims, solid curve): ${sum("fast")}; all hands (dashed curve): ${sum("all")}.`,
+    weights ? html` Bars: the model’s <b class="cl-attention">weights</b>.` : "",
   );
   const puzzles = goals(state, weights ? MODEL_GOALS : POSITION_GOALS);
   const say = announce(state, (value) => {

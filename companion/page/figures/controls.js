@@ -1,3 +1,4 @@
+// @ts-check
 // What the reader sets, and the controls that set it.
 
 import { css, element, format } from "./dom.js";
@@ -41,7 +42,9 @@ css`
 /** What the reader sets: `state.value`, `state.set({...})`; functions given to `state.draw` run now
     and after every change, whether it comes from a control or from Python. Those given to
     `state.drawWide(node, draw)` get the width of the node as well, and run when that changes; those
-    given to `state.atEnd` when the figure is taken away. */
+    given to `state.atEnd` when the figure is taken away.
+    @param {Model} model
+    @returns {State} */
 export function connect(model) {
   const draws = [],
     ends = [];
@@ -84,13 +87,17 @@ export function connect(model) {
   return state;
 }
 
-/** The key as a name that no other group of radio buttons in the document has, whoever drew it. */
+/** The key as a name that no other group of radio buttons in the document has, whoever drew it.
+    @param {string} key */
 export function unique(key) {
   document.companionNames = (document.companionNames ?? 0) + 1;
   return `${key}-${document.companionNames}`;
 }
 
-/** A function that computes again only when its argument has changed: many parts draw from one result. */
+/** A function that computes again only when its argument has changed: many parts draw from one result.
+    @template A, R
+    @param {(value: A) => R} compute
+    @returns {(value: A) => R} */
 export function remember(compute) {
   let key, result;
   return (value) => {
@@ -100,7 +107,11 @@ export function remember(compute) {
   };
 }
 
-/** A button; `act(value)` gives the changes of the state, `draw(node, value)` follows it. */
+/** A button; `act(value)` gives the changes of the state, `draw(node, value)` follows it.
+    @param {State} state
+    @param {string} text
+    @param {(value: Value) => Value} act
+    @param {{ draw?: (node: HTMLButtonElement, value: Value) => void, [attribute: string]: any }} [look] */
 export function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
   const node = element("button", { type: "button", ...attributes }, text);
   node.addEventListener("click", () => state.set(act(state.value)));
@@ -110,7 +121,13 @@ export function button(state, text, act, { draw = () => {}, ...attributes } = {}
 
 /** A labelled range input. `max` is a number or max(value), where it changes; `describe(number, value)` is
     the text beside the label, `disabled(value)` whether it cannot be moved, `at(value)` where it stands
-    instead of at value[key]. */
+    instead of at value[key].
+    @param {State} state
+    @param {string} key
+    @param {string} label
+    @param {{ min: number, max: number | ((value: Value) => number), step?: number,
+     describe?: (number: number, value: Value) => string, disabled?: (value: Value) => boolean,
+     at?: (value: Value) => number }} range */
 export function slider(
   state,
   key,
@@ -129,8 +146,8 @@ export function slider(
   const most = typeof max === "function" ? max : () => max;
   input.addEventListener("input", () => state.set({ [key]: input.valueAsNumber }));
   state.draw((value) => {
-    input.max = most(value);
-    input.value = at(value);
+    input.max = String(most(value));
+    input.value = String(at(value));
     input.disabled = disabled(value);
     shown.textContent = describe(value[key], value);
     input.setAttribute("aria-valuetext", shown.textContent);
@@ -148,7 +165,13 @@ const withText = (option) => (Array.isArray(option) ? option : [option, option])
 
 /** A labelled select. Its `list`, or list(value), has options, which keep their types: a word or a number,
     [option, text], or a group of them, { group, options }. `at` and `disabled` are as a slider's;
-    `change(option, value)` gives the changes of the state. */
+    `change(option, value)` gives the changes of the state.
+    @param {State} state
+    @param {string} key
+    @param {string} label
+    @param {Choice[] | ((value: Value) => Choice[])} list
+    @param {{ disabled?: (value: Value) => boolean, at?: (value: Value) => string | number,
+     change?: (option: any, value: Value) => Value }} [more] */
 export function choice(
   state,
   key,
@@ -180,13 +203,16 @@ export function choice(
       options = [];
       select.replaceChildren(...now.map(nodeOf));
     }
-    select.value = at(value);
+    select.value = String(at(value));
     select.disabled = disabled(value);
   });
   return element("label", { class: "cl-control" }, label, select);
 }
 
-/** A labelled check box. */
+/** A labelled check box.
+    @param {State} state
+    @param {string} key
+    @param {string} label */
 export function toggle(state, key, label) {
   const input = element("input", { type: "checkbox", name: key });
   input.addEventListener("change", () => state.set({ [key]: input.checked }));
@@ -196,7 +222,11 @@ export function toggle(state, key, label) {
   return element("label", { class: "cl-control cl-inline" }, input, label);
 }
 
-/** Radio buttons that look like tabs: of a list of options as those of a choice. */
+/** Radio buttons that look like tabs: of a list of options as those of a choice.
+    @param {State} state
+    @param {string} key
+    @param {string} label
+    @param {Choice[]} list */
 export function tabs(state, key, label, list) {
   const options = list.map(withText);
   const name = unique(key);

@@ -3,8 +3,9 @@
 
 import { ribbon } from "./cells.js";
 import { choice, connect, remember, tabs } from "./controls.js";
-import { drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { tiedLogits } from "./networks.js";
 import { argmax, clamp, descending, meanOf, softmax } from "./numerics.js";
 import { withWeights } from "./packed.js";
@@ -187,7 +188,6 @@ function build(root, width, value, data, pass, state) {
 
 /** What happens at each step, in words. */
 function captions(data, pass) {
-  const weight = () => mark("attention", "weight");
   const most = (row, names) => {
     const [first, second] = descending(row);
     const then = row.length > 1 && row[second] >= 0.005;
@@ -204,17 +204,10 @@ function captions(data, pass) {
     ({ now, place, word }) =>
       place === 1
         ? `Masked self-attention: nothing is written yet, so “${word}” can look only at itself.`
-        : [
-            "Masked self-attention, which reads what is written so far: most ",
-            weight(),
-            `${most(now.self[place - 1], now.words)}; ${heads}.`,
-          ],
+        : html`Masked self-attention, which reads what is written so far: most <b class="cl-attention">weight</b>${most(now.self[place - 1], now.words)}; ${heads}.`,
     () => `${added} It still has the same width.`,
-    ({ now, place }) => [
-      "Cross-attention, which reads the source: most ",
-      weight(),
-      `${most(now.cross[place - 1], now.source)}; ${heads}.`,
-    ],
+    ({ now, place }) =>
+      html`Cross-attention, which reads the source: most <b class="cl-attention">weight</b>${most(now.cross[place - 1], now.source)}; ${heads}.`,
     () => `${added} The position now holds something of both sentences.`,
     ({ place }) =>
       `The feed-forward network reads no other position: it works on position ${place} alone.`,

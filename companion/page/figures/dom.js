@@ -6,7 +6,9 @@ import { STYLE } from "./style.js";
 
 const sheets = [STYLE];
 
-/** The looks of what a module draws, inside .cl; they are the page's when a figure is framed. */
+/** The looks of what a module draws, inside .cl; they are the page's when a figure is framed.
+    @param {TemplateStringsArray} strings
+    @param {string[]} values */
 export const css = (strings, ...values) =>
   sheets.push(`.cl:not(#_) {${String.raw(strings, ...values)}}`);
 
@@ -22,6 +24,10 @@ function useStyles(el) {
   }
 }
 
+/** @template {Element} N
+    @param {N} node
+    @param {Attributes} attributes
+    @param {Child[]} children */
 export function fill(node, attributes, children) {
   for (const [name, content] of Object.entries(attributes ?? {})) {
     if (content !== null && content !== undefined && content !== false) {
@@ -32,44 +38,66 @@ export function fill(node, attributes, children) {
   return node;
 }
 
+/** @template {keyof HTMLElementTagNameMap} T
+    @param {T} tag
+    @param {Attributes} [attributes]
+    @param {Child[]} children
+    @returns {HTMLElementTagNameMap[T]} */
 export const element = (tag, attributes, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
+/** @template {keyof SVGElementTagNameMap} T
+    @param {T} tag
+    @param {Attributes} [attributes]
+    @param {Child[]} children
+    @returns {SVGElementTagNameMap[T]} */
 export const drawing = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/** A word of a caption in its concept's colour, with its underline. */
-export const mark = (kind, text) => element("b", { class: `cl-${kind}` }, text);
-
-/** Replace what an <svg> shows; the title is what a screen reader says of it. */
+/** Replace what an <svg> shows; the title is what a screen reader says of it.
+    @param {SVGElement} svg
+    @param {number} width
+    @param {number} height
+    @param {string} title
+    @param {SVGElement[]} parts */
 export function paint(svg, width, height, title, parts) {
   fill(svg, { role: "img", viewBox: `0 0 ${width} ${height}`, width, height }, []);
   svg.replaceChildren(drawing("title", {}, title), ...parts);
 }
 
-/** "−0.50": as many decimals as asked for, a real minus sign, no minus zero. */
+/** "−0.50": as many decimals as asked for, a real minus sign, no minus zero.
+    @param {number} number */
 export function format(number, digits = 2) {
   const text = number.toFixed(digits);
   return /^-[0.]*$/.test(text) ? text.slice(1) : text.replace("-", "\u2212");
 }
 
-/** Show a number, and keep it in full precision beside the text. */
+/** Show a number, and keep it in full precision beside the text.
+    @template {HTMLElement | SVGElement} N
+    @param {N} node
+    @param {number} number */
 export function write(node, number, digits = 2) {
   node.textContent = format(number, digits);
   node.dataset.value = String(number);
   return node;
 }
 
-/** A number that is not there yet is a dash. */
+/** A number that is not there yet is a dash.
+    @param {HTMLElement | SVGElement} node
+    @param {number} number */
 export function writeOrDash(node, number, digits = 2) {
   write(node, Number.isFinite(number) ? number : 0, digits);
   node.dataset.value = String(number);
   if (!Number.isFinite(number)) node.textContent = "–";
 }
 
+/** @param {string[]} texts */
 export const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
 
-/** The figure's frame: a titled group, filled with the given parts. */
+/** The figure's frame: a titled group, filled with the given parts.
+    @param {HTMLElement} el
+    @param {string} title
+    @param {(Node | string)[]} parts */
 export function frame(el, title, ...parts) {
   useStyles(el);
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
@@ -81,7 +109,10 @@ export function frame(el, title, ...parts) {
 }
 
 /** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
-    moves, it has the room of the longest of `others` (what it may say), or of what it has said. */
+    moves, it has the room of the longest of `others` (what it may say), or of what it has said.
+    @param {State} state
+    @param {(value: Value) => string} sentence
+    @param {string[]} [others] */
 export function announce(state, sentence, others = []) {
   const output = element("output", { class: "cl-say", "aria-live": "polite" }),
     room = element("p", { "aria-hidden": "true" });
@@ -97,7 +128,12 @@ export function announce(state, sentence, others = []) {
 }
 
 /** Keep a node as high as the highest thing that `draw(value)` puts into it for any of `values`, so that
-    what stands below stays where it is. */
+    what stands below stays where it is.
+    @template {HTMLElement} N
+    @param {State} state
+    @param {N} node
+    @param {Value[]} values
+    @param {(value: Value) => void} draw */
 export function steady(state, node, values, draw) {
   let measured = 0;
   state.drawWide(node, (value, width) => {

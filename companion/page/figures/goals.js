@@ -1,3 +1,4 @@
+// @ts-check
 // Puzzles.
 
 import { css, element } from "./dom.js";
@@ -50,7 +51,9 @@ css`
   }
 `;
 
-/** Puzzles that check themselves: [{ text, reached(value) }]. Once reached, a goal stays reached. */
+/** Puzzles that check themselves: [{ text, reached(value) }]. Once reached, a goal stays reached.
+    @param {State} state
+    @param {Goal[]} list */
 export function goals(state, list) {
   const spoken = element("span", { class: "cl-hidden", "aria-live": "polite" });
   const items = list.map(({ text }) => element("li", {}, text));

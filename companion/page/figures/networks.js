@@ -1,3 +1,4 @@
+// @ts-check
 // Layers and blocks of companion.nn, each held to PyTorch. `weights` are {name: numbers}, the names those of
 // a state dict.
 
@@ -30,7 +31,13 @@ export const keysAndValues = (weights, name, rows) => ({
 /** companion.nn.MultiHeadAttention: queries from `rows`, keys and values from `memory`, its rows or what
     keysAndValues made of them.
     allowed(i, j) says what may be attended to; a head whose `on` is false contributes nothing.
-    Returns { output, weights: [head][query][key] }. */
+    Returns { output, weights: [head][query][key] }.
+    @param {Record<string, any>} weights
+    @param {string} name
+    @param {any[]} rows
+    @param {any} memory
+    @param {number} numHeads
+    @param {{ allowed?: (query: number, key: number) => boolean, on?: boolean[] }} [rule] */
 export function multiHead(
   weights,
   name,

@@ -1,3 +1,4 @@
+// @ts-check
 // Vectors and matrices, each function held to PyTorch. A matrix is an array of rows.
 
 export const dot = (a, b) => {

@@ -1,3 +1,4 @@
+// @ts-check
 // A softmax that meets its scores in pieces.
 
 import { dot } from "./numerics.js";

@@ -1,3 +1,4 @@
+// @ts-check
 // Numbers as companion.page packs them.
 
 /** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */

@@ -1,10 +1,17 @@
+// @ts-check
 // Parts of a scene: words, and arrows between things.
 
 import { drawing, fill } from "./dom.js";
 import { label, part } from "./stage.js";
 
 /** Words in a row, the middle of each at its centre: parts. With `pick(i)` they are buttons, and
-    `press(i)` says which one is pressed. `wide(word)` is how wide a word's token is. */
+    `press(i)` says which one is pressed. `wide(word)` is how wide a word's token is.
+    @param {SVGElement} parent
+    @param {string[]} words
+    @param {number[]} centres
+    @param {{ y?: number, height?: number, pick?: (i: number) => void, name?: string,
+     wide?: (word: string) => number }} [look]
+    @returns {Part[] & { press: (pressed: number) => void }} */
 export function tokenRow(
   parent,
   words,
@@ -35,16 +42,19 @@ export function tokenRow(
     }
     return part(parent, node, { x: centres[i], y });
   });
-  tokens.press = (pressed) =>
+  const press = (pressed) =>
     tokens.forEach(({ node }, i) => {
       node.classList.toggle("cl-pressed", i === pressed);
-      if (pick) node.setAttribute("aria-pressed", i === pressed);
+      if (pick) node.setAttribute("aria-pressed", String(i === pressed));
     });
-  return tokens;
+  return Object.assign(tokens, { press });
 }
 
 /** An arrow from (x1, y1) to (x2, y2), `w` pixels thick: a part with these five numbers. With `bend`
-    it leaves and arrives upright, with `head: false` it has no tip. */
+    it leaves and arrives upright, with `head: false` it has no tip.
+    @param {SVGElement} parent
+    @param {Kind} kind
+    @param {Place} [first] */
 export function arrow(parent, kind, first, { bend = false, head = true } = {}) {
   const shaft = drawing("path", { class: "cl-shaft" }),
     tip = drawing("path", { class: "cl-tip" });

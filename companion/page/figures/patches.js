@@ -1,8 +1,9 @@
 // A digit on its way through the chapter's ViT: cut, laid out, projected, given places, mixed, named.
 
 import { choice, connect, slider } from "./controls.js";
-import { css, drawing, element, fill, format, frame, mark, write } from "./dom.js";
+import { css, drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { argmax, clamp } from "./numerics.js";
 import { arrow } from "./parts.js";
 import { group, label, part, stage } from "./stage.js";
@@ -34,19 +35,12 @@ function steps(data) {
   const of = ({ example }) => examples[example];
   const inside = (value) => cutIntoPatches(data, of(value).pixels)[value.patch - 1];
   const vector = (row) => `${row.slice(0, 3).map(shown).join(", ")}, …`;
-  const word = (text) => mark("stream", text);
   const blocks = of({ example: 0 }).looks.map((_, block) => ({
     name: `block ${block + 1}`,
     caption: (value) => {
       const look = of(value).looks[block];
       const most = argmax(look.slice(1)) + 1;
-      return [
-        `Block ${block + 1}. Every token attends to all ${count + 1}; drawn is what [CLS] takes, its `,
-        mark("attention", "weights"),
-        ` averaged over ${heads} heads: most from patch ${most} (${shown(look[most])}), and `,
-        `${shown(look[0])} from itself. Then the feed-forward network. The strips are what leaves `,
-        "the block.",
-      ];
+      return html`Block ${block + 1}. Every token attends to all ${count + 1}; drawn is what [CLS] takes, its <b class="cl-attention">weights</b> averaged over ${heads} heads: most from patch ${most} (${shown(look[most])}), and ${shown(look[0])} from itself. Then the feed-forward network. The strips are what leaves the block.`;
     },
   }));
   return [
@@ -74,19 +68,13 @@ function steps(data) {
     },
     {
       name: "project",
-      caption: (value) => [
-        `One matrix, the same for all, turns the ${side * side} numbers of a patch into ${width}: its `,
-        word("token vector"),
-        `. Patch ${value.patch} becomes (${vector(of(value).stages[0][value.patch])}).`,
-      ],
+      caption: (value) =>
+        html`One matrix, the same for all, turns the ${side * side} numbers of a patch into ${width}: its <b class="cl-stream">token vector</b>. Patch ${value.patch} becomes (${vector(of(value).stages[0][value.patch])}).`,
     },
     {
       name: "places",
-      caption: (value) => [
-        "[CLS] comes in front: a learned vector, the same for every image. And every token gets the ",
-        mark("position", "vector of its place"),
-        `, learned as well: patch ${value.patch} now has (${vector(of(value).stages[1][value.patch])}).`,
-      ],
+      caption: (value) =>
+        html`[CLS] comes in front: a learned vector, the same for every image. And every token gets the <b class="cl-position">vector of its place</b>, learned as well: patch ${value.patch} now has (${vector(of(value).stages[1][value.patch])}).`,
     },
     ...blocks,
     {

@@ -18,7 +18,7 @@ const curve = (points) =>
   "M" + points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" L");
 
 /** Sine and cosine of every pair of columns over the positions, and their values at one position. */
-function waves(state) {
+function waves() {
   const svg = drawing("svg"),
     picture = element("div", {}, svg);
   const redraw = ({ d_model: columns, position }, width) => {
@@ -320,7 +320,7 @@ function rotation(state, { query, key, d_k: width }) {
 function render({ model, el }) {
   const state = connect(model);
   const views = {
-    waves: waves(state),
+    waves: waves(),
     similarity: similarity(state),
     rotation: rotation(state, model.get("data")),
   };

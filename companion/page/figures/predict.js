@@ -1,3 +1,4 @@
+// @ts-check
 // A guess before the answer.
 
 import { unique } from "./controls.js";
@@ -55,7 +56,11 @@ css`
 /** A guess before the answer: a question over a slider ({ low, high, step, describe }), radio buttons
     ({ choices }) or a node that sets the guess itself ({ input }), and a button. The state's
     value[key] is { guess, shown }: the number or the choice (null: none yet), and whether the answer
-    may be seen. `act(value)` gives further changes of the state for when it is shown. */
+    may be seen. `act(value)` gives further changes of the state for when it is shown.
+    @param {State} state
+    @param {string} key
+    @param {{ question: Child, choices?: string[], input?: Node, act?: (value: Value) => Value, low?: number,
+     high?: number, step?: number, describe?: (number: number) => string }} guess */
 export function predict(state, key, { question, choices, input, act = () => ({}), ...range }) {
   const set = (changes, more) => state.set({ [key]: { ...state.value[key], ...changes }, ...more });
   const asked = () =>
@@ -81,6 +86,10 @@ export function predict(state, key, { question, choices, input, act = () => ({})
   return field;
 }
 
+/** @param {State} state
+    @param {string} key
+    @param {(changes: Value) => void} set
+    @param {any} range */
 function slideGuess(state, key, set, { low, high, step, describe = (number) => format(number) }) {
   const input = element("input", { type: "range", min: low, max: high, step, name: key });
   const number = element("b");
@@ -95,6 +104,10 @@ function slideGuess(state, key, set, { low, high, step, describe = (number) => f
   return element("label", { class: "cl-control" }, text, input);
 }
 
+/** @param {State} state
+    @param {string} key
+    @param {(changes: Value) => void} set
+    @param {string[]} choices */
 function chooseGuess(state, key, set, choices) {
   const name = unique(key);
   const inputs = choices.map((option) => element("input", { type: "radio", name, value: option }));

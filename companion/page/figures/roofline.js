@@ -1,6 +1,7 @@
 // The roofline: how many operations a computation makes of every byte it moves, and so how fast it can
 // be at most. Points are parts of a model that reads or writes; the reader moves what they depend on.
 
+import { axes } from "./axes.js";
 import { choice, connect, remember, slider } from "./controls.js";
 import { announce, drawing, element, fill, format, frame, write } from "./dom.js";
 import { goals } from "./goals.js";
@@ -56,18 +57,17 @@ function placed(devices, value) {
 
 function build(root, width, all) {
   const [left, right, top, bottom] = [44, width - 12, 14, 250];
-  const along = (value, [low, high], a, b) =>
-    a + (Math.log(value / low) / Math.log(high / low)) * (b - a);
-  const x = (intensity) => along(clamp(intensity, ...X), X, left, right),
-    y = (speed) => along(clamp(speed, ...Y), Y, bottom, top);
-  for (const tick of [1, 10, 100, 1000]) {
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(tick)}H${right}` }),
-      label(String(tick), left - 7, y(tick) + 4, "cl-quiet cl-end"),
-      drawing("path", { class: "cl-axis", d: `M${x(tick)} ${top}V${bottom}` }),
-      label(String(tick), x(tick), bottom + 17, "cl-quiet"),
-    );
-  }
+  const ticks = [1, 10, 100, 1000];
+  const { x: across, y: up } = axes(
+    root,
+    { left, right, top, bottom },
+    {
+      x: { first: X[0], last: X[1], log: true, ticks, lines: true },
+      y: { first: Y[0], last: Y[1], log: true, ticks },
+    },
+  );
+  const x = (intensity) => across(clamp(intensity, ...X)),
+    y = (speed) => up(clamp(speed, ...Y));
   root.append(
     label("operations per byte moved (arithmetic intensity)", (left + right) / 2, bottom + 36),
     label("TFLOP/s", left + 4, top + 4, "cl-start cl-quiet"),

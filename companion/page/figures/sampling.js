@@ -1,10 +1,13 @@
+// @ts-check
 // How the next word is drawn.
 
 import { slider } from "./controls.js";
 import { format } from "./dom.js";
 import { descending, softmax } from "./numerics.js";
 
-/** How the next word is drawn: temperature, and two cuts; a top-k of `noCut` leaves every word. */
+/** How the next word is drawn: temperature, and two cuts; a top-k of `noCut` leaves every word.
+    @param {State} state
+    @param {number} noCut */
 export const drawingSliders = (state, noCut) => [
   slider(state, "temperature", "temperature", {
     min: 0,
@@ -26,7 +29,10 @@ export const drawingSliders = (state, noCut) => [
 ];
 
 /** companion.generation.next_token_probabilities: before the cuts and after them, and the words in
-    the order of their probability. A top_k of `noCut` keeps all. */
+    the order of their probability. A top_k of `noCut` keeps all.
+    @param {number[]} logits
+    @param {Value} how
+    @param {number} noCut */
 export function nextToken(logits, { temperature, top_k: topK, top_p: topP }, noCut) {
   const order = descending(logits);
   const best = logits[order[0]];

@@ -1,3 +1,4 @@
+// @ts-check
 // What the reader writes: a line for it, its words, and what is wrong with them for a translator.
 
 import { css, element } from "./dom.js";
@@ -10,7 +11,8 @@ css`
   }
 `;
 
-/** The words of a text, small letters without marks. */
+/** The words of a text, small letters without marks.
+    @param {string} text */
 export const wordsOf = (text) =>
   text
     .toLowerCase()
@@ -20,7 +22,11 @@ export const wordsOf = (text) =>
 
 /** A line for the reader's own words, and what is wrong with them: { input, alert }, both to be placed.
     `complaint(text)` is "" where nothing is; `change(text, value)` gives the changes of the state, or
-    null while what was there still counts. */
+    null while what was there still counts.
+    @param {State} state
+    @param {string} key
+    @param {{ change: (text: string, value: Value) => Value | null, complaint: (text: string) => string,
+     [attribute: string]: any }} how */
 export function textInput(state, key, { change, complaint, ...attributes }) {
   const input = element("input", {
     type: "text",
@@ -34,7 +40,7 @@ export function textInput(state, key, { change, complaint, ...attributes }) {
   const judge = () => {
     alert.textContent = complaint(input.value);
     alert.hidden = alert.textContent === "";
-    input.setAttribute("aria-invalid", !alert.hidden);
+    input.setAttribute("aria-invalid", String(!alert.hidden));
   };
   input.addEventListener("input", () => {
     judge();
@@ -55,7 +61,7 @@ function editDistance(a, b) {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])));
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1])));
     }
     row = next;
   }

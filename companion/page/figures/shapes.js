@@ -3,7 +3,8 @@
 
 import { cellRow } from "./cells.js";
 import { connect } from "./controls.js";
-import { drawing, fill, format, frame, mark } from "./dom.js";
+import { drawing, fill, format, frame } from "./dom.js";
+import { html } from "./html.js";
 import { argmax, matmul, softmax, transpose } from "./numerics.js";
 import { predict } from "./predict.js";
 import { group, label, part, stage } from "./stage.js";
@@ -151,23 +152,12 @@ function captions({ words, x, num_heads: h }, found) {
   });
   return [
     `${T} words with ${d} numbers each: a matrix of the shape (T, d) = (${T}, ${d}).`,
-    () => [
-      "Three matrices make ",
-      mark("q", "queries"),
-      ", ",
-      mark("k", "keys"),
-      " and ",
-      mark("v", "values"),
-      " for all heads at once. The shape is still (T, d).",
-    ],
+    () =>
+      html`Three matrices make <b class="cl-q">queries</b>, <b class="cl-k">keys</b> and <b class="cl-v">values</b> for all heads at once. The shape is still (T, d).`,
     `Cut. The first ${dk} columns belong to head 1, the next ${dk} to head 2: (T, h, dₖ) = ` +
       `(${T}, ${h}, ${dk}). No number has changed.`,
-    () => [
-      "Each head compares its own queries with its own keys, divides by √dₖ and takes the ",
-      "softmax: ",
-      mark("attention", `${h} maps`),
-      ` of ${T} × ${T}. At “${words[asker]}”, ${looks.join(", ")}.`,
-    ],
+    () =>
+      html`Each head compares its own queries with its own keys, divides by √dₖ and takes the softmax: <b class="cl-attention">${h} maps</b> of ${T} × ${T}. At “${words[asker]}”, ${looks.join(", ")}.`,
     `Each map averages the values of its own head: ${T} × ${dk}. Up to here no head knows of ` +
       "another.",
     `Concatenate. The cut is closed again. The shape is (T, d) = (${T}, ${d}), as at the start.`,
@@ -227,7 +217,7 @@ function render({ model, el }) {
     shown ? ` You said ${guess}: ${guess === right ? "right" : "not quite"}.` : "";
   const steps = names.map((name, i) => ({
     name,
-    caption: i === MAPS ? (value) => [...texts[i](), judged(value)] : texts[i],
+    caption: i === MAPS ? (value) => [texts[i](), judged(value)] : texts[i],
     hold: ({ step, maps }) => step === MAPS - 1 && !maps.shown,
   }));
   const guess = predict(state, "maps", {

@@ -1,3 +1,4 @@
+// @ts-check
 // The static page's stand-in for the notebook's widget manager.
 
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
@@ -39,7 +40,9 @@ export function start(load) {
     packed[value.once] = value.float16;
     return value;
   };
-  for (const host of document.querySelectorAll(".companion-live[data-figure]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const hosts = document.querySelectorAll(".companion-live[data-figure]");
+  for (const host of hosts) {
     const el = document.createElement("div");
     try {
       const state = JSON.parse(host.querySelector("script").textContent, whole);

@@ -1,3 +1,4 @@
+// @ts-check
 // Positions as angles.
 
 /** The angle of a pair of columns of companion.nn.sinusoidal_encoding, and of a RotaryEmbedding. */

@@ -1,3 +1,4 @@
+// @ts-check
 // A scene is a `stage` on which parts stand: `build` makes them once per width, `pose` says where each of
 // them is for a value of the state, and they glide there. So back, jump, replay and resize need no code of
 // their own. A kind is "q", "k", "v", "position", "attention" or "stream": inside a node of class
@@ -92,14 +93,20 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Something that moves: an SVG node with numbers (x, y, opacity o, and its own), and draw(numbers),
     which follows them. `to(changes)` glides there from where it is, after `delay`, in `ms`; `jump` is
-    there at once, as everything is for who wants no motion. */
+    there at once, as everything is for who wants no motion.
+    @template {SVGElement} N
+    @param {Element} parent
+    @param {N} node
+    @param {Place} [first]
+    @param {(numbers: any) => void} [draw] */
 export function part(parent, node, first = {}, draw = () => {}) {
+  /** @type {Place} */
   let now = { x: 0, y: 0, o: 1, ...first },
     goal = now,
     frame = 0;
   const show = () => {
     node.setAttribute("transform", `translate(${now.x} ${now.y})`);
-    node.style.opacity = now.o;
+    node.style.opacity = String(now.o);
     node.style.visibility = now.o < 0.01 ? "hidden" : "";
     draw(now);
   };
@@ -131,11 +138,17 @@ export function part(parent, node, first = {}, draw = () => {}) {
   };
 }
 
-/** Parts that only come, go and move: anything in a group. */
+/** Parts that only come, go and move: anything in a group.
+    @param {Element} parent
+    @param {Place} first
+    @param {Child[]} children */
 export const group = (parent, first, ...children) =>
   part(parent, drawing("g", {}, children), first);
 
-/** Text in a drawing, at its middle unless the class is "cl-start" or "cl-end"; "W_Q" lowers the Q. */
+/** Text in a drawing, at its middle unless the class is "cl-start" or "cl-end"; "W_Q" lowers the Q.
+    @param {string} text
+    @param {number} x
+    @param {number} y */
 export function label(text, x, y, name = "") {
   const pieces = text
     .split(/_(.)/)
@@ -150,7 +163,12 @@ export function label(text, x, y, name = "") {
 /** A drawing as wide as its place, where 1 unit is 1 CSS pixel. `build(root, width, value)` puts parts
     into it and returns { height, pose }; it runs again when the width or `key(value)` changes.
     `pose(value, { jump })` runs after every change of the state, and hands `{ jump }` on to the parts
-    it moves. Returns the node. */
+    it moves. Returns the node.
+    @param {State} state
+    @param {string} label
+    @param {(root: SVGSVGElement, width: number, value: Value) =>
+     { height: number, pose: (value: Value, move: { jump: boolean }) => void }} build
+    @param {{ key?: (value: Value) => string | number }} [more] */
 export function stage(state, label, build, { key = () => "" } = {}) {
   const root = drawing("svg", {
     role: "group",
@@ -178,7 +196,10 @@ export function stage(state, label, build, { key = () => "" } = {}) {
 
 /** Let a handle of a drawing be dragged: `move(x, y)` gets the pointer's place in the drawing,
     `nudge(dx, dy)` the arrow keys (y upwards; five at once with Shift). `name` is the handle's name;
-    `say(text, number)` is for its pose: what a screen reader says of where it is. */
+    `say(text, number)` is for its pose: what a screen reader says of where it is.
+    @param {SVGSVGElement} root
+    @param {SVGElement} handle
+    @param {{ name: string, move: (x: number, y: number) => void, nudge: (dx: number, dy: number) => void }} how */
 export function draggable(root, handle, { name, move, nudge }) {
   fill(handle, { class: "cl-handle", role: "slider", tabindex: 0, "aria-label": name }, []);
   const follow = (event) => {
@@ -201,7 +222,8 @@ export function draggable(root, handle, { name, move, nudge }) {
     const way = ways[event.key];
     if (!way || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    nudge(...way.map((step) => step * (event.shiftKey ? 5 : 1)));
+    const [dx, dy] = way.map((step) => step * (event.shiftKey ? 5 : 1));
+    nudge(dx, dy);
   });
   return {
     say: (text, number) => fill(handle, { "aria-valuetext": text, "aria-valuenow": number }, []),

@@ -1,3 +1,4 @@
+// @ts-check
 // Leading through a scene.
 
 import { button } from "./controls.js";
@@ -50,7 +51,9 @@ css`
     `value.step`; draw from it. Each of `steps` is { name, caption, hold }: `caption` a text, or
     caption(value) -> a text or nodes; Play waits where hold(value) is true. It has the one
     <output> of a figure, so such a figure needs no `announce`. The captions have the room of the
-    longest, of those for each of `others` (changes of the state) and of those so far as well. */
+    longest, of those for each of `others` (changes of the state) and of those so far as well.
+    @param {State} state
+    @param {{ steps: Step[], pace?: number, others?: Value[] }} lead */
 export function stepper(state, { steps, pace = 3600, others = [] }) {
   const last = steps.length - 1;
   const go = (to) => ({ step: clamp(to, 0, last) });
@@ -85,7 +88,7 @@ export function stepper(state, { steps, pace = 3600, others = [] }) {
     button(state, text, ({ step }) => go(step + by), {
       class: name,
       // not `disabled`, which would throw away the focus
-      draw: (node, { step }) => node.setAttribute("aria-disabled", step === end),
+      draw: (node, { step }) => node.setAttribute("aria-disabled", String(step === end)),
     });
   const play = element("button", { type: "button" }, "Play");
   const stop = () => {
@@ -115,6 +118,7 @@ export function stepper(state, { steps, pace = 3600, others = [] }) {
 
   const say = element("output", { class: "cl-say", "aria-live": "polite" });
   const ghosts = steps.map(() => element("p", { "aria-hidden": "true" }));
+  /** @type {(step: number, value: Value) => any[]} */
   const captionAt = (step, value) => {
     const { caption } = steps[step];
     return [typeof caption === "function" ? caption({ ...value, step }) : caption].flat();

@@ -1,3 +1,4 @@
+// @ts-check
 // How live figures look, in the book, Jupyter, Colab and VS Code: each one's own colours where it has
 // them, ours otherwise. Everything stands inside .cl; :not(#_) outweighs the rules of these pages.
 // The concepts' colours, as in companion.page.colours: var(--q) for a shape, var(--q-word) for a word.
@@ -6,7 +7,9 @@ import COLOURS from "../colours.json" with { type: "json" };
 
 const tones = (scheme) =>
   Object.entries(COLOURS)
-    .map(([kind, { [scheme]: tone }]) => `--${kind}: ${tone.shape}; --${kind}-word: ${tone.word};`)
+    .map(
+      ([kind, tone]) => `--${kind}: ${tone[scheme].shape}; --${kind}-word: ${tone[scheme].word};`,
+    )
     .join(" ");
 
 export const STYLE = `

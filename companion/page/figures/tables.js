@@ -1,3 +1,4 @@
+// @ts-check
 // Tables, and texts with bars.
 
 import { css, element, write } from "./dom.js";
@@ -121,7 +122,13 @@ export function shareBar(share, attributes) {
   return bar;
 }
 
-/** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1. */
+/** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1.
+    @param {State} state
+    @param {string} caption
+    @param {string[]} rows
+    @param {string[]} columns
+    @param {(value: Value) => number[][]} cells
+    @param {{ heat?: boolean, digits?: number, name?: string }} [look] */
 export function matrixTable(
   state,
   caption,
@@ -138,7 +145,7 @@ export function matrixTable(
     cells(value).forEach((row, i) =>
       row.forEach((number, j) => {
         write(nodes[i][j], number, digits);
-        nodes[i][j].style.setProperty("--w", clamp(number, 0, 1));
+        nodes[i][j].style.setProperty("--w", String(clamp(number, 0, 1)));
       }),
     ),
   );
@@ -155,7 +162,10 @@ export function matrixTable(
   );
 }
 
-/** Texts with a bar and a number; `rows(value)` gives [[text, share, what the number's node keeps]]. */
+/** Texts with a bar and a number; `rows(value)` gives [[text, share, what the number's node keeps]].
+    @param {State} state
+    @param {string} name
+    @param {(value: Value) => [Child, number, Value?][]} rows */
 export function answerList(state, name, rows, digits = 3) {
   const box = element("div", { class: "cl-answers", "data-name": name });
   state.draw((value) =>

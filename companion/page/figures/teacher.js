@@ -2,8 +2,9 @@
 // makes of every place a question of its own.
 
 import { connect, slider } from "./controls.js";
-import { css, drawing, element, frame } from "./dom.js";
+import { css, drawing, frame } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { group, label, part, stage } from "./stage.js";
 import { stepper } from "./stepper.js";
 
@@ -38,11 +39,8 @@ function render({ model, el }) {
     },
     {
       name: "one position",
-      caption: ({ place }) => [
-        `Position ${place} may look at ${place} of the ${T} words of the input: ${quoted(reads.slice(0, place))}. It has to say `,
-        element("b", {}, says[place - 1]),
-        ".",
-      ],
+      caption: ({ place }) =>
+        html`Position ${place} may look at ${place} of the ${T} words of the input: ${quoted(reads.slice(0, place))}. It has to say <b>${says[place - 1]}</b>.`,
     },
   ];
 

@@ -3,8 +3,9 @@
 
 import { matrix } from "./cells.js";
 import { choice, connect } from "./controls.js";
-import { element, frame, mark } from "./dom.js";
+import { element, frame } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { add, matmul, transpose } from "./numerics.js";
 import { sinusoid } from "./sinusoids.js";
 import { label, stage } from "./stage.js";
@@ -29,13 +30,8 @@ const sumSoFar = (terms, step) => terms.slice(0, step).reduce(add, zeros(terms[0
 const STEPS = [
   {
     name: "the sums",
-    caption: () => [
-      "Each word has a vector ",
-      mark("stream", "x"),
-      ", each place an address ",
-      mark("position", "p"),
-      ". Attention gets the sums. Multiply out the dot product of two sums and four matrices appear: rows ask, columns are asked.",
-    ],
+    caption: () =>
+      html`Each word has a vector <b class="cl-stream">x</b>, each place an address <b class="cl-position">p</b>. Attention gets the sums. Multiply out the dot product of two sums and four matrices appear: rows ask, columns are asked.`,
   },
   {
     name: NAMES[0],
@@ -59,12 +55,10 @@ const STEPS = [
   },
   {
     name: "the score",
-    caption: ({ first, last }) => [
-      "The four add up to the scores. ",
+    caption: ({ first, last }) =>
       first === last
-        ? `“${first}” stands here twice: equal rows in word–word, different rows in the sum.`
-        : "One matrix serves all four, so the model cannot set them one by one.",
-    ],
+        ? `The four add up to the scores. “${first}” stands here twice: equal rows in word–word, different rows in the sum.`
+        : "The four add up to the scores. One matrix serves all four, so the model cannot set them one by one.",
   },
 ];
 

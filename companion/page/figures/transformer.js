@@ -1,3 +1,4 @@
+// @ts-check
 // A companion.models.Transformer. `data` has its `weights`, `num_layers`, the options of a `block`, its `words`
 // and ids.
 

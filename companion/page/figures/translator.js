@@ -3,8 +3,9 @@
 // number is the trained model's; every stage is a link to its chapter, where the page has any.
 
 import { button, choice, connect, remember, slider, tabs } from "./controls.js";
-import { announce, css, drawing, element, fill, format, frame, mark } from "./dom.js";
+import { announce, css, drawing, element, fill, format, frame } from "./dom.js";
 import { goals } from "./goals.js";
+import { html } from "./html.js";
 import { argmax, clamp, descending, meanOf, norm } from "./numerics.js";
 import { withWeights } from "./packed.js";
 import { knownWords, textInput, untranslatable, wordsOf } from "./sentences.js";
@@ -603,14 +604,7 @@ function legend() {
   return element(
     "p",
     {},
-    mark("q", "Q"),
-    " asks, ",
-    mark("k", "K"),
-    " answers, ",
-    mark("v", "V"),
-    " is fetched, the thickness of a line is the ",
-    mark("attention", "weight"),
-    ".",
+    html`<b class="cl-q">Q</b> asks, <b class="cl-k">K</b> answers, <b class="cl-v">V</b> is fetched, the thickness of a line is the <b class="cl-attention">weight</b>.`,
   );
 }
 

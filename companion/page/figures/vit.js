@@ -1,3 +1,4 @@
+// @ts-check
 // A companion.models.ViT, pre-norm, of grey images. `data` has its `weights`, `image_size`, `patch_size`,
 // `num_layers` and the options of a `block`.
 

@@ -1,3 +1,4 @@
+// @ts-check
 // Attention weights as squares: how they travel, what is read off them, how they are drawn.
 
 import { drawing } from "./dom.js";
@@ -21,8 +22,12 @@ export function meanBack(map, back, first) {
 }
 
 /** Attention weights [query][key] as a square of `side` pixels, queries downwards: a part with
-    `set(rows)` and `light(query)`, which frames a row. */
-export function weightMap(parent, length, side, { title, name, first } = {}) {
+    `set(rows)` and `light(query)`, which frames a row.
+    @param {SVGElement} parent
+    @param {number} length
+    @param {number} side
+    @param {{ title: string, name?: string, first?: Place }} look */
+export function weightMap(parent, length, side, { title, name, first }) {
   const cell = side / length;
   const squares = Array.from({ length }, (_, i) =>
     Array.from({ length: i + 1 }, (_, j) =>
@@ -49,11 +54,11 @@ export function weightMap(parent, length, side, { title, name, first } = {}) {
     set: (rows) =>
       rows.forEach((weights, i) =>
         weights.forEach((weight, j) => {
-          squares[i][j].style.opacity = weight;
+          squares[i][j].style.opacity = String(weight);
         }),
       ),
     light: (query) => {
-      row.setAttribute("y", query * cell);
+      row.setAttribute("y", String(query * cell));
       row.style.visibility = "visible";
     },
   };

@@ -1,3 +1,4 @@
+// @ts-check
 // Words side by side, each with what it gets below or above it.
 
 import { css, element } from "./dom.js";
@@ -63,5 +64,6 @@ css`
 `;
 
 /** A list for words. An item has a "cl-word" and may have a "cl-bar" and a "cl-number"; "cl-from" frames its
-    word, "cl-most" is the one that gets most. */
+    word, "cl-most" is the one that gets most.
+    @param {Attributes} attributes */
 export const wordList = (attributes) => element("ol", { class: "cl-words", ...attributes });

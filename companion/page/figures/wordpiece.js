@@ -1,3 +1,4 @@
+// @ts-check
 // Text to tokens as BERT's uncased models read it, equal to the `tokenizers` library: clean, small
 // letters without accents, words and marks apart, and each word in the longest pieces that there are.
 

@@ -1,3 +1,4 @@
+// @ts-check
 // A published encoder in a worker: it takes the bytes of its weights part by part, then texts. Matrices
 // are whole numbers from -127 to 127, with a scale for each row (book/_press/encoder.py packs them).
 
@@ -61,9 +62,10 @@ export const ANSWERS = {
       const found = unpackRows(tensor, bytes);
       if (tensor.table) tables[tensor.name] = found;
       else
-        weights[tensor.name] = found.row
-          ? Array.from({ length: found.rows }, (_, i) => found.row(i))
-          : found;
+        weights[tensor.name] =
+          found instanceof Float32Array
+            ? found
+            : Array.from({ length: found.rows }, (_, i) => found.row(i));
     }
     const ids = new Map(vocabulary.map((token, id) => [token, id]));
     encoder = { config, ids, tables, weights };
