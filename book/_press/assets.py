@@ -22,8 +22,6 @@ SHEET = re.compile(rf'/(book\.css|{re.escape(COLOURS)})(?:\?v=\w+)?"')
 ENCODER = "all-MiniLM-L6-v2"
 
 FIGURE = re.compile(r'class="companion-live" data-figure="(\w+)"')
-# In the script of all figures, `live.bundle()`: one of them.
-CODE = re.compile(r"(?ms)^figures\['(\w+)'\] = \(function \(\) \{\n.*?^\}\)\(\);\n")
 
 
 def write_assets(site: Path) -> None:
@@ -35,11 +33,11 @@ def write_assets(site: Path) -> None:
     )
     for script in static.glob(SCRIPT.replace(".", "-*.")):  # of an earlier build
         script.unlink()
-    bundle, figures = live.bundle(), set()
+    figures = set()
     for page in site.rglob("*.html"):
         text = page.read_text("utf8")
         names = {*FIGURE.findall(text)}
-        edited = _with_script(text, names, bundle, static)
+        edited = _with_script(text, names, static)
         edited = SHEET.sub(lambda found: _with_hash(static, found[1]), edited)
         if edited != text:
             page.write_text(edited, "utf8")
@@ -48,11 +46,11 @@ def write_assets(site: Path) -> None:
         write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)
 
 
-def _with_script(page: str, names: set[str], bundle: str, static: Path) -> str:
+def _with_script(page: str, names: set[str], static: Path) -> str:
     """A page whose script holds the figures that it has; without any, it has no script."""
     if not names:
         return SCRIPT_TAG.sub("", page)
-    text = CODE.sub(lambda code: code[0] if code[1] in names else "", bundle)
+    text = live.bundle(names)
     name = SCRIPT.replace(".", f"-{_hash(text.encode())}.")
     (static / name).write_text(text, "utf8")
     return SCRIPT_NAME.sub(f"/{name}", page)

@@ -1,18 +1,19 @@
 """Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
 
 A figure is one file `<name>.js`, `export default { render }`, beside the Python that makes its
-data, written with the `HELPERS` of the kit. Joined to these it is an anywidget module. All of them
-together, with `kit/shim.js` in place of the widget manager, are the one classic script of the
-static book, which needs neither a kernel nor a server (a browser refuses to import modules on `file://`).
+data. It imports what it uses of `kit/`. Linked to that it is an anywidget module. The figures of a
+page, with `kit/shim.js` in place of the widget manager, are the one classic script of that page,
+which needs neither a kernel nor a server.
 """
 
 import base64
 import html
 import json
+import math
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import anywidget
@@ -20,13 +21,11 @@ import numpy as np
 import torch
 import traitlets
 
-from book.page import colours
+from book.page.linker import linked
 
 KIT = Path(__file__).parent / "kit"
 BOOK = Path(__file__).parents[1]
-HELPERS = ("style", "dom", "controls", "numerics", "kit")
 PACKED = re.compile(r'"float16": "([A-Za-z0-9+/=]{64,})"')  # not worth it for fewer numbers
-WORKER = ("numerics", "wordpiece", "worker")  # what runs an encoder, beside the page
 
 
 class LiveFigure(anywidget.AnyWidget):
@@ -44,7 +43,7 @@ class LiveFigure(anywidget.AnyWidget):
 
     Raises:
         FileNotFoundError: there is no such script.
-        ValueError: there is no fallback.
+        ValueError: there is no fallback, or a number is infinite or none.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
@@ -53,11 +52,12 @@ class LiveFigure(anywidget.AnyWidget):
 
     def __init__(self, beside: str, data: dict, value: dict, fallback: str) -> None:
         script = Path(beside).with_suffix(".js")
+        name = script.stem
         if not fallback:
-            raise ValueError(
-                f"live figure {script.stem!r} needs a fallback: its numbers as an HTML table"
-            )
-        self.name, self.fallback = script.stem, fallback
+            raise ValueError(f"live figure {name!r} needs a fallback: its numbers as an HTML table")
+        for at, number in _not_finite({"data": data, "value": value}):
+            raise ValueError(f"live figure {name!r} cannot show {number}, which is its {at}")
+        self.name, self.fallback = name, fallback
         super().__init__(_esm=module(script), data=data, value=value)
 
     def to_html(self) -> str:
@@ -83,34 +83,33 @@ def scripts() -> dict[str, Path]:
 
 
 def module(script: Path) -> str:
-    """The text of one figure as an ES module, common helpers included.
+    """The text of one figure as an ES module, with what it imports.
 
     Raises:
-        ValueError: the file imports something, or has not exactly one `export default`.
+        ValueError: as `linker.linked`.
     """
-    return "\n".join([*map(_helper, HELPERS), _source(script, exports=1)])
+    return f'{linked(script)}export default load("{script.name}");\n'
 
 
-def bundle() -> str:
-    """The text of the static book's script: the helpers once, every figure, then the shim.
+def bundle(names: Iterable[str] | None = None) -> str:
+    """The text of a static page's script: its figures, all if none are named, and the shim.
 
     Raises:
-        ValueError: as `module`.
+        ValueError: as `linker.linked`.
     """
-    parts = ['(function () {\n"use strict";', *map(_helper, HELPERS), "const figures = {};"]
-    for name, script in scripts().items():
-        body = re.sub(r"(?m)^export default\b", "return", _source(script, exports=1))
-        parts.append(f"figures[{name!r}] = (function () {{\n{body}\n}})();")
-    return "\n".join([*parts, _helper("shim"), "})();\n"])
+    files = scripts()
+    figures = [files[name] for name in sorted(files if names is None else names)]
+    text = linked(KIT / "shim.js", *figures)
+    return f'(function () {{\n"use strict";\n{text}load("shim.js").start(load);\n}})();\n'
 
 
 def worker() -> str:
     """The text of the worker in which a published encoder runs; no page carries it.
 
     Raises:
-        ValueError: as `module`.
+        ValueError: as `linker.linked`.
     """
-    return "\n".join(map(_helper, WORKER))
+    return f'"use strict";\n{linked(KIT / "worker.js")}load("worker.js");\n'
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:
@@ -167,21 +166,13 @@ def without_repetition(page: str) -> str:
     return PACKED.sub(written_once, page)
 
 
-def _helper(name: str) -> str:
-    text = _source(KIT / f"{name}.js", exports=0)
-    if name == "style":
-        text = f"const COLOURS = {json.dumps(colours.properties(), indent=1)};\n{text}"
-    return text
-
-
-def _source(script: Path, exports: int) -> str:
-    text = script.read_text("utf8")
-    found = re.findall(r"(?m)^[ \t]*export\b.*", text)
-    if re.search(r"(?m)^[ \t]*import\b|\bimport\s*\(", text):
-        raise ValueError(f"{script.name} imports something; it has only itself and the helpers")
-    if len(found) != exports or any(not e.startswith("export default") for e in found):
-        raise ValueError(
-            f"{script.name} must have exactly {exports} `export default`, at the start of a line, "
-            f"and no other export; got {found}"
-        )
-    return text
+def _not_finite(content: object, at: str = "") -> Iterator[tuple[str, float]]:
+    """Where numbers that JSON lacks stand, as "data['losses'][3]", and which they are."""
+    if isinstance(content, float) and not math.isfinite(content):
+        yield at, content
+    elif isinstance(content, Mapping):
+        for key, part in content.items():
+            yield from _not_finite(part, f"{at}[{key!r}]" if at else key)
+    elif isinstance(content, list | tuple):
+        for i, part in enumerate(content):
+            yield from _not_finite(part, f"{at}[{i}]")

@@ -7,11 +7,18 @@ import torch
 from playwright.sync_api import Locator, Page
 from torch import nn
 
-from book.page.live import LiveFigure
+from book.page.linker import linked
+from book.page.live import KIT, LiveFigure
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>A figure</title>
 <meta name="viewport" content="width=device-width"><script defer src="figures.js"></script>
 <body style="margin: 8px">{}</body></html>"""
+
+
+def globally(*files: str) -> str:
+    """JavaScript that makes what helpers export, as "numerics.js", the names of a page."""
+    loads = "".join(f"Object.assign(globalThis, load('{file}'));\n" for file in files)
+    return linked(*(KIT / file for file in files)) + loads
 
 
 class Example(NamedTuple):

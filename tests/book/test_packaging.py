@@ -169,7 +169,9 @@ def test_the_wheel_holds_both_packages_and_nothing_to_print_or_to_grade(root, wh
     ours = {path for name in ("companion", "book") for path in (root / name).rglob("*.*")}
     kept = (".py", ".js", ".css", "quiz.toml", "colours.json", "model.json", "compiled_step.json")
     ours = {path.relative_to(root).as_posix() for path in ours if path.name.endswith(kept)}
-    assert packed == {path for path in ours if not path.startswith(("book/_press", "book/_grading"))}
+    assert packed == {
+        path for path in ours if not path.startswith(("book/_press", "book/_grading"))
+    }
 
 
 def environment(folder):

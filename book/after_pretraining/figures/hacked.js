@@ -1,6 +1,12 @@
 // A model that is paid for words on the topic, while it learns: what is paid for, what was wanted, how far it
 // has gone, and what it writes.
 
+import { connect } from "../../page/kit/controls.js";
+import { drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const CURVES = [
   ["proxy", "points paid, mean", 2],
   ["truth", "share that passes", 2],

@@ -1,6 +1,14 @@
 // One group of answers to one demand: rewards, advantages, and what steps of REINFORCE do to the
 // probabilities. Each answer has a logit of its own, so the gradient is exact.
 
+import { connect, remember, slider, toggle } from "../../page/kit/controls.js";
+import { drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { softmax } from "../../page/kit/numerics.js";
+import { arrow } from "../../page/kit/parts.js";
+import { part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const RATE = 0.2,
   MOST = 60;
 
@@ -115,10 +123,8 @@ function render({ model, el }) {
   ].map((caption) => (value) => caption(value).replace("Six", numberWord(answers.length)));
   const names = ["answers", "rewards", "advantages", "steps"];
   const steps = names.map((name, i) => ({ name, caption: captions[i] }));
-  const moves = slider(state, "moves", "steps taken:", { min: 0, max: MOST });
-  state.draw(({ step }) => {
-    moves.querySelector("input").disabled = step !== MOVE;
-  });
+  const disabled = ({ step }) => step !== MOVE;
+  const moves = slider(state, "moves", "steps taken:", { min: 0, max: MOST, disabled });
   const gained = (value) => passing(result(value), value) - passing(chances, value);
   frame(
     el,

@@ -1,5 +1,12 @@
 // pass@k of several models over k: a curve for each, and the numbers at one k.
 
+import { axes } from "../../page/kit/axes.js";
+import { connect, slider, tabs } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, longestOf } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { answerList } from "../../page/kit/tables.js";
+
 const DASHES = ["2 4", "none", "9 4", "9 3 2 3", "none", "5 3", "3 2", "12 3"];
 const TONES = [
   "--quiet",
@@ -28,17 +35,16 @@ function build(root, width, { names, most, at, shownIn }) {
   const height = Math.min(320, Math.max(230, width * 0.5));
   const across = width - edge.left - edge.right,
     up = height - edge.top - edge.bottom;
-  const x = (k) => edge.left + (Math.log2(k) / Math.log2(most)) * across;
-  const y = (share) => edge.top + (1 - share) * up;
   const doubled = Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
-  root.append(
-    ...[0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
-      drawing("path", { class: "cl-axis", d: `M${edge.left} ${y(share)}H${width - edge.right}` }),
-      label(format(share), edge.left - 6, y(share) + 4.5, "cl-end cl-quiet"),
-    ]),
-    ...doubled.map((k) => label(String(k), x(k), height - edge.bottom + 17, "cl-quiet")),
-    label("tries k", edge.left + across / 2, height - 2, "cl-quiet"),
+  const { x, y } = axes(
+    root,
+    { left: edge.left, right: width - edge.right, top: edge.top, bottom: height - edge.bottom },
+    {
+      x: { first: 1, last: most, log: true, ticks: doubled },
+      y: { first: 0, last: 1, ticks: [0, 0.25, 0.5, 0.75, 1], text: (share) => format(share) },
+    },
   );
+  root.append(label("tries k", edge.left + across / 2, height - 2, "cl-quiet"));
   const ruler = part(root, drawing("path", { class: "cl-line", d: `M0 ${edge.top}v${up}` }));
   const curves = names.map((name, i) => {
     const line = drawing("path", {

@@ -1,6 +1,12 @@
 // The operations of one layer: an LSTM and a block of attention, each with what it multiplies by
 // matrices, the pairs of words, and a feed-forward network that the reader puts behind both.
 
+import { choice, connect, remember, slider, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { tableRow } from "../../page/kit/tables.js";
+
 const BAR = 40,
   STEP = 92; // pixels
 
@@ -81,9 +87,7 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     slider(state, "n", "words n =", { min: 16, max: 8192, step: 16 }),
-    choice(state, "d", "width d", () => ({ "": data.widths.map((d) => [d, String(d)]) }), {
-      change: (option) => ({ d: Number(option) }),
-    }),
+    choice(state, "d", "width d", data.widths),
     toggle(state, "fed", "a feed-forward network behind both"),
   );
   const counts = Object.fromEntries(

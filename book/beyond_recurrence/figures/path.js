@@ -1,6 +1,13 @@
 // How far apart are two words? Steps through a chain of states, through layers of a convolution whose
 // kernel covers a word and the k - 1 before it, and through one layer of self-attention.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { draggable } from "../../page/kit/stage.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 /** Rows that a path walks, layer by layer, from a word to the one `distance` rows further down. */
 const PATHS = {
   recurrent: (distance) => Array(distance).fill(1),
@@ -158,15 +165,11 @@ function render({ model, el }) {
       max: last,
       describe: (d) => `${d} ${d === 1 ? "word" : "words"}`,
     }),
-    choice(state, "convolution", "convolution", () => ({
-      "": [
-        ["stacked", "layers stacked"],
-        ["dilated", "dilated"],
-      ],
-    })),
-    choice(state, "kernel", "kernel width k", () => ({ "": KERNELS.map((k) => [k, String(k)]) }), {
-      change: (option) => ({ kernel: Number(option) }),
-    }),
+    choice(state, "convolution", "convolution", [
+      ["stacked", "layers stacked"],
+      ["dilated", "dilated"],
+    ]),
+    choice(state, "kernel", "kernel width k", KERNELS),
   );
 
   const svg = drawing("svg", {

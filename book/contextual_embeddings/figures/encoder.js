@@ -1,6 +1,16 @@
 // A published encoder on the reader's own sentences. What two sentences gave was computed in Python; for
 // others the weights are fetched on a click, from beside the book's script, and run in a worker.
 
+import { choice, connect, slider, tabs } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, clamp, descending, dot, norm } from "../../page/kit/numerics.js";
+import { unpack } from "../../page/kit/packed.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { textInput } from "../../page/kit/sentences.js";
+import { label } from "../../page/kit/stage.js";
+import { answerList } from "../../page/kit/tables.js";
+
 const BESIDE = document.currentScript?.src; // null in a notebook, where no site is beside it
 const VIEWS = [
   ["attention", "Every head"],
@@ -378,9 +388,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "word", "word in both", (value) => ({
-        "": sameText(Object.keys(shown(value).senses)),
-      })),
+      choice(state, "word", "word in both", (value) => Object.keys(shown(value).senses)),
     ),
     answerList(
       state,

@@ -1,6 +1,12 @@
 // A word of two meanings in many sentences: it starts as one row of the table, and block by block its
 // vectors leave for one of two clouds. All heights are seen in one plane, with the row in the middle.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { drawing, element, format, frame, longestOf, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const SHAPES = [
   () => drawing("circle", { r: 5 }),
   () => drawing("path", { d: "M0 -6.5L6 4.5L-6 4.5Z" }),
@@ -117,7 +123,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "word", "word", () => ({ "": sameText(names) })),
+      choice(state, "word", "word", names),
       slider(state, "sentence", "the ring: sentence", { min: 1, max: count }),
     ),
     picture,

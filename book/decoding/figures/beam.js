@@ -1,5 +1,14 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
+import { button, connect, remember, slider, tabs } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, paint, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { label } from "../../page/kit/stage.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+import { decodeNext, encodeTokens, heldAtFirst } from "../../page/kit/transformer.js";
+
 const ROW = 62,
   TOP = 30; // pixels
 
@@ -140,13 +149,8 @@ function render({ model, el }) {
 
   const steps = slider(state, "step", "words written", {
     min: 1,
-    max: 1,
+    max: last,
     describe: (_, value) => `${at(value)} of ${last(value)}`,
-  });
-  const range = steps.querySelector("input");
-  state.draw((value) => {
-    range.max = last(value);
-    range.value = at(value);
   });
   const turn = (name, by, look) =>
     button(state, name, (value) => ({ step: clamp(at(value) + by, 1, last(value)) }), {
@@ -279,7 +283,7 @@ function render({ model, el }) {
   frame(
     el,
     "A beam search, word by word",
-    tabs(state, "sentence", "a sentence goes in", sameText(data.examples)),
+    tabs(state, "sentence", "a sentence goes in", data.examples),
     controls,
     box,
     say,

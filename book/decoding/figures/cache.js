@@ -1,6 +1,15 @@
 // Prefill and decode on a time line, with the cache of one layer: a row for every key head, a column
 // for every token.
 
+import { connect, tabs } from "../../page/kit/controls.js";
+import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { arrow } from "../../page/kit/parts.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 /** After a step (0: the prompt lies there, 1: prefill, then a token each): tokens in the cache, those
     computed at this step, and all that were computed, with a cache and without. */
 function tally(step, prompt) {
@@ -147,22 +156,9 @@ function render({ model, el }) {
         : `${heads} query heads share ${groups === 1 ? "one key head" : `${groups} key heads`}.`;
     if (step === 0) return `The prompt has ${prompt} tokens. The cache is empty.`;
     if (step === 1) {
-      return [
-        element("b", {}, "Prefill"),
-        `: all ${prompt} tokens of the prompt go through the model in one pass. Their `,
-        mark("k", "keys"),
-        " and ",
-        mark("v", "values"),
-        ` stay: ${kib(size(value))}. ${shared}`,
-      ];
+      return html`<b>Prefill</b>: all ${prompt} tokens of the prompt go through the model in one pass. Their <b class="cl-k">keys</b> and <b class="cl-v">values</b> stay: ${kib(size(value))}. ${shared}`;
     }
-    return [
-      element("b", {}, "Decode"),
-      `: only “${words[held - 1]}” is computed. Its `,
-      mark("q", "query"),
-      ` meets ${held} keys in the cache, which now takes ${kib(size(value))}. Without a cache, ` +
-        `${again} tokens would have been computed by now instead of ${held}. ${shared}`,
-    ];
+    return html`<b>Decode</b>: only “${words[held - 1]}” is computed. Its <b class="cl-q">query</b> meets ${held} keys in the cache, which now takes ${kib(size(value))}. Without a cache, ${again} tokens would have been computed by now instead of ${held}. ${shared}`;
   };
   const names = ["prompt", "prefill", ...words.slice(prompt).map((_, i) => `+${i + 1}`)];
   const steps = stepper(state, { steps: names.map((name) => ({ name, caption })), pace: 2200 });

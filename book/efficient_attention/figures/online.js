@@ -1,6 +1,16 @@
 // One row of an online softmax: keys come one at a time, three numbers are kept, and when the maximum
 // rises all that was summed shrinks by one factor. The reader chooses the order of the keys.
 
+import { connect, remember } from "../../page/kit/controls.js";
+import { drawing, fill, format, frame, write, writeOrDash } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { dot, softmax } from "../../page/kit/numerics.js";
+import { NOTHING_HELD, runningSoftmax } from "../../page/kit/online_softmax.js";
+import { tokenRow } from "../../page/kit/parts.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 /** What is held after each key of an order; held[0] is the start. */
 function read({ scores, values }, order) {
   const held = [NOTHING_HELD];
@@ -119,11 +129,8 @@ function render({ model, el }) {
     build(root, width, data, state, all),
   );
 
-  const start = () => [
-    "Four keys wait. Only one of them may be in memory at a time, with three numbers: the largest ",
-    mark("attention", "score"),
-    " so far, and relative to it the sum and the blend. Choose a key to have it read first.",
-  ];
+  const start = () =>
+    html`Four keys wait. Only one of them may be in memory at a time, with three numbers: the largest <b class="cl-attention">score</b> so far, and relative to it the sum and the blend. Choose a key to have it read first.`;
   const meet = (place) => (value) => {
     const held = all(value.order),
       [before, now] = held.slice(place, place + 2),
@@ -136,19 +143,14 @@ function render({ model, el }) {
     if (place === 0) return `k${key + 1} is the first, so it is the maximum. ${sums}`;
     if (now.rescale === 1)
       return `k${key + 1} does not raise the maximum: the factor is 1. ${sums}`;
-    return [
-      `k${key + 1} raises the maximum from ${format(before.largest)} to ${format(now.largest)}. `,
-      "Everything summed so far shrinks by e",
-      element("sup", {}, format(before.largest - now.largest)),
-      ` = ${format(now.rescale)}. ${sums}`,
-    ];
+    return html`k${key + 1} raises the maximum from ${format(before.largest)} to ${format(now.largest)}. Everything summed so far shrinks by e<sup>${format(before.largest - now.largest)}</sup> = ${format(now.rescale)}. ${sums}`;
   };
   const end = (value) => {
     const { blend, total } = all(value.order).at(-1);
-    return [
-      `All have been read: a / ℓ = ${format(blend)} / ${format(total)} = ${format(blend / total)}. `,
-      `The softmax of the whole row gives ${format(exact)}, in every order of the keys.`,
-    ];
+    return (
+      `All have been read: a / ℓ = ${format(blend)} / ${format(total)} = ${format(blend / total)}. ` +
+      `The softmax of the whole row gives ${format(exact)}, in every order of the keys.`
+    );
   };
   const steps = [
     { name: "start", caption: start },

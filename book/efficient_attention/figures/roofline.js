@@ -1,6 +1,14 @@
 // The roofline: how many operations a computation makes of every byte it moves, and so how fast it can
 // be at most. Points are parts of a model that reads or writes; the reader moves what they depend on.
 
+import { axes } from "../../page/kit/axes.js";
+import { choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 const HEADS = 32; // query heads; the model is this many heads wide
 const BLOCK = 128; // queries in a tile
 const X = [0.25, 4096], // operations per byte
@@ -49,18 +57,17 @@ function placed(devices, value) {
 
 function build(root, width, all) {
   const [left, right, top, bottom] = [44, width - 12, 14, 250];
-  const along = (value, [low, high], a, b) =>
-    a + (Math.log(value / low) / Math.log(high / low)) * (b - a);
-  const x = (intensity) => along(clamp(intensity, ...X), X, left, right),
-    y = (speed) => along(clamp(speed, ...Y), Y, bottom, top);
-  for (const tick of [1, 10, 100, 1000]) {
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(tick)}H${right}` }),
-      label(String(tick), left - 7, y(tick) + 4, "cl-quiet cl-end"),
-      drawing("path", { class: "cl-axis", d: `M${x(tick)} ${top}V${bottom}` }),
-      label(String(tick), x(tick), bottom + 17, "cl-quiet"),
-    );
-  }
+  const ticks = [1, 10, 100, 1000];
+  const { x: across, y: up } = axes(
+    root,
+    { left, right, top, bottom },
+    {
+      x: { first: X[0], last: X[1], log: true, ticks, lines: true },
+      y: { first: Y[0], last: Y[1], log: true, ticks },
+    },
+  );
+  const x = (intensity) => across(clamp(intensity, ...X)),
+    y = (speed) => up(clamp(speed, ...Y));
   root.append(
     label("operations per byte moved (arithmetic intensity)", (left + right) / 2, bottom + 36),
     label("TFLOP/s", left + 4, top + 4, "cl-start cl-quiet"),
@@ -125,8 +132,8 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "device", "device", () => ({ "": sameText(Object.keys(devices)) })),
-    choice(state, "dtype", "numbers", () => ({ "": sameText(["bfloat16", "float32"]) })),
+    choice(state, "device", "device", Object.keys(devices)),
+    choice(state, "dtype", "numbers", ["bfloat16", "float32"]),
     power("n", "tokens n", 17, 5),
     power("batch", "batch (texts at once)", 10),
     power("d", "width of a head d", 8, 5),

@@ -1,6 +1,24 @@
 // Attention tile by tile: blocks travel from the large memory to the small one, every byte is counted,
 // and every query holds a running maximum, sum and blend.
 
+import { button, choice, connect, remember, slider, toggle } from "../../page/kit/controls.js";
+import {
+  announce,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  steady,
+  write,
+  writeOrDash,
+} from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { dot, matmul, softmax, transpose } from "../../page/kit/numerics.js";
+import { NOTHING_HELD, runningSoftmax } from "../../page/kit/online_softmax.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 /** The slices that cut a length into blocks, as [start, stop]. */
 const blocks = (length, size) =>
   Array.from({ length: Math.ceil(length / size) }, (_, i) => [
@@ -197,7 +215,7 @@ function counter(state, data, result, at) {
   const fits = element("p", { style: "font-size: 0.86rem" }, ""),
     needed = element("b", { "data-name": "room" });
   const fitting = (value) => {
-    const wanted = room(data, Number(value.block)),
+    const wanted = room(data, value.block),
       over = wanted > data.capacity;
     write(needed, wanted * BYTES, 0);
     fits.replaceChildren(
@@ -236,17 +254,16 @@ function render({ model, el }) {
   const T = data.query.length,
     S = data.key.length;
   const state = connect(model);
-  const all = remember(({ block, causal }) => walk(data, Number(block), causal));
+  const all = remember(({ block, causal }) => walk(data, block, causal));
   const result = (value) => all({ block: value.block, causal: value.causal });
   const last = (value) => result(value).steps.length - 1;
   const at = (value) => Math.min(value.step, last(value));
 
   const step = slider(state, "step", "tile", {
     min: 0,
-    max: last(state.value),
+    max: last,
     describe: (_, value) => `${at(value)} of ${last(value)}`,
   });
-  const range = step.querySelector("input");
   const move = (by, text) => {
     return button(state, text, (value) => ({ step: at(value) + by }), {
       class: by > 0 ? "cl-main" : null,
@@ -255,10 +272,6 @@ function render({ model, el }) {
       },
     });
   };
-  state.draw((value) => {
-    range.max = last(value);
-    range.value = at(value);
-  });
   const sizes = [1, 2, 3, T].filter((size, i, list) => size <= T && list.indexOf(size) === i);
   const controls = element(
     "div",
@@ -266,7 +279,7 @@ function render({ model, el }) {
     step,
     move(-1, "Back"),
     move(1, "Next tile"),
-    choice(state, "block", "block size", () => ({ "": sizes.map((size) => [size, size]) })),
+    choice(state, "block", "block size", sizes),
     toggle(state, "causal", "causal"),
   );
 
@@ -373,7 +386,7 @@ function render({ model, el }) {
   };
   const told = sizes.flatMap((size) =>
     [false, true].flatMap((causal) => {
-      const value = { block: String(size), causal };
+      const value = { block: size, causal };
       return result(value).steps.map((_, step) => tell({ ...value, step }));
     }),
   );
@@ -398,7 +411,7 @@ function render({ model, el }) {
     },
     {
       text: "Not causal: go to the end with the fewest bytes moved by tiles that fit.",
-      reached: (value) => ended(value) && !value.causal && Number(value.block) === best,
+      reached: (value) => ended(value) && !value.causal && value.block === best,
     },
   ]);
   frame(

@@ -32,6 +32,6 @@ def tiles_figure(query, key, value, *, capacity: int = 48) -> LiveFigure:
     return LiveFigure(
         __file__,
         given | {"capacity": capacity},
-        {"step": 1, "block": "2", "causal": False},
+        {"step": 1, "block": 2, "causal": False},
         table("Output of attention for each query", ["", "output"], rows),
     )

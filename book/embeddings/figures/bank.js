@@ -1,5 +1,25 @@
 // A word of two meanings between the companies of both, in the plane of its two mates.
 
+import { choice, connect, remember, slider, toggle } from "../../page/kit/controls.js";
+import { announce, css, drawing, element, fill, format, frame, steady } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, clamp, dot, norm } from "../../page/kit/numerics.js";
+import { unpack } from "../../page/kit/packed.js";
+import { arrow } from "../../page/kit/parts.js";
+import { draggable, label, part, stage } from "../../page/kit/stage.js";
+import { answerList } from "../../page/kit/tables.js";
+
+css`
+  .cl-homonym {
+    --tone: var(--ink);
+  }
+  .cl-stranger {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1.5;
+  }
+`;
+
 const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
 const plus = (a, b) => Array.from(a, (x, i) => x + b[i]);
 const unitOf = (vector) => {
@@ -157,7 +177,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "word", "word", () => ({ "": sameText(homonyms) })),
+      choice(state, "word", "word", homonyms),
       slider(state, "mix", "mixture:", {
         min: 0,
         max: 100,

@@ -1,5 +1,12 @@
 // Word vectors on a plane, and the words nearest to first − minus + plus.
 
+import { button, choice, connect, remember, tabs, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, longestOf, paint } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { dot, norm } from "../../page/kit/numerics.js";
+import { unpack } from "../../page/kit/packed.js";
+import { answerList } from "../../page/kit/tables.js";
+
 const combine = (...terms) =>
   Array.from(terms[0][1], (_, i) => terms.reduce((sum, [by, v]) => sum + by * v[i], 0));
 
@@ -49,10 +56,8 @@ function render({ model, el }) {
     };
   });
 
-  const offered = Object.fromEntries(
-    Object.entries(groups).map(([name, members]) => [name, sameText(members)]),
-  );
-  const word = (key, label) => choice(state, key, label, () => offered);
+  const offered = Object.entries(groups).map(([group, options]) => ({ group, options }));
+  const word = (key, label) => choice(state, key, label, offered);
   const controls = element(
     "div",
     { class: "cl-controls" },
@@ -69,13 +74,9 @@ function render({ model, el }) {
       return button(state, formula(words), () => words);
     }),
   );
-  const mapChoice = choice(
-    state,
-    "group",
-    "words on the map",
-    () => ({ "": sameText(Object.keys(maps)) }),
-    { disabled: ({ view }) => view !== "map" },
-  );
+  const mapChoice = choice(state, "group", "words on the map", Object.keys(maps), {
+    disabled: ({ view }) => view !== "map",
+  });
 
   const list = (name, rows) => {
     const found = (value) => rows(value).map(([text, cosine]) => [text, cosine, { word: text }]);

@@ -1,6 +1,11 @@
 // The words nearest to a word, on a scale of cosines; below, on the same scale, the cosines of words
 // drawn at random. Taking off what all rows share moves them all.
 
+import { choice, connect, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+
 const LEFT = 112; // pixels for the words
 const ROW = 27;
 const TALL = 74; // pixels of the highest bin
@@ -77,8 +82,11 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "word", "word", () =>
-      Object.fromEntries(Object.entries(groups).map(([name, list]) => [name, sameText(list)])),
+    choice(
+      state,
+      "word",
+      "word",
+      Object.entries(groups).map(([group, options]) => ({ group, options })),
     ),
     toggle(state, "without", "without what all rows share"),
   );

@@ -1,5 +1,14 @@
 // Byte-pair encoding on six words: letters stay, and the pieces round them grow.
 
+import { connect, remember } from "../../page/kit/controls.js";
+import { drawing, element, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { textInput, wordsOf } from "../../page/kit/sentences.js";
+import { part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+import { shareBar } from "../../page/kit/tables.js";
+
 /** What is known after each of the merges: [{ rows: the pieces of each word, pairs: [[left, right,
     count]], the most frequent first, vocabulary }]. Of equally frequent pairs the one with the
     older pieces comes first; letters are as old as their place in the alphabet. */

@@ -1,6 +1,20 @@
 // A decoder block of the trained translator, taken apart: the place that is asked goes up through its
 // parts, reading the words written so far on the left and the source on the right.
 
+import { ribbon } from "../../page/kit/cells.js";
+import { choice, connect, remember, tabs } from "../../page/kit/controls.js";
+import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { tiedLogits } from "../../page/kit/networks.js";
+import { argmax, clamp, descending, meanOf, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { wordsOf } from "../../page/kit/sentences.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+import { embedTokens, greedyTranslation, withPositions } from "../../page/kit/transformer.js";
+
 const [ENTER, SELF, ADDED, CROSS, AGAIN, FFN, OUT, SAY] = Array(8).keys();
 const NAMES = ["enter", "self", "norm", "cross", "norm", "FFN", "norm", "say"];
 const ROW = 28,
@@ -174,7 +188,6 @@ function build(root, width, value, data, pass, state) {
 
 /** What happens at each step, in words. */
 function captions(data, pass) {
-  const weight = () => mark("attention", "weight");
   const most = (row, names) => {
     const [first, second] = descending(row);
     const then = row.length > 1 && row[second] >= 0.005;
@@ -191,17 +204,10 @@ function captions(data, pass) {
     ({ now, place, word }) =>
       place === 1
         ? `Masked self-attention: nothing is written yet, so “${word}” can look only at itself.`
-        : [
-            "Masked self-attention, which reads what is written so far: most ",
-            weight(),
-            `${most(now.self[place - 1], now.words)}; ${heads}.`,
-          ],
+        : html`Masked self-attention, which reads what is written so far: most <b class="cl-attention">weight</b>${most(now.self[place - 1], now.words)}; ${heads}.`,
     () => `${added} It still has the same width.`,
-    ({ now, place }) => [
-      "Cross-attention, which reads the source: most ",
-      weight(),
-      `${most(now.cross[place - 1], now.source)}; ${heads}.`,
-    ],
+    ({ now, place }) =>
+      html`Cross-attention, which reads the source: most <b class="cl-attention">weight</b>${most(now.cross[place - 1], now.source)}; ${heads}.`,
     () => `${added} The position now holds something of both sentences.`,
     ({ place }) =>
       `The feed-forward network reads no other position: it works on position ${place} alone.`,
@@ -269,7 +275,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "sentence", "the source", () => ({ "": sameText(sentences) }), {
+      choice(state, "sentence", "the source", sentences, {
         change: (sentence) => ({ sentence, place: 1 }),
       }),
       tabs(

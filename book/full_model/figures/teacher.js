@@ -1,6 +1,20 @@
 // Teacher forcing: the target slides one place to the right and becomes the decoder's input; the causal mask
 // makes of every place a question of its own.
 
+import { connect, slider } from "../../page/kit/controls.js";
+import { css, drawing, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
+css`
+  .cl-barred {
+    fill: none;
+    stroke: var(--quiet);
+  }
+`;
+
 function render({ model, el }) {
   const { target } = model.get("data");
   const state = connect(model);
@@ -25,11 +39,8 @@ function render({ model, el }) {
     },
     {
       name: "one position",
-      caption: ({ place }) => [
-        `Position ${place} may look at ${place} of the ${T} words of the input: ${quoted(reads.slice(0, place))}. It has to say `,
-        element("b", {}, says[place - 1]),
-        ".",
-      ],
+      caption: ({ place }) =>
+        html`Position ${place} may look at ${place} of the ${T} words of the input: ${quoted(reads.slice(0, place))}. It has to say <b>${says[place - 1]}</b>.`,
     },
   ];
 

@@ -1,6 +1,16 @@
 // The chapter's trained Transformer, running here: it translates what the reader writes, word by word, and
 // shows where each word of the translation looked in the sentence.
 
+import { choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, element, format, frame, longestOf, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, descending, meanOf } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { knownWords, textInput, untranslatable, wordsOf } from "../../page/kit/sentences.js";
+import { answerList, headRow } from "../../page/kit/tables.js";
+import { greedyTranslation } from "../../page/kit/transformer.js";
+import { wordList } from "../../page/kit/word_list.js";
+
 /** The cross-attention [place][source word] of one head, or the mean over the heads of a layer. */
 function attentionOf(blocks, name) {
   const [layer, head] = name.split(".");
@@ -25,34 +35,29 @@ function render({ model, el }) {
     complaint: (text) => untranslatable(data, text),
     change: (sentence) => ({ sentence, place: 1 }),
   });
-  const heads = Array.from({ length: data.num_layers }, (_, layer) => [
-    `block ${layer + 1}`,
-    [
+  const heads = Array.from({ length: data.num_layers }, (_, layer) => ({
+    group: `block ${layer + 1}`,
+    options: [
       [`${layer}.mean`, `block ${layer + 1}, mean of the heads`],
       ...Array.from({ length: data.block.numHeads }, (_, head) => [
         `${layer}.${head}`,
         `block ${layer + 1}, head ${head + 1}`,
       ]),
     ],
-  ]);
+  }));
   const examples = (value) => {
     const own = data.examples.includes(value.sentence) ? [] : [[value.sentence, "your own"]];
-    return { "": [...own, ...sameText(data.examples)] };
+    return [...own, ...data.examples];
   };
   const steps = slider(state, "place", "word of the translation", {
     min: 1,
-    max: 2,
+    max: (value) => result(value)?.target.length ?? 2,
+    disabled: (value) => result(value) === null,
     describe: (number, value) =>
       result(value) === null ? "–" : `${place(value) + 1}: ${result(value).target[place(value)]}`,
   });
-  const range = steps.querySelector("input");
-  state.draw((value) => {
-    range.disabled = result(value) === null;
-    if (!range.disabled) range.max = result(value).target.length;
-    range.value = value.place;
-  });
 
-  const words = element("ol", { class: "cl-words", "aria-label": "the translation, word by word" });
+  const words = wordList({ "aria-label": "the translation, word by word" });
   const answers = answerList(state, "answers", (value) => {
     if (result(value) === null) return [];
     const { logits, probabilities } = result(value),
@@ -196,7 +201,7 @@ function render({ model, el }) {
       choice(state, "sentence", "or take one of these", examples, {
         change: (sentence) => ({ sentence, place: 1 }),
       }),
-      choice(state, "attention", "attention", () => Object.fromEntries(heads)),
+      choice(state, "attention", "attention", heads),
       steps,
     ),
     output,

@@ -1,5 +1,14 @@
 // All heads of a language model on one text that repeats: a map, a word's row, and three scores.
 
+import { connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, element, format, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, descending } from "../../page/kit/numerics.js";
+import { predict } from "../../page/kit/predict.js";
+import { stage } from "../../page/kit/stage.js";
+import { answerList, matrixTable } from "../../page/kit/tables.js";
+import { meanBack, unpackMaps, weightMap } from "../../page/kit/weight_maps.js";
+
 const NAMES = ["A", "B", "C", "D", "E", "F"];
 
 function render({ model, el }) {

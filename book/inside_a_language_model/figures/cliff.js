@@ -1,5 +1,12 @@
 // A small model on its way over the cliff: the loss, and what its four heads look at, step by step.
 
+import { connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, clamp } from "../../page/kit/numerics.js";
+import { draggable, label, part, stage } from "../../page/kit/stage.js";
+import { meanBack, unpackMaps, weightMap } from "../../page/kit/weight_maps.js";
+
 const CURVE = 130; // pixels of the loss
 const LEFT = 34,
   GAP = 18;

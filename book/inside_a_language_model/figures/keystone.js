@@ -1,5 +1,12 @@
 // One number of the first token, turned down: the vector that it stands in, the loss, what is written.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, clamp } from "../../page/kit/numerics.js";
+import { unpack } from "../../page/kit/packed.js";
+import { draggable, label, part, stage } from "../../page/kit/stage.js";
+
 const HIGH = 150; // pixels of the largest number
 
 function build(root, width, { first, other, dimension, factors, losses, even }, state) {
@@ -98,13 +105,11 @@ function render({ model, el }) {
       max: factors.length - 1,
       describe: (level) => format(factors[level], 1),
     }),
-    choice(state, "token", "show the vector of", () => ({
-      "": [
-        ["first", "the first token"],
-        ["other", "another token"],
-      ],
-    })),
-    choice(state, "prompt", "let it go on from", () => ({ "": sameText(Object.keys(stories)) })),
+    choice(state, "token", "show the vector of", [
+      ["first", "the first token"],
+      ["other", "another token"],
+    ]),
+    choice(state, "prompt", "let it go on from", Object.keys(stories)),
   );
   const loss = element("b", { "data-name": "loss" });
   const story = element("span", { "data-name": "story" });

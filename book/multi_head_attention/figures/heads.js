@@ -1,6 +1,14 @@
 // The chapter's one-layer model: from the verb's vector alone it must name subject and object. Each
 // head's row from the verb, and what the model answers when a head is switched off.
 
+import { button, choice, connect, remember } from "../../page/kit/controls.js";
+import { announce, element, frame, longestOf, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { linear, multiHead } from "../../page/kit/networks.js";
+import { add, argmax, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 function run({ words, weights, num_heads: numHeads, residual, nouns }, value) {
   const ids = sentenceOf(value).map((word) => words.indexOf(word));
   const x = add(
@@ -36,21 +44,9 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(
-      state,
-      "subject",
-      "who",
-      () => ({ "": sameText(data.nouns) }),
-      other("subject", "object"),
-    ),
-    choice(state, "verb", "does", () => ({ "": sameText(data.verbs) })),
-    choice(
-      state,
-      "object",
-      "to whom",
-      () => ({ "": sameText(data.nouns) }),
-      other("object", "subject"),
-    ),
+    choice(state, "subject", "who", data.nouns, other("subject", "object")),
+    choice(state, "verb", "does", data.verbs),
+    choice(state, "object", "to whom", data.nouns, other("object", "subject")),
     button(
       state,
       "Exchange the two nouns",

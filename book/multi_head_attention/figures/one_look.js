@@ -2,6 +2,15 @@
 // A story is a point in the triangle of the nouns' values; a line joins the two with the same
 // answer. A linear reader's regions are convex: it can answer exactly if no two of the lines meet.
 
+import { strip } from "../../page/kit/cells.js";
+import { connect, slider, tabs, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { matmul } from "../../page/kit/numerics.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { tableRow } from "../../page/kit/tables.js";
+
 const NOUNS = [0, 1, 2]; // entries of a value, corners of a triangle
 const OTHERS = [
   [1, 2],
@@ -191,23 +200,20 @@ function render({ model, el }) {
     element("tbody", {}, verdict("who"), verdict("whom")),
   );
 
-  const share = (key, head) =>
+  const share = (key, head, disabled) =>
     slider(state, key, `head ${head}, weight on the subject`, {
       min: 0,
       max: 1,
       step: 0.05,
       describe: (number) => format(number),
+      disabled,
     });
-  const other = share("other", 2);
-  state.draw(({ second }) => {
-    other.querySelector("input").disabled = !second;
-  });
   const controls = element(
     "div",
     { class: "cl-controls" },
     share("weight", 1),
     toggle(state, "second", "a second head"),
-    other,
+    share("other", 2, ({ second }) => !second),
   );
   const puzzles = goals(state, [
     {

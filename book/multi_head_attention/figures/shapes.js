@@ -1,6 +1,15 @@
 // One layer's numbers on their way through its heads: (T, d), cut into h pieces, a map and an average
 // for each, laid side by side again, mixed. A piece is the same block from the cut to the end.
 
+import { cellRow } from "../../page/kit/cells.js";
+import { connect } from "../../page/kit/controls.js";
+import { drawing, fill, format, frame } from "../../page/kit/dom.js";
+import { html } from "../../page/kit/html.js";
+import { argmax, matmul, softmax, transpose } from "../../page/kit/numerics.js";
+import { predict } from "../../page/kit/predict.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const ROW = 26; // height of a row of numbers
 
 /** Every matrix of the layer, by the name of its block; those of head i end in i. */
@@ -143,23 +152,12 @@ function captions({ words, x, num_heads: h }, found) {
   });
   return [
     `${T} words with ${d} numbers each: a matrix of the shape (T, d) = (${T}, ${d}).`,
-    () => [
-      "Three matrices make ",
-      mark("q", "queries"),
-      ", ",
-      mark("k", "keys"),
-      " and ",
-      mark("v", "values"),
-      " for all heads at once. The shape is still (T, d).",
-    ],
+    () =>
+      html`Three matrices make <b class="cl-q">queries</b>, <b class="cl-k">keys</b> and <b class="cl-v">values</b> for all heads at once. The shape is still (T, d).`,
     `Cut. The first ${dk} columns belong to head 1, the next ${dk} to head 2: (T, h, dₖ) = ` +
       `(${T}, ${h}, ${dk}). No number has changed.`,
-    () => [
-      "Each head compares its own queries with its own keys, divides by √dₖ and takes the ",
-      "softmax: ",
-      mark("attention", `${h} maps`),
-      ` of ${T} × ${T}. At “${words[asker]}”, ${looks.join(", ")}.`,
-    ],
+    () =>
+      html`Each head compares its own queries with its own keys, divides by √dₖ and takes the softmax: <b class="cl-attention">${h} maps</b> of ${T} × ${T}. At “${words[asker]}”, ${looks.join(", ")}.`,
     `Each map averages the values of its own head: ${T} × ${dk}. Up to here no head knows of ` +
       "another.",
     `Concatenate. The cut is closed again. The shape is (T, d) = (${T}, ${d}), as at the start.`,
@@ -219,7 +217,7 @@ function render({ model, el }) {
     shown ? ` You said ${guess}: ${guess === right ? "right" : "not quite"}.` : "";
   const steps = names.map((name, i) => ({
     name,
-    caption: i === MAPS ? (value) => [...texts[i](), judged(value)] : texts[i],
+    caption: i === MAPS ? (value) => [texts[i](), judged(value)] : texts[i],
     hold: ({ step, maps }) => step === MAPS - 1 && !maps.shown,
   }));
   const guess = predict(state, "maps", {

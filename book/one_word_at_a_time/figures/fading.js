@@ -1,6 +1,18 @@
 // Two sentences that differ in one word, read by the same recurrent network: what is left of the
 // difference in its state, and in the average of all words, word by word.
 
+import { axes } from "../../page/kit/axes.js";
+import { ribbon } from "../../page/kit/cells.js";
+import { connect, remember, slider } from "../../page/kit/controls.js";
+import { drawing, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { recurrentStates } from "../../page/kit/networks.js";
+import { clamp, norm } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { group, label, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const DECADES = 6; // of the logarithmic axis
 const LANES = [
   ["own", "state, original sentence"],
@@ -43,21 +55,29 @@ function build(root, width, data, read, state) {
     step = (width - left - 8) / (count - 1),
     top = LANES.length * lane + 14,
     bottom = top + 168,
-    x = (i) => left + i * step,
-    y = (share) => top + (clamp(-Math.log10(share), 0, DECADES) / DECADES) * (bottom - top);
+    x = (i) => left + i * step;
   const lanes = LANES.map(([name, text], i) => {
     const [kind, size] = name === "averages" ? ["attention", sizes.word] : ["stream", sizes.state];
     const look = { cell: width / size, height: 13, name, first: { y: i * lane + 17 } };
     root.append(label(text, 0, i * lane + 12, "cl-start cl-quiet"));
     return [name, ribbon(root, size, kind, look)];
   });
-  for (let i = 0; i <= DECADES; i += 2) {
-    const share = 10 ** -i;
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(share)}H${width}` }),
-      label(i ? power(i) : "1", left - 6, y(share) + 4, "cl-end cl-quiet"),
-    );
-  }
+  const least = 10 ** -DECADES;
+  const { y: up } = axes(
+    root,
+    { left, right: width, top, bottom },
+    {
+      x: { first: 0, last: count - 1 },
+      y: {
+        first: least,
+        last: 1,
+        log: true,
+        ticks: [0, 2, 4, 6].map((i) => 10 ** -i),
+        text: (share) => (share < 1 ? power(Math.round(-Math.log10(share))) : "1"),
+      },
+    },
+  );
+  const y = (share) => up(clamp(share, least, 1));
   const curve = (kind, name) => {
     const all = drawing("path", { class: "cl-edge", opacity: 0.35 }),
       passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
@@ -131,13 +151,7 @@ function render({ model, el }) {
       return `One has read ${word}, the other “${other}”. Call the difference 1, in the states and in the averages.`;
     const [kept, shared] = [left[step], mean[step]].map(short);
     const gone = step - place;
-    return [
-      `Both have read ${word}, ${gone} ${gone === 1 ? "word" : "words"} later: ${kept} of the difference is left in the `,
-      mark("stream", "state"),
-      `, ${shared} in the `,
-      mark("attention", "average"),
-      ".",
-    ];
+    return html`Both have read ${word}, ${gone} ${gone === 1 ? "word" : "words"} later: ${kept} of the difference is left in the <b class="cl-stream">state</b>, ${shared} in the <b class="cl-attention">average</b>.`;
   };
   const place = slider(state, "place", "the word that is replaced:", {
     min: 0,

@@ -1,6 +1,15 @@
 // A sentence read in order and all at once. Words go down, time goes to the right: in order, a word
 // waits until the state of its left neighbour is there; at once, every word looks at every word.
 
+import { choice, connect } from "../../page/kit/controls.js";
+import { drawing, element, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { predict } from "../../page/kit/predict.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 const ROW = 29,
   TOP = 34; // pixels
 
@@ -98,11 +107,11 @@ function render({ model, el }) {
   const ends = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "from", "the news of", () => ({ "": numbered(0, count - 1) }), {
-      change: (row, { to }) => ({ from: Number(row), to: Math.max(to, Number(row) + 1) }),
+    choice(state, "from", "the news of", numbered(0, count - 1), {
+      change: (row, { to }) => ({ from: row, to: Math.max(to, row + 1) }),
     }),
-    choice(state, "to", "to", () => ({ "": numbered(1, count) }), {
-      change: (row, { from }) => ({ to: Number(row), from: Math.min(from, Number(row) - 1) }),
+    choice(state, "to", "to", numbered(1, count), {
+      change: (row, { from }) => ({ to: row, from: Math.min(from, row - 1) }),
     }),
   );
   const guess = predict(state, "ticks", {

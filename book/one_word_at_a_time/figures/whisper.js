@@ -1,6 +1,11 @@
 // Children in a line, each passing on w times what it heard: how much of every word reaches the
 // last of them, and the share that every word has in an average.
 
+import { connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+
 const LANE = 118,
   GAP = 30; // pixels
 

@@ -1,6 +1,12 @@
 // Gradient descent in the page: one logit for each next word, the truth or words drawn from it, and
 // the gradient of the cross-entropy, which is what the model says minus what was seen.
 
+import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, clamp, randomAt, softmax } from "../../page/kit/numerics.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+
 const MOST = 60; // steps that the picture has room for
 
 /** The share of every word among `size` words drawn at one step; 0 words: the truth itself. */
@@ -135,14 +141,12 @@ function render({ model, el }) {
       max: 6,
       describe: (power) => format(2 ** power, power < 0 ? 3 : 0),
     }),
-    choice(state, "batch", "words seen at each step", () => ({
-      "": [
-        ["one", "1, drawn"],
-        ["eight", "8, drawn"],
-        ["sixtyfour", "64, drawn"],
-        ["all", "all there are (the truth)"],
-      ],
-    })),
+    choice(state, "batch", "words seen at each step", [
+      ["one", "1, drawn"],
+      ["eight", "8, drawn"],
+      ["sixtyfour", "64, drawn"],
+      ["all", "all there are (the truth)"],
+    ]),
   );
   const moves = element(
     "div",

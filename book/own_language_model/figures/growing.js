@@ -1,20 +1,28 @@
 // A language model while it learns: its loss on fresh sentences against the entropy, which is the best
 // possible, and against tables that count; and what it writes, with its probability in the language.
 
+import { axes } from "../../page/kit/axes.js";
+import { connect } from "../../page/kit/controls.js";
+import { drawing, element, fill, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { group, label, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 function build(root, width, { records, rivals, floor }) {
   const left = 38,
     right = width - 14,
     top = 12,
     bottom = 236;
   const most = Math.max(...records.map(({ loss }) => loss), ...rivals.map(([, loss]) => loss));
-  const x = (i) => left + (i * (right - left)) / (records.length - 1),
-    y = (loss) => bottom - (loss / (1.05 * most)) * (bottom - top);
-  for (let loss = 0; loss < most; loss += 2) {
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(loss)}H${right}` }),
-      label(String(loss), left - 8, y(loss) + 4, "cl-end cl-quiet"),
-    );
-  }
+  const even = Array.from({ length: Math.ceil(most / 2) }, (_, i) => 2 * i);
+  const { x, y } = axes(
+    root,
+    { left, right, top, bottom },
+    {
+      x: { first: 0, last: records.length - 1 },
+      y: { first: 0, last: 1.05 * most, ticks: even },
+    },
+  );
   const level = (name, loss, kind, dash, above = -6) => {
     const at = { d: `M${left} ${y(loss)}H${right}`, style: `stroke-dasharray: ${dash}` };
     const text = label(`${name} ${format(loss)}`, right, y(loss) + above, "cl-end cl-own");

@@ -1,5 +1,11 @@
 // What a language model says of the next word, beside what is true: heated, cut, and drawn from.
 
+import { connect, remember, tabs } from "../kit/controls.js";
+import { announce, element, format, frame, write } from "../kit/dom.js";
+import { goals } from "../kit/goals.js";
+import { drawingSliders, nextToken } from "../kit/sampling.js";
+import { columnHead, headRow, shareBar, tableRow } from "../kit/tables.js";
+
 const SHOWN = 12; // words in the list; the others are summed up
 
 /** What temperature and cuts make of one context's logits: the model's `probabilities`, how much of

@@ -1,5 +1,37 @@
 // A guess, then the measured truth beside it: on a slider, among choices, or as a line drawn by dragging.
 
+import { axes } from "../kit/axes.js";
+import { connect } from "../kit/controls.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../kit/dom.js";
+import { clamp } from "../kit/numerics.js";
+import { predict } from "../kit/predict.js";
+import { draggable, label, part, stage } from "../kit/stage.js";
+
+css`
+  path.cl-measured {
+    fill: none;
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-legend {
+    display: flex;
+    gap: 1.2rem;
+    color: var(--quiet);
+    font-size: 0.86rem;
+  }
+  .cl-legend span::before {
+    content: "";
+    display: inline-block;
+    width: 1.6rem;
+    margin-right: 0.4rem;
+    vertical-align: middle;
+    border-top: 2px dashed var(--first);
+  }
+  .cl-legend .cl-measured::before {
+    border-top: 3px solid var(--second);
+  }
+`;
+
 function render({ model, el }) {
   const data = model.get("data");
   const state = connect(model);
@@ -87,26 +119,30 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe, 
     state.set({ prediction: { guess: guess.map((old, j) => (j === i ? rounded : old)), shown } });
   };
   const picture = stage(state, "a line over its points", (root, width) => {
-    const left =
-        28 + 7.5 * Math.max(...[low, (low + high) / 2, high].map((number) => end(number).length)),
+    const ends = [low, (low + high) / 2, high];
+    const left = 28 + 7.5 * Math.max(...ends.map((number) => end(number).length)),
       right = width - 20,
       top = 14,
       bottom = 194;
-    const px = (i) => left + (i / last) * (right - left);
-    const py = (number) => bottom - ((number - low) / (high - low)) * (bottom - top);
+    const every = Math.ceil(
+      ((8 + 8 * Math.max(...x.map((name) => name.length))) * last) / (right - left),
+    );
+    const { x: px, y: py } = axes(
+      root,
+      { left, right, top, bottom },
+      {
+        x: {
+          first: 0,
+          last,
+          ticks: Array.from(x.keys()).filter((i) => i % every === 0),
+          text: (i) => x[i],
+          gap: 22,
+        },
+        y: { first: low, last: high, ticks: ends, text: end, gap: 14 },
+      },
+    );
     const line = (numbers) =>
       numbers.map((number, i) => `${i ? "L" : "M"}${px(i)} ${py(number)}`).join("");
-    for (const share of [0, 0.5, 1]) {
-      const y = bottom - share * (bottom - top);
-      root.append(
-        drawing("path", { class: "cl-axis", d: `M${left} ${y}H${right}` }),
-        label(end(low + share * (high - low)), left - 14, y + 4.5, "cl-quiet cl-end"),
-      );
-    }
-    const every = Math.ceil((8 + 8 * Math.max(...x.map((name) => name.length))) / (px(1) - px(0)));
-    x.forEach((name, i) => {
-      if (i % every === 0) root.append(label(name, px(i), bottom + 22, "cl-quiet"));
-    });
     const guessed = drawing("path", { class: "cl-guessed" }),
       measured = drawing("path", { class: "cl-measured" });
     root.append(guessed);

@@ -1,5 +1,26 @@
 // A quiz: one question at a time, native radio buttons, and the reason for every answer that is checked.
 
+import { button, connect, unique } from "../kit/controls.js";
+import { css, element, frame } from "../kit/dom.js";
+
+css`
+  .cl-quiz {
+    margin: 0.9rem 0 0;
+    align-items: center;
+  }
+  .cl-others {
+    margin: 0.6rem 0 0;
+    padding: 0 0 0 0.95rem;
+    border: 0;
+    background: none;
+    box-shadow: none;
+  }
+  .cl-others summary {
+    cursor: pointer;
+    width: max-content;
+  }
+`;
+
 /** Text in which what stands between backticks is code, as nodes. */
 const prose = (text) =>
   text.split("`").map((piece, i) => (i % 2 ? element("code", {}, piece) : piece));
@@ -7,7 +28,7 @@ const prose = (text) =>
 const rightOption = (question) => question.options.findIndex((option) => option.right);
 
 function questionFields(state, question, heading) {
-  const name = `${question.name}-${(connect.count = (connect.count ?? 0) + 1)}`;
+  const name = unique(question.name);
   const inputs = question.options.map((_, i) =>
     element("input", { type: "radio", name, value: i }),
   );

@@ -2,79 +2,243 @@
 // upper lane, its memory hangs above the cross-attention, the decoder writes in the lower lane. Every
 // number is the trained model's; every stage is a link to its chapter, where the page has any.
 
+import STAGES from "../model.json" with { type: "json" };
+import { button, choice, connect, remember, slider, tabs } from "../kit/controls.js";
+import { announce, css, drawing, element, fill, format, frame } from "../kit/dom.js";
+import { goals } from "../kit/goals.js";
+import { html } from "../kit/html.js";
+import { argmax, clamp, descending, meanOf, norm } from "../kit/numerics.js";
+import { withWeights } from "../kit/packed.js";
+import { knownWords, textInput, untranslatable, wordsOf } from "../kit/sentences.js";
+import { sinusoid } from "../kit/sinusoids.js";
+import { embedTokens, greedyTranslation } from "../kit/transformer.js";
+
+css`
+  /* The whole model (translator.js): links are stages, what moves is drawn over them. */
+  .cl-whole {
+    position: relative;
+    margin: 1.2rem 0 0.4rem;
+    container-type: inline-size;
+    svg {
+      margin-inline: auto;
+    }
+    .cl-middle {
+      text-anchor: middle;
+    }
+    .cl-end {
+      text-anchor: end;
+    }
+    .cl-small {
+      font-size: 12px;
+    }
+    .cl-panel {
+      fill: color-mix(in oklab, var(--ink) 4%, var(--ground));
+      stroke: transparent;
+    }
+    .cl-frame {
+      fill: none;
+      stroke: var(--line);
+      stroke-dasharray: 5 4;
+    }
+    .cl-backing {
+      fill: var(--ground);
+    }
+    .cl-hit {
+      fill: transparent;
+    }
+    .cl-loop {
+      fill: none;
+      stroke: var(--quiet);
+      stroke-width: 1.5;
+      stroke-dasharray: 2 4;
+    }
+    .cl-tipped {
+      fill: none;
+      stroke: var(--quiet);
+      stroke-width: 1.5;
+    }
+    .cl-door {
+      text-decoration: none;
+      text {
+        fill: var(--quiet);
+      }
+      &:focus-visible {
+        outline: none;
+      }
+      &:is(:hover, :focus-visible, .cl-open) {
+        text {
+          fill: var(--ink);
+        }
+        .cl-panel,
+        .cl-frame,
+        .cl-loop,
+        .cl-tipped {
+          stroke: var(--ink);
+          stroke-width: 1.5;
+        }
+      }
+      &:focus-visible :is(.cl-panel, .cl-frame, .cl-loop) {
+        stroke: var(--first);
+        stroke-width: 3;
+      }
+    }
+    a.cl-door {
+      cursor: pointer;
+      &:is(:hover, :focus-visible) text {
+        text-decoration: underline;
+      }
+    }
+    .cl-moving {
+      pointer-events: none;
+      text {
+        fill: var(--quiet);
+      }
+      text.cl-now {
+        fill: var(--ink);
+        font-weight: 600;
+      }
+    }
+    .cl-rail {
+      fill: none;
+      stroke: var(--stream);
+      stroke-width: 2;
+      &.cl-now {
+        stroke: var(--ink);
+      }
+    }
+    .cl-chip {
+      fill: var(--ground);
+      stroke: var(--line);
+      &.cl-now {
+        stroke: var(--ink);
+        stroke-width: 1.5;
+      }
+    }
+    .cl-number-cell {
+      fill: var(--ink);
+    }
+    .cl-position-cells .cl-number-cell {
+      fill: var(--position);
+    }
+    .cl-look {
+      fill: none;
+      stroke: var(--attention);
+      opacity: 0.2;
+      &.cl-now {
+        opacity: 1;
+      }
+    }
+    .cl-query {
+      fill: var(--q);
+    }
+    .cl-key {
+      fill: var(--k);
+    }
+    .cl-value {
+      fill: var(--v);
+    }
+    .cl-faint {
+      opacity: 0.3;
+    }
+    .cl-shade {
+      fill: var(--stream);
+    }
+    .cl-edge6 {
+      fill: none;
+      stroke: var(--stream);
+      stroke-width: 1.2;
+      &.cl-now {
+        stroke: var(--ink);
+        stroke-width: 1.5;
+      }
+    }
+    .cl-track {
+      fill: var(--line);
+      opacity: 0.6;
+    }
+    .cl-bar6 {
+      fill: var(--quiet);
+      &.cl-now {
+        fill: var(--ink);
+      }
+    }
+  }
+  .cl-about {
+    border-left: 3px solid var(--line);
+    margin-top: 1rem;
+    min-height: 6.6rem;
+    padding: 0 0 0 1rem;
+    font-size: 0.88rem;
+    b {
+      font-weight: 600;
+    }
+    p {
+      margin: 0.3rem 0 0;
+    }
+    > b {
+      font-size: 1rem;
+    }
+  }
+  .cl-wide-scene .cl-about {
+    position: absolute;
+    right: 0;
+    top: 0;
+    width: 30%;
+  }
+  .cl-said {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.2rem 0.7rem;
+    font-size: 1.35rem;
+    list-style: none;
+    margin: 0.4rem 0 0.8rem;
+    min-height: 2.2rem;
+    padding: 0;
+  }
+  &.cl-translator {
+    max-width: none;
+    padding: 0;
+    border: 0;
+    .cl-tabs {
+      gap: 0.4rem;
+      margin-bottom: 0.5rem;
+    }
+    .cl-tabs label {
+      border-radius: 99px;
+      margin: 0;
+      font-size: 0.88rem;
+    }
+  }
+`;
+
 const LINE = 24; // a row for each word
 const SEEN = 0.02; // smaller weights are not drawn
 const CELLS = 6; // of a vector's numbers
 const PICKS = 4; // sentences to choose from; others can be written
 
-// A stage's columns, [left, width]; the narrow drawing has the next word below the lanes.
+const ofEach = (kind) =>
+  Object.fromEntries(Object.entries(STAGES).map(([stage, known]) => [stage, known[kind]]));
+
+// Panels are a stage's columns, [left, width]; the narrow drawing has the next word below the lanes.
 const WIDE = {
-  panels: {
-    words: [0, 172],
-    place: [182, 66],
-    self: [266, 156],
-    ffn: [432, 84],
-    memory: [546, 118],
-    written: [0, 172],
-    place2: [182, 66],
-    masked: [266, 250],
-    cross: [526, 160],
-    ffn2: [696, 84],
-    out: [812, 188],
-  },
+  panels: ofEach("wide"),
   frames: { block: [257, 268], block2: [257, 532] },
   chip: [8, 96],
   strip: [110, 9],
   place: [189, 9],
   kept: [612, 6],
   trunk: 672,
-  labels: {
-    words: "tokens, embedded",
-    place: "+ position",
-    self: "self-attention",
-    ffn: "feed-forward",
-    memory: "memory",
-    written: "written so far",
-    place2: "+ position",
-    masked: "masked self-attention",
-    cross: "cross-attention",
-    ffn2: "feed-forward",
-    out: "the next word",
-  },
+  labels: ofEach("wide_label"),
 };
 const NARROW = {
-  panels: {
-    words: [0, 72],
-    place: [75, 24],
-    self: [105, 66],
-    ffn: [174, 32],
-    memory: [214, 74],
-    written: [0, 72],
-    place2: [75, 24],
-    masked: [105, 82],
-    cross: [190, 122],
-    ffn2: [315, 34],
-    out: [0, 358],
-  },
+  panels: ofEach("narrow"),
   frames: { block: [101, 109], block2: [101, 252] },
   chip: [1, 70],
   strip: null,
   place: [78, 3],
   kept: null,
   trunk: 299,
-  labels: {
-    words: "tokens",
-    place: "pos.",
-    self: "attention",
-    ffn: "FFN",
-    memory: "memory",
-    written: "written",
-    place2: "pos.",
-    masked: "masked",
-    cross: "cross-attention",
-    ffn2: "FFN",
-    out: "",
-  },
+  labels: ofEach("narrow_label"),
 };
 
 /** Where everything stands in a drawing of this width, with so many rows in its lanes. */
@@ -396,14 +560,7 @@ function legend() {
   return element(
     "p",
     {},
-    mark("q", "Q"),
-    " asks, ",
-    mark("k", "K"),
-    " answers, ",
-    mark("v", "V"),
-    " is fetched, the thickness of a line is the ",
-    mark("attention", "weight"),
-    ".",
+    html`<b class="cl-q">Q</b> asks, <b class="cl-k">K</b> answers, <b class="cl-v">V</b> is fetched, the thickness of a line is the <b class="cl-attention">weight</b>.`,
   );
 }
 
@@ -447,7 +604,7 @@ function render({ model, el }) {
   const now = (value) => {
     const result = computed(value.sentence);
     const step = Math.min(value.word, result.target.length);
-    return { data, result, step, block: Number(value.block) };
+    return { data, result, step, block: value.block };
   };
 
   const typed = textInput(state, "sentence", {
@@ -545,16 +702,11 @@ function render({ model, el }) {
   });
   const steps = slider(state, "word", "word", {
     min: 0,
-    max: 1,
-    describe: (number, value) => {
+    max: (value) => now(value).result.target.length,
+    describe: (_, value) => {
       const { result, step } = now(value);
       return step ? `${step} of ${result.target.length}` : `none of ${result.target.length}`;
     },
-  });
-  const range = steps.querySelector("input");
-  state.draw((value) => {
-    range.max = now(value).result.target.length;
-    range.value = now(value).step;
   });
   const turn = (text, by, name) =>
     button(
@@ -572,9 +724,12 @@ function render({ model, el }) {
         },
       },
     );
-  const shown = choice(state, "block", "weights of", () => ({
-    "": Array.from({ length: data.num_layers }, (_, i) => [String(i), `block ${i + 1}`]),
-  }));
+  const shown = choice(
+    state,
+    "block",
+    "weights of",
+    Array.from({ length: data.num_layers }, (_, i) => [i, `block ${i + 1}`]),
+  );
 
   const say = announce(state, (value) => {
     const { result, step, block } = now(value);
@@ -613,7 +768,7 @@ function render({ model, el }) {
   frame(
     el,
     "The whole model, translating",
-    tabs(state, "sentence", "a sentence goes in", sameText(data.examples.slice(0, PICKS))),
+    tabs(state, "sentence", "a sentence goes in", data.examples.slice(0, PICKS)),
     element("label", { class: "cl-control cl-write" }, "or write your own", typed.input),
     typed.alert,
     picture,

@@ -24,6 +24,6 @@ def translator_figure(
             and "question" of the chapter that each leads to.
     """
     data = translation.data | {"doors": {stage: dict(to) for stage, to in (doors or {}).items()}}
-    last = str(data["num_layers"] - 1)
+    last = data["num_layers"] - 1
     value = {"sentence": data["examples"][0], "word": 3, "block": last}
     return LiveFigure(__file__, data, value, translation.fallback)

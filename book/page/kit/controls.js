@@ -1,10 +1,51 @@
+// @ts-check
 // What the reader sets, and the controls that set it.
+
+import { css, element, format } from "./dom.js";
+
+css`
+  .cl-control.cl-inline {
+    grid-template-columns: auto 1fr;
+    align-items: center;
+    gap: 0.45rem;
+    color: var(--ink);
+  }
+  .cl-tabs {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0;
+    margin-bottom: 1rem;
+  }
+  .cl-tabs legend {
+    position: absolute;
+    clip-path: inset(50%);
+  }
+  .cl-tabs label {
+    border: 1px solid var(--line);
+    margin-left: -1px;
+    padding: 0.3rem 0.8rem;
+    cursor: pointer;
+    display: flex;
+    gap: 0.4rem;
+    align-items: center;
+  }
+  .cl-tabs label:has(:checked) {
+    background: color-mix(in oklab, var(--heat) 18%, transparent);
+  }
+  @media (max-width: 30rem) {
+    .cl-tabs label {
+      padding: 0.3rem 0.5rem;
+    }
+  }
+`;
 
 /** What the reader sets: `state.value`, `state.set({...})`; functions given to `state.draw` run now
     and after every change, whether it comes from a control or from Python. Those given to
     `state.drawWide(node, draw)` get the width of the node as well, and run when that changes; those
-    given to `state.atEnd` when the figure is taken away. */
-function connect(model) {
+    given to `state.atEnd` when the figure is taken away.
+    @param {Model} model
+    @returns {State} */
+export function connect(model) {
   const draws = [],
     ends = [];
   const redraw = () => draws.forEach((draw) => draw(state.value));
@@ -46,8 +87,18 @@ function connect(model) {
   return state;
 }
 
-/** A function that computes again only when its argument has changed: many parts draw from one result. */
-function remember(compute) {
+/** The key as a name that no other group of radio buttons in the document has, whoever drew it.
+    @param {string} key */
+export function unique(key) {
+  document.companionNames = (document.companionNames ?? 0) + 1;
+  return `${key}-${document.companionNames}`;
+}
+
+/** A function that computes again only when its argument has changed: many parts draw from one result.
+    @template A, R
+    @param {(value: A) => R} compute
+    @returns {(value: A) => R} */
+export function remember(compute) {
   let key, result;
   return (value) => {
     const now = JSON.stringify(value);
@@ -56,26 +107,48 @@ function remember(compute) {
   };
 }
 
-/** A button; `act(value)` gives the changes of the state, `draw(node, value)` follows it. */
-function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
+/** A button; `act(value)` gives the changes of the state, `draw(node, value)` follows it.
+    @param {State} state
+    @param {string} text
+    @param {(value: Value) => Value} act
+    @param {{ draw?: (node: HTMLButtonElement, value: Value) => void, [attribute: string]: any }} [look] */
+export function button(state, text, act, { draw = () => {}, ...attributes } = {}) {
   const node = element("button", { type: "button", ...attributes }, text);
   node.addEventListener("click", () => state.set(act(state.value)));
   state.draw((value) => draw(node, value));
   return node;
 }
 
-/** A labelled range input; `describe(number, value)` is the text beside the label. */
-function slider(
+/** A labelled range input. `max` is a number or max(value), where it changes; `describe(number, value)` is
+    the text beside the label, `disabled(value)` whether it cannot be moved, `at(value)` where it stands
+    instead of at value[key].
+    @param {State} state
+    @param {string} key
+    @param {string} label
+    @param {{ min: number, max: number | ((value: Value) => number), step?: number,
+     describe?: (number: number, value: Value) => string, disabled?: (value: Value) => boolean,
+     at?: (value: Value) => number }} range */
+export function slider(
   state,
   key,
   label,
-  { min, max, step = 1, describe = (number) => format(number, 0) },
+  {
+    min,
+    max,
+    step = 1,
+    describe = (number) => format(number, 0),
+    disabled = () => false,
+    at = (value) => value[key],
+  },
 ) {
   const shown = element("b");
-  const input = element("input", { type: "range", min, max, step, name: key });
+  const input = element("input", { type: "range", min, step, name: key });
+  const most = typeof max === "function" ? max : () => max;
   input.addEventListener("input", () => state.set({ [key]: input.valueAsNumber }));
   state.draw((value) => {
-    input.value = value[key];
+    input.max = String(most(value));
+    input.value = String(at(value));
+    input.disabled = disabled(value);
     shown.textContent = describe(value[key], value);
     input.setAttribute("aria-valuetext", shown.textContent);
   });
@@ -87,61 +160,60 @@ function slider(
   );
 }
 
-/** How the next word is drawn: temperature, and two cuts; a top-k of `noCut` leaves every word. */
-const drawingSliders = (state, noCut) => [
-  slider(state, "temperature", "temperature", {
-    min: 0,
-    max: 2.5,
-    step: 0.1,
-    describe: (number) => (number ? format(number, 1) : "0, greedy"),
-  }),
-  slider(state, "top_k", "top-k", {
-    min: 1,
-    max: noCut,
-    describe: (number) => (number < noCut ? `the best ${format(number, 0)}` : "no cut"),
-  }),
-  slider(state, "top_p", "top-p", {
-    min: 0.05,
-    max: 1,
-    step: 0.05,
-    describe: (number) => (number < 1 ? format(number) : "no cut"),
-  }),
-];
+/** An option and the text that it shows: [option, text], or an option that says what it is. */
+const withText = (option) => (Array.isArray(option) ? option : [option, option]);
 
-/** A labelled select. `groups(value)` gives {group: [[option, text], ...]}; group "" stands outside. */
-function choice(
+/** A labelled select. Its `list`, or list(value), has options, which keep their types: a word or a number,
+    [option, text], or a group of them, { group, options }. `at` and `disabled` are as a slider's;
+    `change(option, value)` gives the changes of the state.
+    @param {State} state
+    @param {string} key
+    @param {string} label
+    @param {Choice[] | ((value: Value) => Choice[])} list
+    @param {{ disabled?: (value: Value) => boolean, at?: (value: Value) => string | number,
+     change?: (option: any, value: Value) => Value }} [more] */
+export function choice(
   state,
   key,
   label,
-  groups,
-  { disabled = () => false, change = (option) => ({ [key]: option }) } = {},
+  list,
+  {
+    disabled = () => false,
+    at = (value) => value[key],
+    change = (option) => ({ [key]: option }),
+  } = {},
 ) {
   const select = element("select", { name: key });
-  let shown = "";
-  select.addEventListener("change", () => state.set(change(select.value, state.value)));
+  const offered = typeof list === "function" ? list : () => list;
+  let shown = "",
+    options = [];
+  const nodeOf = (one) => {
+    if (one.options) return element("optgroup", { label: one.group }, one.options.map(nodeOf));
+    const [option, text] = withText(one);
+    options.push(option);
+    return element("option", { value: option }, text);
+  };
+  select.addEventListener("change", () =>
+    state.set(change(options[select.selectedIndex], state.value)),
+  );
   state.draw((value) => {
-    const offered = groups(value);
-    if (JSON.stringify(offered) !== shown) {
-      shown = JSON.stringify(offered);
-      const options = (list) =>
-        list.map(([option, text]) => element("option", { value: option }, text));
-      select.replaceChildren(
-        ...Object.entries(offered).flatMap(([group, list]) =>
-          group === "" ? options(list) : [element("optgroup", { label: group }, options(list))],
-        ),
-      );
+    const now = offered(value);
+    if (JSON.stringify(now) !== shown) {
+      shown = JSON.stringify(now);
+      options = [];
+      select.replaceChildren(...now.map(nodeOf));
     }
-    select.value = value[key];
+    select.value = String(at(value));
     select.disabled = disabled(value);
   });
   return element("label", { class: "cl-control" }, label, select);
 }
 
-/** Options of a choice that say what they are. */
-const sameText = (words) => words.map((word) => [word, word]);
-
-/** A labelled check box. */
-function toggle(state, key, label) {
+/** A labelled check box.
+    @param {State} state
+    @param {string} key
+    @param {string} label */
+export function toggle(state, key, label) {
   const input = element("input", { type: "checkbox", name: key });
   input.addEventListener("change", () => state.set({ [key]: input.checked }));
   state.draw((value) => {
@@ -150,9 +222,14 @@ function toggle(state, key, label) {
   return element("label", { class: "cl-control cl-inline" }, input, label);
 }
 
-/** Radio buttons that look like tabs: options [[option, text], ...]. */
-function tabs(state, key, label, options) {
-  const name = `${key}-${(connect.count = (connect.count ?? 0) + 1)}`;
+/** Radio buttons that look like tabs: of a list of options as those of a choice.
+    @param {State} state
+    @param {string} key
+    @param {string} label
+    @param {Choice[]} list */
+export function tabs(state, key, label, list) {
+  const options = list.map(withText);
+  const name = unique(key);
   const inputs = options.map(([option]) =>
     element("input", { type: "radio", name, value: option }),
   );
@@ -171,79 +248,3 @@ function tabs(state, key, label, options) {
     options.map(([, text], i) => element("label", {}, inputs[i], text)),
   );
 }
-
-/** The words of a text, small letters without marks. */
-const wordsOf = (text) =>
-  text
-    .toLowerCase()
-    .replace(/[.,!?]/g, " ")
-    .split(/\s+/)
-    .filter(Boolean);
-
-/** A line for the reader's own words, and what is wrong with them: { input, alert }, both to be placed.
-    `complaint(text)` is "" where nothing is; `change(text, value)` gives the changes of the state, or
-    null while what was there still counts. */
-function textInput(state, key, { change, complaint, ...attributes }) {
-  const input = element("input", {
-    type: "text",
-    name: key,
-    autocomplete: "off",
-    autocapitalize: "none",
-    spellcheck: "false",
-    ...attributes,
-  });
-  const alert = element("p", { role: "alert" });
-  const judge = () => {
-    alert.textContent = complaint(input.value);
-    alert.hidden = alert.textContent === "";
-    input.setAttribute("aria-invalid", !alert.hidden);
-  };
-  input.addEventListener("input", () => {
-    judge();
-    const changes = change(input.value, state.value);
-    if (changes) state.set(changes);
-  });
-  state.draw((value) => {
-    if (input.matches(":focus")) return; // somebody writes
-    input.value = value[key];
-    judge();
-  });
-  return { input, alert };
-}
-
-/** The number of letters to change, insert or drop on the way from one word to the other. */
-function editDistance(a, b) {
-  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + (a[i - 1] !== b[j - 1])));
-    }
-    row = next;
-  }
-  return row[b.length];
-}
-
-/** What is wrong with a sentence for a translator, or "". */
-function untranslatable({ english, longest_source: longest }, text) {
-  const sentence = wordsOf(text);
-  if (sentence.length === 0) return "Write a sentence of words that the model knows.";
-  if (sentence.length > longest) {
-    return `That is ${sentence.length} words; this figure reads at most ${longest}.`;
-  }
-  const unknown = sentence.find((word) => !english.includes(word));
-  if (unknown === undefined) return "";
-  const [nearest] = [...english].sort(
-    (a, b) => editDistance(unknown, a) - editDistance(unknown, b),
-  );
-  return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
-}
-
-/** The English words that a translator knows, to be unfolded. */
-const knownWords = ({ english }) =>
-  element(
-    "details",
-    {},
-    element("summary", {}, `The ${english.length} words it knows`),
-    element("p", { style: "font-size: .86rem" }, english.join(" · ")),
-  );

@@ -1,16 +1,34 @@
-// Elements, and what stands in them. The helpers (book.page.live.HELPERS) stand before every figure,
-// and once in the book's script: no import, no export. A figure is `export default { render }`;
+// Elements, what stands in them, and the room that they keep. A figure is `export default { render }`;
 // render({ model, el }) draws into `el` from model.get("data"), and keeps what the reader sets in
 // model.get("value").
 
-function useStyle() {
-  if (document.companionStyle) return;
-  document.companionStyle = new CSSStyleSheet();
-  document.companionStyle.replaceSync(STYLE);
-  document.adoptedStyleSheets = [...document.adoptedStyleSheets, document.companionStyle];
+import { STYLE } from "./style.js";
+
+const sheets = [STYLE];
+
+/** The looks of what a module draws, inside .cl; they are the page's when a figure is framed.
+    @param {TemplateStringsArray} strings
+    @param {string[]} values */
+export const css = (strings, ...values) =>
+  sheets.push(`.cl:not(#_) {${String.raw(strings, ...values)}}`);
+
+function useStyles(el) {
+  const inside = el.getRootNode();
+  const root = inside instanceof ShadowRoot ? inside : document;
+  root.companionSheets ??= new Set();
+  for (const text of sheets.filter((text) => !root.companionSheets.has(text))) {
+    root.companionSheets.add(text);
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync(text);
+    root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  }
 }
 
-function fill(node, attributes, children) {
+/** @template {Element} N
+    @param {N} node
+    @param {Attributes} attributes
+    @param {Child[]} children */
+export function fill(node, attributes, children) {
   for (const [name, content] of Object.entries(attributes ?? {})) {
     if (content !== null && content !== undefined && content !== false) {
       node.setAttribute(name, content === true ? "" : content);
@@ -20,41 +38,68 @@ function fill(node, attributes, children) {
   return node;
 }
 
-const element = (tag, attributes, ...children) =>
+/** @template {keyof HTMLElementTagNameMap} T
+    @param {T} tag
+    @param {Attributes} [attributes]
+    @param {Child[]} children
+    @returns {HTMLElementTagNameMap[T]} */
+export const element = (tag, attributes, ...children) =>
   fill(document.createElement(tag), attributes, children);
 
-const drawing = (tag, attributes, ...children) =>
+/** @template {keyof SVGElementTagNameMap} T
+    @param {T} tag
+    @param {Attributes} [attributes]
+    @param {Child[]} children
+    @returns {SVGElementTagNameMap[T]} */
+export const drawing = (tag, attributes, ...children) =>
   fill(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/** Replace what an <svg> shows; the title is what a screen reader says of it. */
-function paint(svg, width, height, title, parts) {
+/** Replace what an <svg> shows; the title is what a screen reader says of it.
+    @param {SVGElement} svg
+    @param {number} width
+    @param {number} height
+    @param {string} title
+    @param {SVGElement[]} parts */
+export function paint(svg, width, height, title, parts) {
   fill(svg, { role: "img", viewBox: `0 0 ${width} ${height}`, width, height }, []);
   svg.replaceChildren(drawing("title", {}, title), ...parts);
 }
 
-/** "−0.50": as many decimals as asked for, a real minus sign, no minus zero. */
-function format(number, digits = 2) {
+/** "−0.50": as many decimals as asked for, a real minus sign, no minus zero.
+    @param {number} number */
+export function format(number, digits = 2) {
   const text = number.toFixed(digits);
   return /^-[0.]*$/.test(text) ? text.slice(1) : text.replace("-", "\u2212");
 }
 
-/** Show a number, and keep it in full precision beside the text. */
-function write(node, number, digits = 2) {
+/** Show a number, and keep it in full precision beside the text.
+    @template {HTMLElement | SVGElement} N
+    @param {N} node
+    @param {number} number */
+export function write(node, number, digits = 2) {
   node.textContent = format(number, digits);
   node.dataset.value = String(number);
   return node;
 }
 
-/** A number that is not there yet is a dash. */
-function writeOrDash(node, number, digits = 2) {
+/** A number that is not there yet is a dash.
+    @param {HTMLElement | SVGElement} node
+    @param {number} number */
+export function writeOrDash(node, number, digits = 2) {
   write(node, Number.isFinite(number) ? number : 0, digits);
   node.dataset.value = String(number);
   if (!Number.isFinite(number)) node.textContent = "–";
 }
 
-/** The figure's frame: a titled group, filled with the given parts. */
-function frame(el, title, ...parts) {
-  useStyle();
+/** @param {string[]} texts */
+export const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
+
+/** The figure's frame: a titled group, filled with the given parts.
+    @param {HTMLElement} el
+    @param {string} title
+    @param {(Node | string)[]} parts */
+export function frame(el, title, ...parts) {
+  useStyles(el);
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
   box.append(element("p", { class: "cl-title" }, title), ...parts);
   for (const control of box.querySelectorAll("input, select, button")) {
@@ -63,26 +108,12 @@ function frame(el, title, ...parts) {
   el.replaceChildren(box);
 }
 
-// ---------------------------------------------------------------- parts of a figure
-
-/** Nodes of a table: its column headings, and a row under its heading. */
-const headRow = (...cells) => element("thead", {}, element("tr", {}, ...cells));
-const columnHead = (text) => element("th", { scope: "col" }, text);
-const tableRow = (heading, ...cells) =>
-  element("tr", {}, element("th", { scope: "row" }, heading), ...cells);
-
-/** A bar that fills its place by a share from 0 to 1; the number stands beside it. */
-function shareBar(share, attributes) {
-  const bar = element("i", attributes);
-  bar.style.setProperty("--w", share);
-  return bar;
-}
-
-const longestOf = (texts) => texts.reduce((a, b) => (b.length > a.length ? b : a));
-
 /** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
-    moves, it has the room of the longest of `others` (what it may say), or of what it has said. */
-function announce(state, sentence, others = []) {
+    moves, it has the room of the longest of `others` (what it may say), or of what it has said.
+    @param {State} state
+    @param {(value: Value) => string} sentence
+    @param {string[]} [others] */
+export function announce(state, sentence, others = []) {
   const output = element("output", { class: "cl-say", "aria-live": "polite" }),
     room = element("p", { "aria-hidden": "true" });
   const hold = (text) => {
@@ -96,55 +127,26 @@ function announce(state, sentence, others = []) {
   return element("div", { class: "cl-captions" }, output, room);
 }
 
-/** A table of numbers; `cells(value)` gives the matrix, `heat` colours the cells from 0 to 1. */
-function matrixTable(
-  state,
-  caption,
-  rows,
-  columns,
-  cells,
-  { heat = false, digits = 2, name } = {},
-) {
-  const shape = cells(state.value);
-  const nodes = shape.map((row) =>
-    row.map(() => element("td", { class: heat ? "cl-heat" : null })),
-  );
-  state.draw((value) =>
-    cells(value).forEach((row, i) =>
-      row.forEach((number, j) => {
-        write(nodes[i][j], number, digits);
-        nodes[i][j].style.setProperty("--w", clamp(number, 0, 1));
-      }),
-    ),
-  );
-  return element(
-    "table",
-    { "data-name": name },
-    element("caption", {}, caption),
-    headRow(element("td"), columns.map(columnHead)),
-    element(
-      "tbody",
-      {},
-      nodes.map((row, i) => tableRow(rows[i], row)),
-    ),
-  );
-}
-
-/** Texts with a bar and a number; `rows(value)` gives [[text, share, what the number's node keeps]]. */
-function answerList(state, name, rows, digits = 3) {
-  const box = element("div", { class: "cl-answers", "data-name": name });
-  state.draw((value) =>
-    box.replaceChildren(
-      ...rows(value).flatMap(([text, share, data]) => {
-        const number = write(element("span"), share, digits);
-        Object.assign(number.dataset, data);
-        return [
-          text instanceof Element ? text : element("span", {}, text),
-          shareBar(Math.max(0, share), { "aria-hidden": "true" }),
-          number,
-        ];
-      }),
-    ),
-  );
-  return box;
+/** Keep a node as high as the highest thing that `draw(value)` puts into it for any of `values`, so that
+    what stands below stays where it is.
+    @template {HTMLElement} N
+    @param {State} state
+    @param {N} node
+    @param {Value[]} values
+    @param {(value: Value) => void} draw */
+export function steady(state, node, values, draw) {
+  let measured = 0;
+  state.drawWide(node, (value, width) => {
+    if (width !== measured) {
+      measured = width;
+      node.style.minHeight = "";
+      const heights = values.map((other) => {
+        draw(other);
+        return node.offsetHeight;
+      });
+      node.style.minHeight = `${Math.max(...heights)}px`;
+    }
+    draw(value);
+  });
+  return node;
 }

@@ -1,5 +1,5 @@
-// The static page's stand-in for the notebook's widget manager. `figures` is filled by the script
-// around this text (book.page.live.bundle).
+// @ts-check
+// The static page's stand-in for the notebook's widget manager.
 
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
 class StaticModel {
@@ -23,7 +23,16 @@ class StaticModel {
   }
 }
 
-function start() {
+/** What stands above the fallback of a figure that cannot be drawn. */
+function failure(error) {
+  const node = document.createElement("p");
+  node.setAttribute("role", "alert");
+  node.textContent = `This figure cannot be drawn here (${error}). Its numbers at the start:`;
+  return node;
+}
+
+/** Draw every figure of the page; `load` gives the module of a name. */
+export function start(load) {
   const packed = []; // what several figures have is written in the first one only (live.py)
   const whole = (_, value) => {
     if (value?.once === undefined) return value;
@@ -31,18 +40,18 @@ function start() {
     packed[value.once] = value.float16;
     return value;
   };
-  for (const host of document.querySelectorAll(".companion-live[data-figure]")) {
-    const state = JSON.parse(host.querySelector("script").textContent, whole);
+  /** @type {NodeListOf<HTMLElement>} */
+  const hosts = document.querySelectorAll(".companion-live[data-figure]");
+  for (const host of hosts) {
     const el = document.createElement("div");
     try {
-      figures[host.dataset.figure].render({ model: new StaticModel(state), el });
+      const state = JSON.parse(host.querySelector("script").textContent, whole);
+      load(`${host.dataset.figure}.js`).render({ model: new StaticModel(state), el });
     } catch (error) {
-      console.error(`live figure ${host.dataset.figure}:`, error); // its fallback table stays
+      console.error(`live figure ${host.dataset.figure}:`, error);
+      host.prepend(failure(error));
       continue;
     }
     host.replaceChildren(el);
   }
 }
-
-if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
-else start();

@@ -1,3 +1,4 @@
+// @ts-check
 // Text to tokens as BERT's uncased models read it, equal to the `tokenizers` library: clean, small
 // letters without accents, words and marks apart, and each word in the longest pieces that there are.
 
@@ -41,7 +42,7 @@ function pieces(word, ids) {
 }
 
 /** The tokens of a text between [CLS] and [SEP]; `ids` is a Map from token to id. */
-const tokenize = (text, ids) => [
+export const tokenize = (text, ids) => [
   "[CLS]",
   ...text
     .split(SPECIAL)

@@ -1,5 +1,9 @@
+// @ts-check
 // A published encoder in a worker: it takes the bytes of its weights part by part, then texts. Matrices
 // are whole numbers from -127 to 127, with a scale for each row (book/_press/encoder.py packs them).
+
+import { encoderBlocks, layerNorm } from "./networks.js";
+import { tokenize } from "./wordpiece.js";
 
 /** Numbers of a tensor: a row, or an array of rows; `row(matrix, i)` alone for a table that stays packed. */
 function unpackRows({ shape, at }, bytes) {
@@ -40,7 +44,7 @@ function encode({ config, ids, tables, weights }, text) {
 
 let bytes, encoder;
 
-const ANSWERS = {
+export const ANSWERS = {
   /** Room for all bytes. */
   begin: ({ length }) => {
     bytes = new Uint8Array(length);
@@ -58,9 +62,10 @@ const ANSWERS = {
       const found = unpackRows(tensor, bytes);
       if (tensor.table) tables[tensor.name] = found;
       else
-        weights[tensor.name] = found.row
-          ? Array.from({ length: found.rows }, (_, i) => found.row(i))
-          : found;
+        weights[tensor.name] =
+          found instanceof Float32Array
+            ? found
+            : Array.from({ length: found.rows }, (_, i) => found.row(i));
     }
     const ids = new Map(vocabulary.map((token, id) => [token, id]));
     encoder = { config, ids, tables, weights };

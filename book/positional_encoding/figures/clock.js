@@ -1,6 +1,14 @@
 // Every pair of an address is a hand of a clock. One position is held, another slides, and each
 // face says how far its two hands agree; the curve below says it for every position.
 
+import { axes } from "../../page/kit/axes.js";
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { angle } from "../../page/kit/sinusoids.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+
 const LENGTH = 160; // positions on the curve
 const FAST = 3; // hands that went round at least half-way in 32 positions
 const HIGH = 0.9; // agreement that fools a reader of the fast hands
@@ -89,17 +97,14 @@ function curve(root, width, top, weights) {
     right = width - 8,
     high = top + 14,
     low = high + 130;
-  const x = (at) => left + (at / (LENGTH - 1)) * (right - left);
-  const y = (cosine) => low - ((cosine + 1) / 2) * (low - high);
-  for (const tick of [-1, 0, 1]) {
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(tick)}H${right}` }),
-      label(format(tick, 0), left - 8, y(tick) + 4, "cl-quiet cl-end"),
-    );
-  }
-  for (const tick of [0, 40, 80, 120]) {
-    root.append(label(String(tick), x(tick), low + 17, "cl-quiet"));
-  }
+  const { x, y } = axes(
+    root,
+    { left, right, top: high, bottom: low },
+    {
+      x: { first: 0, last: LENGTH - 1, ticks: [0, 40, 80, 120] },
+      y: { first: -1, last: 1, ticks: [-1, 0, 1], text: (cosine) => format(cosine, 0) },
+    },
+  );
   const bars = drawing("path", { class: "cl-shaft", "stroke-width": 3 }),
     all = drawing("path", { class: "cl-axis", "stroke-dasharray": "5 3", "stroke-width": 1.6 }),
     fast = drawing("path", { class: "cl-shaft", "stroke-width": 2.2 }),
@@ -185,28 +190,21 @@ function render({ model, el }) {
   const controls = [slider(state, "position", `${what} =`, { min: 0, max: LENGTH - 1 })];
   if (!weights)
     controls.push(slider(state, "held", "held position =", { min: 0, max: LENGTH - 1 }));
-  const pick = (key, name, options) =>
-    choice(state, key, name, () => ({ "": options }), {
-      change: (option) => ({ [key]: Number(option) }),
-    });
+  const pick = (key, name, options) => choice(state, key, name, options);
   const clocks = widths.map((width) => [width, `${width / 2} hands, ${width} columns`]);
   if (widths.length > 1) controls.push(pick("width", "clock", clocks));
-  if (bases.length > 1) controls.push(pick("base", "base", sameText(bases)));
+  if (bases.length > 1) controls.push(pick("base", "base", bases));
 
-  const sum = (name, key) => {
+  const sum = (key) => {
     const number = element("b", { "data-name": key });
     state.draw((value) => write(number, agreement(value)[key]));
-    return [`${name}: `, number];
+    return number;
   };
   const sums = element(
     "p",
     {},
-    "Mean agreement. ",
-    mark("position", "Three fast hands"),
-    sum(" (thick rims, solid curve)", "fast"),
-    "; ",
-    sum("all hands (dashed curve)", "all"),
-    ...(weights ? [". Bars: the model\u2019s ", mark("attention", "weights"), "."] : ["."]),
+    html`Mean agreement. <b class="cl-position">Three fast hands</b> (thick rims, solid curve): ${sum("fast")}; all hands (dashed curve): ${sum("all")}.`,
+    weights ? html` Bars: the model’s <b class="cl-attention">weights</b>.` : "",
   );
   const puzzles = goals(state, weights ? MODEL_GOALS : POSITION_GOALS);
   const say = announce(state, (value) => {

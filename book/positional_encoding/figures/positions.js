@@ -1,5 +1,12 @@
 // Three views of positions: the waves, how alike two positions are, and rotation.
 
+import { button, choice, connect, slider, tabs } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, paint, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { dot, norm } from "../../page/kit/numerics.js";
+import { angle, sinusoid } from "../../page/kit/sinusoids.js";
+import { matrixTable } from "../../page/kit/tables.js";
+
 const turned = ([x, y], by) => [
   x * Math.cos(by) - y * Math.sin(by),
   x * Math.sin(by) + y * Math.cos(by),
@@ -11,7 +18,7 @@ const curve = (points) =>
   "M" + points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" L");
 
 /** Sine and cosine of every pair of columns over the positions, and their values at one position. */
-function waves(state) {
+function waves() {
   const svg = drawing("svg"),
     picture = element("div", {}, svg);
   const redraw = ({ d_model: columns, position }, width) => {
@@ -293,13 +300,10 @@ function rotation(state, { query, key, d_k: width }) {
       state,
       "pair",
       "pair of entries",
-      () => ({
-        "": Array.from({ length: width / 2 }, (_, pair) => [
-          pair,
-          `${2 * pair}, ${2 * pair + 1}: turns by ${angle(1, pair, width)}`,
-        ]),
-      }),
-      { change: (pair) => ({ pair: Number(pair) }) },
+      Array.from({ length: width / 2 }, (_, pair) => [
+        pair,
+        `${2 * pair}, ${2 * pair + 1}: turns by ${angle(1, pair, width)}`,
+      ]),
     ),
     later,
   );
@@ -316,7 +320,7 @@ function rotation(state, { query, key, d_k: width }) {
 function render({ model, el }) {
   const state = connect(model);
   const views = {
-    waves: waves(state),
+    waves: waves(),
     similarity: similarity(state),
     rotation: rotation(state, model.get("data")),
   };

@@ -1,6 +1,16 @@
 // The score of two sums, word + place, multiplied out: four matrices appear one by one, and below
 // them their sum so far.
 
+import { matrix } from "../../page/kit/cells.js";
+import { choice, connect } from "../../page/kit/controls.js";
+import { element, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { add, matmul, transpose } from "../../page/kit/numerics.js";
+import { sinusoid } from "../../page/kit/sinusoids.js";
+import { label, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const NAMES = ["word–word", "word–place", "place–word", "place–place"];
 const KINDS = ["stream", "position", "position", "position"];
 
@@ -20,13 +30,8 @@ const sumSoFar = (terms, step) => terms.slice(0, step).reduce(add, zeros(terms[0
 const STEPS = [
   {
     name: "the sums",
-    caption: () => [
-      "Each word has a vector ",
-      mark("stream", "x"),
-      ", each place an address ",
-      mark("position", "p"),
-      ". Attention gets the sums. Multiply out the dot product of two sums and four matrices appear: rows ask, columns are asked.",
-    ],
+    caption: () =>
+      html`Each word has a vector <b class="cl-stream">x</b>, each place an address <b class="cl-position">p</b>. Attention gets the sums. Multiply out the dot product of two sums and four matrices appear: rows ask, columns are asked.`,
   },
   {
     name: NAMES[0],
@@ -50,12 +55,10 @@ const STEPS = [
   },
   {
     name: "the score",
-    caption: ({ first, last }) => [
-      "The four add up to the scores. ",
+    caption: ({ first, last }) =>
       first === last
-        ? `“${first}” stands here twice: equal rows in word–word, different rows in the sum.`
-        : "One matrix serves all four, so the model cannot set them one by one.",
-    ],
+        ? `The four add up to the scores. “${first}” stands here twice: equal rows in word–word, different rows in the sum.`
+        : "The four add up to the scores. One matrix serves all four, so the model cannot set them one by one.",
   },
 ];
 
@@ -150,7 +153,7 @@ function build(data, state) {
 function render({ model, el }) {
   const data = model.get("data");
   const state = connect(model);
-  const words = () => ({ "": sameText(Object.keys(data.vectors)) });
+  const words = Object.keys(data.vectors);
   const controls = element(
     "div",
     { class: "cl-controls" },

@@ -1,6 +1,11 @@
 // A safetensors file, taken apart in the page: eight bytes that say how long the header is, the header as
 // JSON, and the raw numbers. What the companion makes of a tensor is a list of places in the file.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, frame, paint, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
 /** The header of a file, and where its tensors begin. */
 function open(bytes) {
   const view = new DataView(bytes.buffer);
@@ -40,7 +45,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "tensor", "tensor", () => ({ "": sameText(names) })),
+    choice(state, "tensor", "tensor", names),
     slider(state, "present", "bytes that have arrived", {
       min: 0,
       max: file.size,
@@ -144,10 +149,8 @@ function render({ model, el }) {
     );
     raw.replaceChildren(
       ...Array.from({ length: count }, (_, i) =>
-        element(
-          "tr",
-          {},
-          element("th", { scope: "row" }, String(from + 4 * i)),
+        tableRow(
+          String(from + 4 * i),
           element(
             "td",
             {},
@@ -192,22 +195,12 @@ function render({ model, el }) {
       ]),
     );
   };
-  const head = (...texts) =>
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        texts.map((text) => element("th", { scope: "col" }, text)),
-      ),
-    );
   const tables = [
     element(
       "table",
       { style: "margin-top: 0.6rem" },
       element("caption", {}, "The tensor's first bytes"),
-      head("at byte", "in the file", "number"),
+      headRow(["at byte", "in the file", "number"].map(columnHead)),
       raw,
     ),
     element(

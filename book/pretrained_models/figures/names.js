@@ -1,6 +1,11 @@
 // The names of a file's tensors on the left, the companion's modules on the right, a line for each that
 // becomes one. Choose another family, and the same modules hang on other names.
 
+import { choice, connect, tabs } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+
 const ROW = 25;
 const BOX = 134; // pixels of a module
 const LETTER = 6.7;
@@ -41,11 +46,11 @@ function build(root, width, parts, files, pick) {
         [],
       );
     });
-    const theirs = label("", 0, 4, "cl-start cl-small");
+    const theirs = label("", 0, 4, "cl-start");
     theirs.dataset.name = "theirs";
     const tag = part(root, drawing("g", {}, theirs), { y: y(i) });
     const box = drawing("rect", { x: right, y: y(i) - 10, width: BOX, height: 20, rx: 10 });
-    const text = label("", right + BOX / 2, y(i) + 4, "cl-small");
+    const text = label("", right + BOX / 2, y(i) + 4);
     text.textContent = inBlock.includes(i) ? last(name) : name; // no underline is lowered
     const module = drawing("g", { style: "cursor: pointer" }, box, text);
     module.addEventListener("click", () => pick(name)); // the list does it for the keyboard
@@ -74,7 +79,7 @@ function build(root, width, parts, files, pick) {
         line.style.stroke = lit ? "var(--first)" : "var(--line)";
         box.style.cssText = `fill: var(--ground); stroke: var(--${lit ? "first" : "line"}); stroke-width: ${lit ? 2.5 : 1.2}`;
         fill(box, { "stroke-dasharray": own ? "none" : "3 3" }, []);
-        text.setAttribute("class", own ? "cl-small" : "cl-small cl-quiet");
+        text.setAttribute("class", own ? "" : "cl-quiet");
       });
     },
   };
@@ -113,16 +118,11 @@ function render({ model, el }) {
   frame(
     el,
     "Which name becomes which module?",
-    tabs(
-      state,
-      "file",
-      "whose file",
-      Object.keys(files).map((name) => [name, name]),
-    ),
+    tabs(state, "file", "whose file", Object.keys(files)),
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "part", "part of the companion's model", () => ({ "": sameText(parts) })),
+      choice(state, "part", "part of the companion's model", parts),
     ),
     scene,
     caption,

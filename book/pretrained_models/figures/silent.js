@@ -1,6 +1,11 @@
 // Mistakes that nothing reports, at a switch each: under every token of a text hangs its loss, beside
 // the loss of the model as it was published; below stands what the model writes.
 
+import { connect, slider, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+
 const LETTER = 8.3;
 const DEEP = 40; // pixels of the largest loss
 const LINE = DEEP + 30;

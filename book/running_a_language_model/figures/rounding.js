@@ -1,6 +1,13 @@
 // 64 weights of a model, rounded to a few bits with one scale for each group: what the outlier does to its
 // neighbours, and what a scale costs.
 
+import { choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { tableRow } from "../../page/kit/tables.js";
+
 const GROUPS = ["4", "8", "16", "32", "64", "matrix"];
 const SCALE_BITS = 16;
 
@@ -95,7 +102,7 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     slider(state, "bits", "bits", { min: 2, max: 8 }),
-    choice(state, "block", "one scale for", () => ({ "": names })),
+    choice(state, "block", "one scale for", names),
   );
   const cells = ["error", "price", "zeros"].map((name) => element("td", { "data-name": name }));
   state.draw((value) => {

@@ -1,6 +1,19 @@
 // Prefill and decode, a row for each step through the model: which positions it computes, which it reads
 // from the cache, and what that costs.
 
+import { connect, slider, toggle } from "../../page/kit/controls.js";
+import { css, drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { group, label, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+import { tableRow } from "../../page/kit/tables.js";
+
+css`
+  .cl-place {
+    fill: var(--line);
+  }
+`;
+
 /** One step: positions computed and read, operations, bytes moved, and the bytes of the cache after it. */
 function cost(data, { cached, rows }, step) {
   const { prompt, layers, width, kept, weights } = data;

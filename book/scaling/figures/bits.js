@@ -1,5 +1,12 @@
 // Lines of code, each token with the bits that it cost a model, and what the model expected there.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax } from "../../page/kit/numerics.js";
+import { label, stage } from "../../page/kit/stage.js";
+import { answerList } from "../../page/kit/tables.js";
+
 const LETTER = 8.5, // width of a character
   TALL = 44, // of the longest bar
   ROW = 84;
@@ -76,18 +83,13 @@ function render({ model, el }) {
     state,
     "line",
     "line",
-    () => ({ "": lines.map((_, i) => [String(i), `line ${i + 1}`]) }),
-    { change: (option) => ({ line: Number(option), at: 0 }) },
+    lines.map((_, i) => [i, `line ${i + 1}`]),
+    { change: (line) => ({ line, at: 0 }) },
   );
   const token = slider(state, "at", "token", {
     min: 0,
-    max: lines[state.value.line].length - 1,
+    max: ({ line }) => lines[line].length - 1,
     describe: (at, { line }) => `${at + 1} of ${lines[line].length}`,
-  });
-  const input = token.querySelector("input");
-  state.draw(({ line, at }) => {
-    input.max = lines[line].length - 1;
-    input.value = at;
   });
   const expected = answerList(state, "expected", (value) =>
     here(value).expected.map(([text, p]) => [`“${spelled(text)}”`, p]),

@@ -1,6 +1,13 @@
 // A power law with a floor through the losses of a few sizes. The reader sets the floor and the exponent,
 // the factor is the one of least squares, and the next size appears when it is asked for.
 
+import { axes, scale } from "../../page/kit/axes.js";
+import { button, connect, remember, slider, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp, dot } from "../../page/kit/numerics.js";
+import { draggable, label, part, stage } from "../../page/kit/stage.js";
+
 const EXPONENTS = Array.from({ length: 80 }, (_, i) => (i + 1) / 20);
 
 /** floor + factor · (n / first size) ^ −exponent, and how far from the points it is at worst. */
@@ -28,19 +35,18 @@ function build(root, width, data, result, setFloor) {
   const most = losses[0] + 0.1,
     first = sizes[0] / 1.25,
     last = next.size * 1.5;
-  const x = (n) => left + (Math.log(n / first) / Math.log(last / first)) * (right - left);
-  const y = (loss) => bottom - ((loss - range[0]) / (most - range[0])) * (bottom - top);
-  const lossAt = (height) => range[0] + ((bottom - height) / (bottom - top)) * (most - range[0]);
-  for (let tick = Math.ceil(range[0] * 4) / 4; tick <= most; tick += 0.25) {
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${left} ${y(tick)}H${right}` }),
-      label(format(tick), left - 7, y(tick) + 4, "cl-quiet cl-end"),
-    );
-  }
-  for (const n of [...sizes, next.size]) {
-    const short = n < 9950 ? `${format(n / 1000, 1)}k` : `${format(n / 1000, 0)}k`;
-    root.append(label(short, x(n), bottom + 18, "cl-quiet"));
-  }
+  const lossAt = scale([bottom, top], [range[0], most]);
+  const quarters = [];
+  for (let tick = Math.ceil(range[0] * 4) / 4; tick <= most; tick += 0.25) quarters.push(tick);
+  const short = (n) => `${format(n / 1000, n < 9950 ? 1 : 0)}k`;
+  const { x, y } = axes(
+    root,
+    { left, right, top, bottom },
+    {
+      x: { first, last, log: true, ticks: [...sizes, next.size], text: short },
+      y: { first: range[0], last: most, ticks: quarters, text: (loss) => format(loss) },
+    },
+  );
   root.append(
     label("parameters", (left + right) / 2, bottom + 37, "cl-quiet"),
     label("loss, nats per token", left + 4, 12, "cl-quiet cl-start"),
@@ -105,16 +111,14 @@ function render({ model, el }) {
   const picture = stage(state, "Loss over size, and a fit", (root, width) =>
     build(root, width, data, fit, setFloor),
   );
+  const shownExponent = (value) => (value.auto ? fit(value).exponent : value.exponent);
   const exponent = slider(state, "exponent", "exponent", {
     min: EXPONENTS[0],
     max: EXPONENTS.at(-1),
     step: 0.05,
-    describe: (number, value) => format(value.auto ? fit(value).exponent : number),
-  });
-  state.draw((value) => {
-    const input = exponent.querySelector("input");
-    input.disabled = value.auto;
-    if (value.auto) input.value = fit(value).exponent;
+    describe: (_, value) => format(shownExponent(value)),
+    disabled: ({ auto }) => auto,
+    at: shownExponent,
   });
   const reveal = button(
     state,

@@ -1,5 +1,17 @@
 // Scaled dot-product attention on vectors that the reader edits: scores, weights, output.
 
+import { button, connect, slider, toggle } from "../../page/kit/controls.js";
+import { announce, css, element, format, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, matmul, softmax, transpose } from "../../page/kit/numerics.js";
+import { matrixTable, tableRow } from "../../page/kit/tables.js";
+
+css`
+  td.cl-input {
+    padding: 0.1rem 0.12rem;
+  }
+`;
+
 function compute({ query, key, value, temperature, scaled }) {
   const divisor = temperature * (scaled ? Math.sqrt(key[0].length) : 1);
   const scores = matmul(query, transpose(key)).map((row) => row.map((score) => score / divisor));

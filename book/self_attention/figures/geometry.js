@@ -1,5 +1,12 @@
 // Attention in the plane: the query is dragged among the keys, the output moves inside the hull of the values.
 
+import { connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, descending, dot, matmul, norm, softmax } from "../../page/kit/numerics.js";
+import { arrow } from "../../page/kit/parts.js";
+import { draggable, label, part, stage } from "../../page/kit/stage.js";
+
 const LONGEST = 3; // a query
 const HALO = { stroke: "var(--ground)", "stroke-width": 3, "paint-order": "stroke" }; // around names
 

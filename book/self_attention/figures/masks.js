@@ -1,5 +1,13 @@
 // Masks: who may ask whom, as a grid that the reader clicks, as arrows, and as the tensor.
 
+import { button, choice, connect, remember, tabs } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, softmax } from "../../page/kit/numerics.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { label, stage } from "../../page/kit/stage.js";
+import { headRow, tableRow } from "../../page/kit/tables.js";
+
 /** A nested list of booleans as PyTorch prints it. */
 function printed(mask, inner = 1) {
   if (!Array.isArray(mask[0])) return `[${mask.map((on) => (on ? " True" : "False")).join(", ")}]`;
@@ -45,8 +53,7 @@ function render({ model, el }) {
     state,
     "asks",
     "arrows of",
-    () => ({ "": tokens.map((token, i) => [i, `${i + 1} ${token}`]) }),
-    { change: (asks) => ({ asks: Number(asks) }) },
+    tokens.map((token, i) => [i, `${i + 1} ${token}`]),
   );
 
   function build(root, width) {

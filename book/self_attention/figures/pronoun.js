@@ -1,5 +1,14 @@
 // The chapter's trained model for "it", running here: the reader changes a word, the row of "it" moves.
 
+import { button, choice, connect, remember } from "../../page/kit/controls.js";
+import { announce, element, format, frame, longestOf, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { multiHead, tiedLogits } from "../../page/kit/networks.js";
+import { add, argmax, descending, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { answerList } from "../../page/kit/tables.js";
+import { wordList } from "../../page/kit/word_list.js";
+
 /** What the model computes for one sentence: { rows: {"round.head": weights of "it"}, answers }. */
 function run({ words, weights, rounds, answers }, sentence) {
   const ids = sentence.map((word) => words.indexOf(word)),
@@ -66,44 +75,31 @@ function render({ model, el }) {
   const adjective = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "adjective", "it was too …", (value) => ({
-      "fits an animal": sameText(adjectives.animal),
-      [`fits a ${kindOf(value.other)}`]: sameText(adjectives[kindOf(value.other)]),
-    })),
+    choice(state, "adjective", "it was too …", (value) => [
+      { group: "fits an animal", options: adjectives.animal },
+      { group: `fits a ${kindOf(value.other)}`, options: adjectives[kindOf(value.other)] },
+    ]),
     swap,
   );
   const controls = element(
     "div",
     { class: "cl-controls" },
-    choice(state, "animal", "animal", () => ({ "": sameText(nouns.animal) })),
+    choice(state, "animal", "animal", nouns.animal),
     choice(
       state,
       "other",
       "other noun",
-      () =>
-        Object.fromEntries(
-          Object.entries(nouns)
-            .filter(([kind]) => kind !== "animal")
-            .map(([kind, words]) => [`${kind}s`, sameText(words)]),
-        ),
+      Object.entries(nouns)
+        .filter(([kind]) => kind !== "animal")
+        .map(([kind, options]) => ({ group: `${kind}s`, options })),
       { change: (other, value) => fitting({ ...value, other }) },
     ),
-    choice(
-      state,
-      "verb",
-      "verb",
-      (value) => ({ "": sameText(Object.keys(verbs[kindOf(value.other)])) }),
-      { disabled: (value) => !usesVerb(value) },
-    ),
-    choice(state, "head", "attention", () => ({ "": heads })),
-    choice(
-      state,
-      "template",
-      "sentence",
-      (value) => ({
-        "": templates.map((_, i) => [i, sentenceOf(data, { ...value, template: i }).join(" ")]),
-      }),
-      { change: (template) => ({ template: Number(template) }) },
+    choice(state, "verb", "verb", (value) => Object.keys(verbs[kindOf(value.other)]), {
+      disabled: (value) => !usesVerb(value),
+    }),
+    choice(state, "head", "attention", heads),
+    choice(state, "template", "sentence", (value) =>
+      templates.map((_, i) => [i, sentenceOf(data, { ...value, template: i }).join(" ")]),
     ),
   );
 
@@ -112,8 +108,7 @@ function render({ model, el }) {
     return { sentence, ...run(data, sentence) };
   });
 
-  const words = element("ol", {
-    class: "cl-words",
+  const words = wordList({
     "aria-label": "the sentence, with the weight that “it” gives to every word",
   });
   const chips = data.weights.positions.map(() => {

@@ -1,6 +1,22 @@
 // Self-attention for one word, in eight steps: x, its query, the keys, their products, divided by √d_k,
 // as weights, the values, and their sum. One bar is score, scaled score and weight in turn.
 
+import { decimals, matrix, strip } from "../../page/kit/cells.js";
+import { connect, remember } from "../../page/kit/controls.js";
+import { css, drawing, fill, format, frame, write } from "../../page/kit/dom.js";
+import { html } from "../../page/kit/html.js";
+import { argmax, clamp, dot, matmul, softmax } from "../../page/kit/numerics.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { draggable, group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
+css`
+  .cl-share {
+    fill: color-mix(in oklab, var(--tone) calc(25% + var(--w) * 75%), var(--ground));
+    stroke: var(--ground);
+  }
+`;
+
 /** What companion.nn.scaled_dot_product_attention computes for one query, and what comes before. */
 function follow({ x, W_q, W_k, W_v }, asker) {
   const keys = matmul(x, W_k),
@@ -19,77 +35,39 @@ const tuple = (row) => `(${row.map(shown).join(", ")})`;
 /** What each step says: nodes, made anew for every caption. */
 function captions({ words, x, W_q }, result) {
   const quoted = (i) => `“${words[i]}”`;
-  const query = () => mark("q", "query q"),
-    weight = () => mark("attention", "weight");
-  const product = (letter) => ["x W", element("sub", {}, letter)];
   const width = W_q[0].length;
   const picks = (row) => {
     const place = row.indexOf(1) + 1;
     const oneHot = place && row.filter((number) => number !== 0).length === 1;
     return oneHot ? ` Its only 1 is in place ${place}, so it picks row ${place}.` : "";
   };
+  const raised = ({ word }) => result(word).scaled.reduce((sum, score) => sum + Math.exp(score), 0);
   const judged = ({ word, guess }) => {
     const { best, weights } = result(word);
     const words = `You guessed ${format(guess ?? 0)} for ${quoted(best)}; `;
     return guess === null ? "" : ` ${words}it gets ${format(weights[best])}.`;
   };
   return [
-    ({ word }) => [
-      `Each word comes with a vector x. We follow ${quoted(word)}; choose another word in the `,
-      "picture to follow that one.",
-    ],
-    ({ word }) => [
-      `${quoted(word)} asks. Its `,
-      query(),
-      " = ",
-      product("Q"),
-      ` is what it looks for.${picks(x[word])}`,
-    ],
-    ({ word }) => [
-      `Every word, ${quoted(word)} included, has a `,
-      mark("k", "key k"),
-      " = ",
-      product("K"),
-      ": what it can be found by.",
-    ],
-    ({ word }) => [
-      "The ",
-      query(),
-      " meets every key: multiply cell by cell, then add up. The dot products are ",
-      `${result(word).scores.map(shown).join(", ")}.`,
-    ],
-    ({ word }) => [
-      `Divide by √${width} = ${shown(Math.sqrt(width))}, as the query is ${width} wide. Softmax will `,
-      "now share out a ",
-      weight(),
-      ` of 1. Guess first: drag the mark to what ${quoted(result(word).best)} will get.`,
-    ],
-    (value) => [
-      "Softmax raises e to each score and divides by the sum, ",
-      `${format(result(value.word).scaled.reduce((sum, score) => sum + Math.exp(score), 0))}. `,
-      "Every word gets some ",
-      weight(),
-      `, and together they get 1.${judged(value)}`,
-    ],
-    () => [
-      "Every word also has a ",
-      mark("v", "value v"),
-      " = ",
-      product("V"),
-      ": what it hands out. An arrow is as thick as the ",
-      weight(),
-      ": this much of the value goes in.",
-    ],
+    ({ word }) =>
+      `Each word comes with a vector x. We follow ${quoted(word)}; choose another word in the picture to follow that one.`,
+    ({ word }) =>
+      html`${quoted(word)} asks. Its <b class="cl-q">query q</b> = x W<sub>Q</sub> is what it looks for.${picks(x[word])}`,
+    ({ word }) =>
+      html`Every word, ${quoted(word)} included, has a <b class="cl-k">key k</b> = x W<sub>K</sub>: what it can be found by.`,
+    ({ word }) =>
+      html`The <b class="cl-q">query q</b> meets every key: multiply cell by cell, then add up. The dot products are ${result(word).scores.map(shown).join(", ")}.`,
+    ({ word }) =>
+      html`Divide by √${width} = ${shown(Math.sqrt(width))}, as the query is ${width} wide. Softmax will now share out a <b class="cl-attention">weight</b> of 1. Guess first: drag the mark to what ${quoted(result(word).best)} will get.`,
+    (value) =>
+      html`Softmax raises e to each score and divides by the sum, ${format(raised(value))}. Every word gets some <b class="cl-attention">weight</b>, and together they get 1.${judged(value)}`,
+    () =>
+      html`Every word also has a <b class="cl-v">value v</b> = x W<sub>V</sub>: what it hands out. An arrow is as thick as the <b class="cl-attention">weight</b>: this much of the value goes in.`,
     ({ word }) => {
       const { weights, values, output } = result(word);
       const sum = weights.map((w, i) => `${format(w)} · ${tuple(values[i])}`).join(" + ");
-      return [
-        `${sum} = ${tuple(output)}: the output for ${quoted(word)}, a weighted average of all `,
-        mark("v", "values"),
-        ".",
-      ];
+      return html`${sum} = ${tuple(output)}: the output for ${quoted(word)}, a weighted average of all <b class="cl-v">values</b>.`;
     },
-  ].map((caption) => (value) => caption(value).flat());
+  ];
 }
 
 const NAMES = ["words", "query", "keys", "compare", "scale", "softmax", "values", "sum"];

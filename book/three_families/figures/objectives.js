@@ -1,5 +1,13 @@
 // One sentence, three objectives: what the model reads, which places it may look at, what it is asked.
 
+import { button, choice, connect, remember, slider, tabs } from "../../page/kit/controls.js";
+import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const FAMILIES = ["encoder-only", "decoder-only", "encoder-decoder"];
 const [ENCODER, DECODER, BOTH] = FAMILIES;
 const [SENTENCE, READS, LOOKS, ASKED] = [0, 1, 2, 3];
@@ -324,16 +332,12 @@ function render({ model, el }) {
     state,
     "place",
     "the position that is marked",
-    (value) => ({
-      "": now(value).rows.map((row, j) => [j, `${j + 1} ${row.name ?? words[row.word]}`]),
-    }),
+    (value) => now(value).rows.map((row, j) => [j, `${j + 1} ${row.name ?? words[row.word]}`]),
     {
-      change: (place, { places, family }) => ({ places: { ...places, [family]: Number(place) } }),
+      at: (value) => now(value).place, // each family has its own
+      change: (place, { places, family }) => ({ places: { ...places, [family]: place } }),
     },
   );
-  state.draw((value) => {
-    places.querySelector("select").value = now(value).place; // each family has its own
-  });
   const looks = shownIf(({ step }) => step >= LOOKS, {}, places);
 
   const alone = ({ hidden }) => hidden.filter(Boolean).length === 1;
@@ -359,12 +363,7 @@ function render({ model, el }) {
   ]);
   const turns = element("div", { class: "cl-stack" }, hides, gap),
     marked = element("div", { class: "cl-stack" }, looks);
-  const families = tabs(
-    state,
-    "family",
-    "the model",
-    FAMILIES.map((name) => [name, name]),
-  );
+  const families = tabs(state, "family", "the model", FAMILIES);
   frame(el, "One sentence, three objectives", families, picture, steps, turns, marked, puzzles);
   return state.close;
 }

@@ -1,5 +1,10 @@
 // In-context learning: the same frozen model, the same word; only the examples before it change.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { announce, element, format, frame, steady } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { answerList } from "../../page/kit/tables.js";
+
 const quoted = (text) => (text.trim() ? `\u201c${text}\u201d` : "white space");
 
 function render({ model, el }) {
@@ -11,19 +16,14 @@ function render({ model, el }) {
     const { asked, right, answers } = words[word];
     return { asked, right, answers: answers[shots], examples: examples.slice(0, shots) };
   };
-  const named = (list) => ({ "": list.map((text, i) => [i, text]) });
-  const whole = (key) => ({ change: (option) => ({ [key]: Number(option) }) });
+  const named = (list) => list.map((text, i) => [i, text]);
   const controls = element(
     "div",
     { class: "cl-controls" },
     slider(state, "shots", "examples", { min: 0, max: most }),
-    choice(state, "task", "which show", () => named(tasks.map(({ name }) => name)), whole("task")),
-    choice(
-      state,
-      "word",
-      "the word",
-      ({ task }) => named(tasks[task].words.map(({ asked }) => asked)),
-      whole("word"),
+    choice(state, "task", "which show", named(tasks.map(({ name }) => name))),
+    choice(state, "word", "the word", ({ task }) =>
+      named(tasks[task].words.map(({ asked }) => asked)),
     ),
   );
   const prompt = element("pre", { "data-name": "prompt" });

@@ -1,5 +1,15 @@
 // The chapter's GPT, writing here: the distribution over the next word, heated, cut, and drawn from.
 
+import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, element, format, frame, write } from "../../page/kit/dom.js";
+import { encoderBlocks, layerNorm, tiedLogits } from "../../page/kit/networks.js";
+import { add, argmax, randomAt } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { drawingSliders, nextToken } from "../../page/kit/sampling.js";
+import { textInput, wordsOf } from "../../page/kit/sentences.js";
+import { shareBar } from "../../page/kit/tables.js";
+import { wordList } from "../../page/kit/word_list.js";
+
 const SHOWN = 10; // words in the list; the others are summed up
 
 /** The logits of the next word, and the weights that the last place gives: [block][head][place]. */
@@ -89,8 +99,11 @@ function render({ model, el }) {
     { class: "cl-controls", style: "margin-top: 1rem" },
     drawingSliders(state, noCut),
     slider(state, "seed", "seed of the draws", { min: 1, max: 50 }),
-    choice(state, "head", "attention of the last word", () => ({
-      "": Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
+    choice(
+      state,
+      "head",
+      "attention of the last word",
+      Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
         const layer = Math.floor(i / data.num_heads) + 1,
           head = (i % data.num_heads) + 1;
         return [
@@ -98,11 +111,10 @@ function render({ model, el }) {
           data.num_layers > 1 ? `block ${layer}, head ${head}` : `head ${head}`,
         ];
       }),
-    })),
+    ),
   );
 
-  const chips = element("ol", {
-    class: "cl-words",
+  const chips = wordList({
     "aria-label": "the sentence so far, with the weight that the last word gives to every word",
   });
   state.draw((value) => {

@@ -1,5 +1,14 @@
 // The Lorenz system in three dimensions: from a start that the reader drags, the truth and a forecast.
 
+import { choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, paint, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { encoderBlocks, layerNorm, linear } from "../../page/kit/networks.js";
+import { add, clamp, dot } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { draggable } from "../../page/kit/stage.js";
+import { matrixTable } from "../../page/kit/tables.js";
+
 const derivative = ([x, y, z]) => [10 * (y - x), x * (28 - z) - y, x * y - (8 / 3) * z];
 const along = (state, h, rate) => state.map((s, i) => s + h * rate[i]);
 
@@ -280,12 +289,10 @@ function render({ model, el }) {
         max: data.steps,
         describe: (count) => `${times(count, 1)} Lyapunov times`,
       }),
-      choice(state, "rival", "forecast by", () => ({
-        "": [
-          ["model", "the trained Forecaster"],
-          ["twin", "the exact equations, x off by 0.1"],
-        ],
-      })),
+      choice(state, "rival", "forecast by", [
+        ["model", "the trained Forecaster"],
+        ["twin", "the exact equations, x off by 0.1"],
+      ]),
     ),
     element(
       "p",

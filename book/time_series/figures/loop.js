@@ -1,5 +1,19 @@
 // A forecast as a loop: predict, feed the answer back, slide the window on, and again.
 
+import { choice, connect } from "../../page/kit/controls.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
+css`
+  .cl-back {
+    stroke: var(--second);
+    stroke-dasharray: 5 4;
+  }
+`;
+
 const LIMIT = 3.2; // of the standardised series, up and down
 
 /** What has happened after a step: how many points are `said`, and where the window `begins`. */
@@ -142,13 +156,12 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      choice(state, "name", "forecaster", () => ({ "": sameText(names) })),
+      choice(state, "name", "forecaster", names),
       choice(
         state,
         "start",
         "start",
-        () => ({ "": runs.map((_, i) => [String(i), `start ${i + 1}`]) }),
-        { change: (start) => ({ start: Number(start) }) },
+        runs.map((_, i) => [i, `start ${i + 1}`]),
       ),
     ),
     stage(state, "The series, the window and the forecast", (root, width) =>

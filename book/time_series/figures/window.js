@@ -1,5 +1,15 @@
 // A window of a series on its way through a Forecaster: points, differences, patches, vectors, weights, a move.
 
+import { ribbon, strip } from "../../page/kit/cells.js";
+import { choice, connect } from "../../page/kit/controls.js";
+import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { argmax, clamp } from "../../page/kit/numerics.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const NAMES = ["points", "differences", "patches", "vectors", "attention", "blocks", "move"];
 const [POINTS, DIFFERENCES, PATCHES, VECTORS, ATTENTION, BLOCKS, MOVE] = NAMES.keys();
 
@@ -34,18 +44,11 @@ function captions(data) {
     ({ patch }) =>
       `${size} neighbours make a patch: ${size} values and ${size} differences, ${2 * size} numbers. ` +
       `There are ${count}. We follow patch ${patch + 1}; press another to follow it.`,
-    (value) => [
-      `One matrix turns the ${2 * size} numbers of a patch into ${width}, and a learned `,
-      mark("position", "vector of its place"),
-      ` is added. Patch ${value.patch + 1} becomes ${vector(of(value).vectors[value.patch])}.`,
-    ],
+    (value) =>
+      html`One matrix turns the ${2 * size} numbers of a patch into ${width}, and a learned <b class="cl-position">vector of its place</b> is added. Patch ${value.patch + 1} becomes ${vector(of(value).vectors[value.patch])}.`,
     (value) => {
       const row = looked(data, value)[value.patch];
-      return [
-        `In the head chosen above, patch ${value.patch + 1} gives these `,
-        mark("attention", "weights"),
-        `: ${row.map(shown).join(", ")}. Most goes to patch ${argmax(row) + 1}.`,
-      ];
+      return html`In the head chosen above, patch ${value.patch + 1} gives these <b class="cl-attention">weights</b>: ${row.map(shown).join(", ")}. Most goes to patch ${argmax(row) + 1}.`;
     },
     (value) =>
       `After all blocks and a last norm, patch ${value.patch + 1} is ` +
@@ -64,8 +67,7 @@ function captions(data) {
 function build(root, width, data, state) {
   const { examples, patch: size, scale } = data;
   const { points, vectors } = examples[0];
-  const count = vectors.length,
-    pitch = (width - 8) / (points.length + 1.5);
+  const pitch = (width - 8) / (points.length + 1.5);
   const at = (i) => 4 + (i + 0.5) * pitch;
   // Alone, the curve fills the picture; then it makes room for what is made of it: its middle and a
   // unit of it, and where the name and the foot of the differences are, and a typical step.
@@ -231,10 +233,9 @@ function render({ model, el }) {
         state,
         "example",
         "window",
-        () => ({ "": examples.map((_, i) => [String(i), `window ${i + 1}`]) }),
-        { change: (example) => ({ example: Number(example) }) },
+        examples.map((_, i) => [i, `window ${i + 1}`]),
       ),
-      choice(state, "look", "attention of", () => ({ "": heads })),
+      choice(state, "look", "attention of", heads),
     ),
     stage(state, "The window, its patches and their vectors", (root, width) =>
       build(root, width, data, state),

@@ -1,5 +1,12 @@
 // The words of a sentence as points in a plane, block by block, with residual connections and without.
 
+import { choice, connect } from "../../page/kit/controls.js";
+import { drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 /** A plane with its words, at (x, y): `pose(film, height)` moves them. */
 function field(root, words, title, name, x, y, size) {
   const scale = (0.94 * size) / 2; // all words at unit length on average
@@ -94,9 +101,7 @@ function render({ model, el }) {
       reached: (value) => value.step === depth && shares(value)[depth] > 0.3,
     },
   ]);
-  const pick = choice(state, "other", "the stack without:", () => ({
-    "": sameText(Object.keys(others)),
-  }));
+  const pick = choice(state, "other", "the stack without:", Object.keys(others));
   frame(
     el,
     "The words on their way up",

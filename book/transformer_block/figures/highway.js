@@ -1,5 +1,17 @@
 // One word's vector on its way through a block: the stream goes straight up, sub-layers are side roads.
 
+import { strip } from "../../page/kit/cells.js";
+import { connect, remember, tabs } from "../../page/kit/controls.js";
+import { drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { feedForward, multiHead, norms } from "../../page/kit/networks.js";
+import { add, clamp, meanOf, norm } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { arrow, tokenRow } from "../../page/kit/parts.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+
 const ATTENTION = { self_attention: "self-attention", cross_attention: "cross-attention" };
 const SUB_LAYERS = {
   encoder: ["self_attention", "feed_forward"],
@@ -127,39 +139,20 @@ function stand({ slots, tokens, side, stream, length, tag, left, right, half }, 
 /** What a stop does, in words; `before` is the stop before it. */
 function caption(stop, before, { block, word }, words, readers) {
   const size = (rows) => format(norm(rows[word]));
-  const said = `“${words[word]}”`,
-    stream = mark("stream", "stream");
+  const said = `“${words[word]}”`;
   if (stop.kind === "enter")
-    return [
-      `${said} enters as four numbers of length ${size(stop.stream)}. The `,
-      stream,
-      " carries them up.",
-    ];
+    return html`${said} enters as four numbers of length ${size(stop.stream)}. The <b class="cl-stream">stream</b> carries them up.`;
   if (stop.kind === "norm" && stop.side)
-    return [
-      "A copy leaves the ",
-      stream,
-      ` and is normalised: its length is now ${size(stop.side)}. The stream itself is untouched.`,
-    ];
+    return html`A copy leaves the <b class="cl-stream">stream</b> and is normalised: its length is now ${size(stop.side)}. The stream itself is untouched.`;
   if (stop.kind === "norm")
-    return [
-      "The sum itself is normalised. The ",
-      stream,
-      ` had length ${size(before.stream)} and leaves with ${size(stop.stream)}.`,
-    ];
+    return html`The sum itself is normalised. The <b class="cl-stream">stream</b> had length ${size(before.stream)} and leaves with ${size(stop.stream)}.`;
   if (stop.kind === "add")
-    return [
-      `What was found, of length ${size(stop.found)}, is added. The `,
-      stream,
-      ` goes from ${size(before.stream)} to ${size(stop.stream)}; nothing is overwritten.`,
-    ];
+    return html`What was found, of length ${size(stop.found)}, is added. The <b class="cl-stream">stream</b> goes from ${size(before.stream)} to ${size(stop.stream)}; nothing is overwritten.`;
   if (!stop.weights)
-    return [
-      `The feed-forward network sees ${said} alone. What it finds has length ${size(stop.side)}.`,
-    ];
-  const read = readers(stop.part).flatMap((other, j) => {
+    return `The feed-forward network sees ${said} alone. What it finds has length ${size(stop.side)}.`;
+  const read = readers(stop.part).map((other, j) => {
     const share = write(element("span", { "data-name": "weight" }), stop.weights[word][j]);
-    return [j ? `, ${other} ` : `${other} `, share];
+    return html`${j ? ", " : ""}${other} ${share}`;
   });
   const whom =
     stop.part === "cross_attention"
@@ -167,9 +160,7 @@ function caption(stop, before, { block, word }, words, readers) {
       : block === "decoder"
         ? "itself and the words before it"
         : "all words";
-  const weights = mark("attention", "weights");
-  const length = ` What it finds has length ${size(stop.side)}.`;
-  return [`${said} reads ${whom} (`, weights, ", mean of the heads): ", read, ".", length].flat();
+  return html`${said} reads ${whom} (<b class="cl-attention">weights</b>, mean of the heads): ${read}. What it finds has length ${size(stop.side)}.`;
 }
 
 function render({ model, el }) {

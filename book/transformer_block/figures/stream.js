@@ -1,5 +1,14 @@
 // A word's way up through a trained encoder: what each sub-layer adds, and what the sum reads as.
 
+import { choice, connect, remember, toggle } from "../../page/kit/controls.js";
+import { announce, drawing, element, format, frame, longestOf, paint, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { encoderBlocks, layerNorm, tiedLogits } from "../../page/kit/networks.js";
+import { add, descending, dot, norm, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { textInput } from "../../page/kit/sentences.js";
+import { matrixTable } from "../../page/kit/tables.js";
+
 const split = (sentence) => sentence.trim().split(/\s+/).filter(Boolean);
 
 /** The stream at one word: [{ name, added, stream, turn, words }], the embedding first. `added` and
@@ -100,8 +109,8 @@ function render({ model, el }) {
     state,
     "example",
     "example",
-    () => ({ "": data.examples.map(({ sentence }, i) => [i, sentence]) }),
-    { change: (i) => ({ example: Number(i), ...data.examples[i] }) },
+    data.examples.map(({ sentence }, i) => [i, sentence]),
+    { change: (i) => ({ example: i, ...data.examples[i] }) },
   );
   const trouble = (text) => {
     const words = split(text),
@@ -119,12 +128,8 @@ function render({ model, el }) {
       return { example: -1, sentence: words.join(" "), word: Math.min(word, words.length - 1) };
     },
   });
-  const token = choice(
-    state,
-    "word",
-    "follow the word",
-    ({ sentence }) => ({ "": split(sentence).map((text, i) => [i, `${i + 1} ${text}`]) }),
-    { change: (word) => ({ word: Number(word) }) },
+  const token = choice(state, "word", "follow the word", ({ sentence }) =>
+    split(sentence).map((text, i) => [i, `${i + 1} ${text}`]),
   );
   token.querySelector("select").style.width = "9rem"; // of any sentence, so that nothing moves
   const tokenOf = ({ sentence, word, hidden }) => (hidden ? "[MASK]" : split(sentence)[word]);

@@ -1,5 +1,14 @@
 // The chapter's ViT, reading a drawing: the pixels, the patches, the answer, and where it looks.
 
+import { button, choice, connect, remember } from "../../page/kit/controls.js";
+import { announce, drawing, element, fill, format, frame, paint, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { argmax, clamp, descending, matmul, meanOf, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { answerList, shareBar } from "../../page/kit/tables.js";
+import { classifyImage, cutIntoPatches } from "../../page/kit/vit.js";
+import { wordList } from "../../page/kit/word_list.js";
+
 const CELL = 26; // pixels of the page along the side of a pixel of the drawing
 const SOFT = 0.4; // ink that the soft pen leaves on the four neighbours
 
@@ -158,30 +167,23 @@ function render({ model, el }) {
       state,
       "example",
       "begin with",
-      () => ({
-        "": [
-          ...examples.map(({ label }, i) => [String(i), `a handwritten ${label}`]),
-          ["own", "my own drawing"],
-        ],
-      }),
+      [...examples.map(({ label }, i) => [i, `a handwritten ${label}`]), ["own", "my own drawing"]],
       {
         change: (option) =>
           option === "own"
             ? { example: option }
             : {
                 example: option,
-                pixels: examples[Number(option)].pixels,
-                origin: examples[Number(option)].label,
+                pixels: examples[option].pixels,
+                origin: examples[option].label,
               },
       },
     ),
-    choice(state, "brush", "brush", () => ({
-      "": [
-        ["soft", "soft pen"],
-        ["hard", "hard pen"],
-        ["eraser", "eraser"],
-      ],
-    })),
+    choice(state, "brush", "brush", [
+      ["soft", "soft pen"],
+      ["hard", "hard pen"],
+      ["eraser", "eraser"],
+    ]),
     element(
       "div",
       { class: "cl-control" },
@@ -241,7 +243,7 @@ function render({ model, el }) {
     paint(map, across * square, across * square, title, parts);
     map.dataset.name = "map";
   });
-  const sequence = element("ol", { class: "cl-words", "aria-label": "the sequence of patches" });
+  const sequence = wordList({ "aria-label": "the sequence of patches" });
   state.draw((value) => {
     const { shares } = result(value);
     const row = shares[value.view],
@@ -307,12 +309,15 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls", style: "margin: 1rem 0 0.4rem" },
-      choice(state, "view", "where it looks", () => ({
-        "": views.map((view) => [
+      choice(
+        state,
+        "view",
+        "where it looks",
+        views.map((view) => [
           view,
           view === "rollout" ? `rollout of all ${numLayers} blocks` : viewName(view),
         ]),
-      })),
+      ),
     ),
     element(
       "div",

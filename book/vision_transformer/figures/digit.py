@@ -29,7 +29,7 @@ def digit_figure(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Live
     ]
     config = model.config
     data = packed_vit(model) | {"levels": LEVELS, "examples": examples}
-    value = {"example": "0", "pixels": examples[0]["pixels"], "brush": "soft", "view": "rollout"}
+    value = {"example": 0, "pixels": examples[0]["pixels"], "brush": "soft", "view": "rollout"}
     value |= {"origin": examples[0]["label"]}  # the digit that the drawing was; -1: none
     value |= {"row": config.image_size // 2, "column": config.image_size // 2}
     shown = torch.tensor(examples[0]["pixels"]).view(1, 1, *[config.image_size] * 2) / LEVELS

@@ -1,5 +1,38 @@
 // Two marks that can be dragged over the grid of patches, and what a trained ViT says of them.
 
+import { choice, connect, remember, toggle } from "../../page/kit/controls.js";
+import { announce, css, drawing, element, fill, format, frame } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { clamp, softmax } from "../../page/kit/numerics.js";
+import { withWeights } from "../../page/kit/packed.js";
+import { draggable, label, part, stage } from "../../page/kit/stage.js";
+import { answerList } from "../../page/kit/tables.js";
+import { classifyImage } from "../../page/kit/vit.js";
+
+css`
+  .cl-cut {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 1.2;
+  }
+  .cl-held {
+    fill: none;
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+  .cl-frame-of-mark {
+    fill: none;
+    stroke: var(--first);
+    stroke-width: 2;
+    stroke-dasharray: 4 3;
+  }
+  .cl-badge {
+    paint-order: stroke;
+    stroke: var(--ground);
+    stroke-width: 5;
+  }
+`;
+
 const SIDE = 4; // pixels along the side of a mark
 const NAMES = ["A", "B"];
 
@@ -159,8 +192,7 @@ function render({ model, el }) {
         state,
         "pair",
         "marks",
-        () => ({ "": marks.map((_, i) => [String(i), `pair ${i + 1}`]) }),
-        { change: (pair) => ({ pair: Number(pair) }) },
+        marks.map((_, i) => [i, `pair ${i + 1}`]),
       ),
       toggle(state, "same", "B is a copy of A"),
     ),

@@ -1,5 +1,27 @@
 // A digit on its way through the chapter's ViT: cut, laid out, projected, given places, mixed, named.
 
+import { choice, connect, slider } from "../../page/kit/controls.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { goals } from "../../page/kit/goals.js";
+import { html } from "../../page/kit/html.js";
+import { argmax, clamp } from "../../page/kit/numerics.js";
+import { arrow } from "../../page/kit/parts.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
+import { stepper } from "../../page/kit/stepper.js";
+import { cutIntoPatches } from "../../page/kit/vit.js";
+
+css`
+  .cl-piece {
+    fill: none;
+    stroke: var(--quiet);
+    stroke-width: 1;
+  }
+  .cl-piece.cl-chosen {
+    stroke: var(--second);
+    stroke-width: 3;
+  }
+`;
+
 const [IMAGE, CUT, ROW, PROJECT, PLACES, BLOCKS] = [0, 1, 2, 3, 4, 5];
 
 const shown = (number) => format(number, 2);
@@ -13,19 +35,12 @@ function steps(data) {
   const of = ({ example }) => examples[example];
   const inside = (value) => cutIntoPatches(data, of(value).pixels)[value.patch - 1];
   const vector = (row) => `${row.slice(0, 3).map(shown).join(", ")}, …`;
-  const word = (text) => mark("stream", text);
   const blocks = of({ example: 0 }).looks.map((_, block) => ({
     name: `block ${block + 1}`,
     caption: (value) => {
       const look = of(value).looks[block];
       const most = argmax(look.slice(1)) + 1;
-      return [
-        `Block ${block + 1}. Every token attends to all ${count + 1}; drawn is what [CLS] takes, its `,
-        mark("attention", "weights"),
-        ` averaged over ${heads} heads: most from patch ${most} (${shown(look[most])}), and `,
-        `${shown(look[0])} from itself. Then the feed-forward network. The strips are what leaves `,
-        "the block.",
-      ];
+      return html`Block ${block + 1}. Every token attends to all ${count + 1}; drawn is what [CLS] takes, its <b class="cl-attention">weights</b> averaged over ${heads} heads: most from patch ${most} (${shown(look[most])}), and ${shown(look[0])} from itself. Then the feed-forward network. The strips are what leaves the block.`;
     },
   }));
   return [
@@ -53,19 +68,13 @@ function steps(data) {
     },
     {
       name: "project",
-      caption: (value) => [
-        `One matrix, the same for all, turns the ${side * side} numbers of a patch into ${width}: its `,
-        word("token vector"),
-        `. Patch ${value.patch} becomes (${vector(of(value).stages[0][value.patch])}).`,
-      ],
+      caption: (value) =>
+        html`One matrix, the same for all, turns the ${side * side} numbers of a patch into ${width}: its <b class="cl-stream">token vector</b>. Patch ${value.patch} becomes (${vector(of(value).stages[0][value.patch])}).`,
     },
     {
       name: "places",
-      caption: (value) => [
-        "[CLS] comes in front: a learned vector, the same for every image. And every token gets the ",
-        mark("position", "vector of its place"),
-        `, learned as well: patch ${value.patch} now has (${vector(of(value).stages[1][value.patch])}).`,
-      ],
+      caption: (value) =>
+        html`[CLS] comes in front: a learned vector, the same for every image. And every token gets the <b class="cl-position">vector of its place</b>, learned as well: patch ${value.patch} now has (${vector(of(value).stages[1][value.patch])}).`,
     },
     ...blocks,
     {
@@ -269,8 +278,7 @@ function render({ model, el }) {
         state,
         "example",
         "image",
-        () => ({ "": examples.map(({ label }, i) => [String(i), `a handwritten ${label}`]) }),
-        { change: (example) => ({ example: Number(example) }) },
+        examples.map(({ label }, i) => [i, `a handwritten ${label}`]),
       ),
       slider(state, "patch", "follow patch", { min: 1, max: count }),
     ),

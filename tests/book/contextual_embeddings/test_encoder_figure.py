@@ -262,7 +262,8 @@ def answers(browser, tmp_path) -> Callable[..., Page]:
     def answers(model: BERT, tokenizer: PretrainedTokenizer) -> Page:
         write_encoder(tmp_path, model, tokenizer, SENTENCES[:1])
         page.evaluate(
-            f"() => {{ {live.worker()}\n window.answers = ANSWERS; window.delivered = [];"
+            f"() => {{ {live.worker()}\n window.answers = load('worker.js').ANSWERS;"
+            " window.delivered = [];"
             " window.companionDelivers = (content) => delivered.push(content); }"
         )
         parts = sorted(tmp_path.glob("[0-9]*.js"), key=lambda path: int(path.stem))

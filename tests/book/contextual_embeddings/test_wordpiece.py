@@ -5,12 +5,12 @@ import random
 import pytest
 from tokenizers import Tokenizer
 
-from book.page import live
 from companion.pretrained.packages import packaged
+from tests.book.reading import globally
 
 pytestmark = pytest.mark.browser
 
-WORDPIECE = (live.KIT / "wordpiece.js").read_text("utf8")
+WORDPIECE = globally("wordpiece.js")
 # Accents, digits, marks, scripts, emoji, and what is taken out or stands for a space.
 LATIN = (
     "the bank was overgrown with reeds naïve Zürich ÅNGSTRÖM İstanbul straße ﬁne résumé coöperate"

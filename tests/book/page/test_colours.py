@@ -41,14 +41,13 @@ def test_no_two_concepts_look_alike(scheme):
 
 
 @pytest.mark.parametrize("scheme", GROUNDS)
-def test_css_and_the_figures_have_every_tone(scheme):
+def test_css_has_every_tone(scheme):
     found = dict(re.findall(r"--([\w-]+): (#\w{6});", properties()[scheme]))
     assert found == {
         name: colour[scheme][role]
         for kind, colour in COLOURS.items()
         for name, role in ((kind, "shape"), (f"{kind}-word", "word"))
     }
-    assert properties()[scheme] in live.module(live.scripts()["attention"])
 
 
 def test_a_plot_draws_a_concept_in_its_colour():

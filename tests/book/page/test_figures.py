@@ -13,6 +13,7 @@ import torch
 from playwright.sync_api import expect
 
 from book.beyond_recurrence import path_figure
+from book.page.colours import COLOURS
 from book.page.live import LiveFigure, bundle, scripts, without_repetition
 from tests.book.conftest import showing
 from tests.book.reading import PAGE, close, numbers, press
@@ -109,6 +110,20 @@ def test_text_stands_out_and_nothing_overflows_a_phone(phone, scheme):
     assert worst[0] > 4.5, worst
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_figures_have_the_colours_of_the_concepts(show, scheme):
+    page = show(path_figure())
+    page.evaluate("scheme => { document.documentElement.dataset.theme = scheme; }", scheme)
+    found = page.locator(".cl").evaluate(
+        "(node, kinds) => { const style = getComputedStyle(node);"
+        " return kinds.map((kind) => style.getPropertyValue(`--${kind}`)); }",
+        [*COLOURS, *(f"{kind}-word" for kind in COLOURS)],
+    )
+    assert found == [
+        colour[scheme][part] for part in ("shape", "word") for colour in COLOURS.values()
+    ]
+
+
 def test_reduced_motion_is_respected(show):
     bar = ".cl-bar i"
     still = show(EXAMPLES["pronoun"].make(), reduced_motion="reduce")
@@ -126,7 +141,30 @@ def test_a_figure_that_fails_leaves_its_fallback(browser, tmp_path):
     page.on("console", lambda message: errors.append(message.text))
     page.goto((tmp_path / "page.html").as_uri())
     expect(page.locator(".companion-live > table")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_contain_text("cannot be drawn here (TypeError: ")
     expect(page.locator(".cl")).to_have_count(1)  # the other figure is not drawn into it
+    assert len(errors) == 1 and errors[0].startswith("live figure path:")
+    page.close()
+
+
+@pytest.mark.parametrize("broken", ["script", "data"])
+def test_a_figure_that_cannot_even_start_leaves_the_others(browser, tmp_path, broken):
+    script, html = bundle(["path", "attention"]), path_figure().to_html()
+    if broken == "script":
+        start = "modules['path.js'] = () => {"
+        script = script.replace(start, f"{start} nothing();")
+    else:
+        html = html.replace('"distance": 17', '"distance": NaN')
+    (tmp_path / "figures.js").write_text(script, "utf8")
+    whole = EXAMPLES["attention"].make().to_html()
+    (tmp_path / "page.html").write_text(PAGE.format(html + whole), "utf8")
+    page, errors = browser.new_page(), []
+    page.on("console", lambda message: errors.append(message.text))
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator("[data-figure=path] > table")).to_have_count(1)
+    expect(page.locator("[data-figure=path] [role=alert]")).to_have_count(1)
+    expect(page.locator("[data-figure=attention] .cl")).to_have_count(1)
     assert len(errors) == 1 and errors[0].startswith("live figure path:")
     page.close()
 

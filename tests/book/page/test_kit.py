@@ -1,10 +1,9 @@
 """What the kit of scenes promises on its own, whatever a scene makes of it."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
-from book.page import live
-from tests.book.reading import press
+from tests.book.reading import globally, press, select
 
 pytestmark = pytest.mark.browser
 
@@ -50,8 +49,9 @@ SCENE = """() => {
 @pytest.fixture
 def page(browser):
     page = browser.new_page(reduced_motion="reduce", viewport={"width": 600, "height": 700})
-    script = live.module(live.scripts()["prediction"]).replace("export default", "void")
-    page.add_script_tag(content=script)  # its names are the page's
+    page.add_script_tag(
+        content=globally("dom.js", "controls.js", "stage.js", "predict.js", "goals.js")
+    )
     page.evaluate(SCENE)
     yield page
     page.close()
@@ -98,3 +98,139 @@ def test_one_unit_of_a_stage_is_one_pixel_at_every_width(page):
             " return svg.viewBox.baseVal.width === Math.floor(width); }"
         )
         assert svg.bounding_box()["height"] == pytest.approx(100, abs=0.5)
+
+
+def test_two_widgets_of_a_notebook_keep_their_radio_buttons_apart(browser):
+    """Each has its own copy of the helpers."""
+    page = browser.new_page()
+    script = globally("dom.js", "controls.js")
+    page.evaluate(
+        f"""() => {{
+        for (const view of ["a", "b"]) {{
+          {script}
+          const model = {{ get: () => ({{ view }}), on() {{}} }};
+          const options = [["a", "A"], ["b", "B"]];
+          const el = document.body.appendChild(document.createElement("div"));
+          frame(el, view, tabs(connect(model), "view", "view", options));
+        }}
+        }}"""
+    )
+    checked = page.locator("input:checked").evaluate_all("nodes => nodes.map((n) => n.value)")
+    assert checked == ["a", "b"]
+    page.close()
+
+
+def test_a_sheet_is_adopted_once_by_the_page_or_the_shadow_that_shows_it(browser):
+    page = browser.new_page()
+    found = page.evaluate(
+        f"""() => {{
+        const hosts = [document.body, document.body.attachShadow({{ mode: "open" }})];
+        for (let copy = 0; copy < 2; copy++) {{
+          {globally("dom.js")}
+          css`.cl-test {{ color: red; }}`;
+          for (const host of hosts) {{
+            const el = host.appendChild(document.createElement("div"));
+            frame(el, "a", element("p"));
+            frame(el, "a", element("p"));
+          }}
+        }}
+        return [document, document.body.shadowRoot].map((root) => root.adoptedStyleSheets.length);
+        }}"""
+    )
+    assert found == [2, 2]
+    page.close()
+
+
+CONTROLS = """() => {
+  let value = { size: 2, word: "b", at: 3 };
+  const listeners = [];
+  const model = {
+    get: () => value,
+    set: (_, changed) => { value = changed; listeners.forEach((listener) => listener()); },
+    save_changes() {},
+    on: (_, listener) => listeners.push(listener),
+  };
+  const state = connect(model);
+  window.now = () => value;
+  const el = document.body.appendChild(document.createElement("div"));
+  const sizes = [1, 2, { group: "large", options: [[10, "ten"], 20] }];
+  const words = ({ size }) => ["a", "b", "c"].slice(0, size);
+  const max = ({ size }) => size + 1, disabled = ({ word }) => word === "a";
+  frame(
+    el, "controls",
+    choice(state, "size", "size", sizes),
+    choice(state, "word", "word", words),
+    slider(state, "at", "at", { min: 0, max, disabled }),
+  );
+}"""
+
+
+def test_the_options_of_a_choice_keep_their_types_and_may_change(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("dom.js", "controls.js"))
+    page.evaluate(CONTROLS)
+    size, word = select(page, "size"), select(page, "word")
+    assert size.evaluate("node => [...node.options].map((o) => o.text)") == ["1", "2", "ten", "20"]
+    assert size.locator("optgroup[label=large] option").count() == 2
+    assert word.locator("option").all_inner_texts() == ["a", "b"]
+    size.select_option("ten")
+    assert page.evaluate("now()") == {"size": 10, "word": "b", "at": 3}
+    word.select_option("c")
+    assert page.evaluate("now().word") == "c"
+    page.close()
+
+
+def test_the_end_of_a_slider_may_change(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("dom.js", "controls.js"))
+    page.evaluate(CONTROLS)
+    slider = page.get_by_role("slider")
+    assert [slider.get_attribute("max"), slider.input_value()] == ["3", "3"]
+    select(page, "size").select_option("20")
+    assert [slider.get_attribute("max"), slider.input_value()] == ["21", "3"]
+    select(page, "size").select_option("1")
+    assert [slider.get_attribute("max"), slider.input_value()] == ["2", "2"]
+    expect(slider).to_be_enabled()
+    select(page, "word").select_option("a")
+    expect(slider).to_be_disabled()
+    page.close()
+
+
+def test_prose_with_markup_takes_values_as_text_or_nodes(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("html.js"))
+    found = page.evaluate(
+        """() => {
+        const box = document.createElement("p");
+        const node = document.createElement("u");
+        box.append(html`Its <b class="cl-q">query</b> is ${"<i>"}, with
+          ${["two", node]} and ${html`<i>${1}</i>`}.`);
+        return box.innerHTML;
+        }"""
+    )
+    assert found == ('Its <b class="cl-q">query</b> is &lt;i&gt;, with two<u></u> and <i>1</i>.')
+    with pytest.raises(Error, match="a value stands in a tag"):
+        page.evaluate("() => html`<b class=${'a'}>b</b>`")
+    page.close()
+
+
+def test_axes_say_where_numbers_are(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=globally("dom.js", "axes.js"))
+    page.evaluate(
+        """() => {
+        const svg = document.body.appendChild(drawing("svg"));
+        const box = { left: 40, right: 140, top: 10, bottom: 210 };
+        const x = { first: 1, last: 100, log: true, ticks: [10], lines: true };
+        const y = { first: -1, last: 1, ticks: [-1, 0], text: (n) => `y ${n}` };
+        window.scales = axes(svg, box, { x, y });
+        }"""
+    )
+    assert page.evaluate("[1, 10, 100].map(scales.x)") == pytest.approx([40, 90, 140])
+    assert page.evaluate("[-1, 0, 1].map(scales.y)") == [210, 110, 10]
+    texts = "nodes => nodes.map((n) => [n.textContent, +n.getAttribute('x'), +n.getAttribute('y')])"
+    found = page.locator("text").evaluate_all(texts)
+    assert found == [["y -1", 32, 214], ["y 0", 32, 114], ["10", 90, 227]]
+    lines = page.locator("path").evaluate_all("nodes => nodes.map((n) => n.getAttribute('d'))")
+    assert lines == ["M40 210H140", "M40 110H140", "M90 10V210"]
+    page.close()

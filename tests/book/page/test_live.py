@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import re
 import sys
 from importlib import import_module
@@ -104,6 +105,23 @@ def test_value_is_synchronised_with_the_page():
     assert state(figure)["value"] == {"distance": 3}
 
 
+@pytest.mark.parametrize(
+    ("data", "value", "message"),
+    [
+        (
+            {"runs": [{"losses": (2.0, math.nan)}]},
+            {},
+            "nan, which is its data['runs'][0]['losses'][1]",
+        ),
+        ({"most": math.inf}, {}, "inf, which is its data['most']"),
+        ({"most": None}, {"x": -math.inf}, "-inf, which is its value['x']"),
+    ],
+)
+def test_a_number_that_json_lacks_is_refused_by_its_name(data, value, message):
+    with pytest.raises(ValueError, match=re.escape(f"live figure 'path' cannot show {message}")):
+        LiveFigure(PATH, data, value, TABLE)
+
+
 def test_unknown_figure_and_missing_fallback_are_refused():
     with pytest.raises(FileNotFoundError, match=r"paths\.js"):
         LiveFigure("figures/paths.py", {}, {}, TABLE)
@@ -118,66 +136,62 @@ def test_unknown_figure_and_missing_fallback_are_refused():
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(live, "KIT", tmp_path)
     monkeypatch.setattr(live, "BOOK", tmp_path)
-    (tmp_path / "style.js").write_text("const STYLE = ``;\n")
-    for name in live.HELPERS[1:]:
-        (tmp_path / f"{name}.js").write_text(f"const {name} = 1;\n")
-    (tmp_path / "shim.js").write_text("start();\n")
     figures = tmp_path / "chapter" / "figures"
     figures.mkdir(parents=True)
-    (figures / "one.js").write_text("export default { render };\n")
-    return tmp_path
+    (tmp_path / "dom.js").write_text("export const element = 1;\n")
+    (tmp_path / "kit.js").write_text("export const stage = 1;\n")
+    (tmp_path / "shim.js").write_text("export const start = 1;\n")
+    figure = 'import { element } from "../../dom.js";\nexport default { render: element };\n'
+    (figures / "one.js").write_text(figure)
+    (figures / "two.js").write_text(figure.replace("dom", "kit").replace("element", "stage"))
+    return figures
 
 
-def test_the_bundle_is_one_classic_script_with_every_figure(folder):
-    (folder / "chapter/figures/two.js").write_text("const x = 1;\nexport default { render };\n")
-    text = live.bundle()
-    assert text.count("const dom") == 1 and text.index("const dom") < text.index("return {")
-    assert "figures['one']" in text and "figures['two']" in text
+def modules_of(script: str) -> list[str]:
+    return re.findall(r"(?m)^modules\['(.+)'\]", script)
+
+
+def test_the_scripts_are_those_in_the_chapters_folders(folder):
+    assert live.scripts() == {"one": folder / "one.js", "two": folder / "two.js"}
+
+
+def test_a_page_has_the_scripts_of_its_figures_and_what_they_use(folder):
+    assert modules_of(live.bundle()) == ["shim.js", "dom.js", "one.js", "kit.js", "two.js"]
+    text = live.bundle(["two"])
+    assert modules_of(text) == ["shim.js", "kit.js", "two.js"]
     assert not re.search(r"(?m)^\s*(import|export)\b", text)
-    assert text.rstrip().endswith("})();") and text.index("figures['two']") < text.index("start()")
+    assert text.startswith("(function () {") and text.endswith("})();\n")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("const render = 1;", "exactly 1 `export default`.*got \\[\\]"),
-        ("export default { a };\nexport default { b };", "exactly 1 `export default`"),
-        ("export const a = 1;\nexport default { a };", "no other export"),
-        ("  export default { a };", "at the start of a line"),
-        ("import x from './x.js';\nexport default { x };", "one.js imports something"),
-        ("const x = import('./x.js');\nexport default { x };", "one.js imports something"),
-    ],
-)
-def test_a_file_that_is_no_single_module_is_refused(folder, text, message):
-    (folder / "chapter/figures/one.js").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        live.bundle()
-    with pytest.raises(ValueError, match=message):
-        live.module(folder / "chapter/figures/one.js")
+def test_a_widget_has_what_it_uses(folder):
+    text = live.module(folder / "one.js")
+    assert modules_of(text) == ["dom.js", "one.js"]
+    assert text.endswith('export default load("one.js");\n')
 
 
-def test_a_helper_exports_nothing(folder):
-    (folder / "dom.js").write_text("export const a = 1;\n")
-    with pytest.raises(ValueError, match=r"dom\.js must have exactly 0"):
-        live.bundle()
+CSS = re.compile(r"(?:STYLE = |css)`\n.*?\n`;", re.S)
 
 
-def test_a_module_is_the_colours_the_helpers_and_the_figure(folder):
-    colours, text = live.module(folder / "chapter/figures/one.js").split(";\n", 1)
-    assert colours.startswith("const COLOURS = {") and "--q: #0072b2;" in colours
-    assert text == (
-        "const STYLE = ``;\n\nconst dom = 1;\n\nconst controls = 1;\n\nconst numerics = 1;\n\n"
-        "const kit = 1;\n\nexport default { render };\n"
-    )
+def looks_of(text: str) -> set[str]:
+    css = re.sub(r"/\*.*?\*/", "", "".join(CSS.findall(text)), flags=re.S)
+    return set(re.findall(r"\.(cl-[\w-]+)", css)) | set(re.findall(r"(?m)^  (table) \{", css))
 
 
 @pytest.mark.parametrize("name", live.scripts())
-def test_a_figure_declares_no_name_of_a_helper(name):
-    """A notebook's module is one scope; in the book's script each figure has its own."""
-    declared = re.findall(
-        r"(?m)^(?:const|let|class|function)\s+(\w+)", live.module(live.scripts()[name])
-    )
-    assert sorted(set(declared)) == sorted(declared)
+def test_a_figure_carries_the_looks_of_what_it_draws(name):
+    files = [*live.scripts().values(), *live.KIT.glob("*.js")]
+    scripts = "".join(file.read_text("utf8") for file in files)
+    text = live.module(live.scripts()[name])
+    code = CSS.sub("", text[text.index(f"modules['{name}.js']") :])
+    drawn = re.findall(r"cl-[\w-]+(?!\$)\b", code) + re.findall(r'element\(\s*"(table)"', code)
+    begun = re.findall(r"(cl-\w+)\$\{", code)  # `cl-crowd${i}` has a number there
+    looks = {one for one in looks_of(scripts) if one in drawn or one.rstrip("0123456789") in begun}
+    assert looks <= looks_of(text)
+
+
+def test_the_common_sheet_is_short():
+    """What one part or one figure draws has its looks beside it."""
+    assert len((live.KIT / "style.js").read_text("utf8").splitlines()) <= 450
 
 
 # ---------------------------------------------------------------- numbers

@@ -8,15 +8,16 @@ import pytest
 import torch
 from torch import nn
 
-from book.page import live
 from book.page.weights import packed_parameters
 from companion.generation import next_token_probabilities
 from companion.nn import DecoderBlock, EncoderBlock, FeedForward, sinusoidal_encoding
-from tests.book.reading import close, randomised
+from tests.book.reading import close, globally, randomised
 
 pytestmark = pytest.mark.browser
 
-NUMERICS = (live.KIT / "numerics.js").read_text("utf8")
+NUMERICS = globally(
+    "numerics.js", "networks.js", "sinusoids.js", "packed.js", "online_softmax.js", "sampling.js"
+)
 T, S, HEADS, D_MODEL, D_FF = 7, 13, 3, 15, 11
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh")
 HOLES = "(i, j) => (i * j) % 5 !== 3"  # what may be attended to, after no simple pattern

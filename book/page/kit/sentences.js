@@ -1,0 +1,93 @@
+// @ts-check
+// What the reader writes: a line for it, its words, and what is wrong with them for a translator.
+
+import { css, element } from "./dom.js";
+
+css`
+  .cl-write {
+    grid-template-columns: max-content minmax(0, 26rem);
+    gap: 0.6rem;
+    align-items: center;
+  }
+`;
+
+/** The words of a text, small letters without marks.
+    @param {string} text */
+export const wordsOf = (text) =>
+  text
+    .toLowerCase()
+    .replace(/[.,!?]/g, " ")
+    .split(/\s+/)
+    .filter(Boolean);
+
+/** A line for the reader's own words, and what is wrong with them: { input, alert }, both to be placed.
+    `complaint(text)` is "" where nothing is; `change(text, value)` gives the changes of the state, or
+    null while what was there still counts.
+    @param {State} state
+    @param {string} key
+    @param {{ change: (text: string, value: Value) => Value | null, complaint: (text: string) => string,
+     [attribute: string]: any }} how */
+export function textInput(state, key, { change, complaint, ...attributes }) {
+  const input = element("input", {
+    type: "text",
+    name: key,
+    autocomplete: "off",
+    autocapitalize: "none",
+    spellcheck: "false",
+    ...attributes,
+  });
+  const alert = element("p", { role: "alert" });
+  const judge = () => {
+    alert.textContent = complaint(input.value);
+    alert.hidden = alert.textContent === "";
+    input.setAttribute("aria-invalid", String(!alert.hidden));
+  };
+  input.addEventListener("input", () => {
+    judge();
+    const changes = change(input.value, state.value);
+    if (changes) state.set(changes);
+  });
+  state.draw((value) => {
+    if (input.matches(":focus")) return; // somebody writes
+    input.value = value[key];
+    judge();
+  });
+  return { input, alert };
+}
+
+/** The number of letters to change, insert or drop on the way from one word to the other. */
+function editDistance(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1] + 1, row[j] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1])));
+    }
+    row = next;
+  }
+  return row[b.length];
+}
+
+/** What is wrong with a sentence for a translator, or "". */
+export function untranslatable({ english, longest_source: longest }, text) {
+  const sentence = wordsOf(text);
+  if (sentence.length === 0) return "Write a sentence of words that the model knows.";
+  if (sentence.length > longest) {
+    return `That is ${sentence.length} words; this figure reads at most ${longest}.`;
+  }
+  const unknown = sentence.find((word) => !english.includes(word));
+  if (unknown === undefined) return "";
+  const [nearest] = [...english].sort(
+    (a, b) => editDistance(unknown, a) - editDistance(unknown, b),
+  );
+  return `The model does not know “${unknown}”. The nearest of its ${english.length} English words is “${nearest}”.`;
+}
+
+/** The English words that a translator knows, to be unfolded. */
+export const knownWords = ({ english }) =>
+  element(
+    "details",
+    {},
+    element("summary", {}, `The ${english.length} words it knows`),
+    element("p", { style: "font-size: .86rem" }, english.join(" · ")),
+  );
