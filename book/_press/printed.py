@@ -21,12 +21,13 @@ from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 import yaml
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from sphinx_external_toc.api import SiteMap
 from sphinx_external_toc.parsing import parse_toc_yaml
 from tqdm import tqdm
 
 from book._press.contents import table_of_contents
+from book.page import live
 
 SCRIPT = Path(__file__).with_name("printed.js")
 NAME = "transformer"
@@ -42,6 +43,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 
+FIGURES = "**/companion-figures*.js*"  # each page has a script with its own figures
 PATIENCE = 600_000  # milliseconds for one page to load: the whole book is one, on a busy machine
 
 SHEET = {
@@ -142,7 +144,7 @@ def articles(browser: Browser, site: Path, names: list[str], form: str) -> list[
     """The pages of the site, prepared for `form`, "pdf" or "epub"."""
     context = browser.new_context(java_script_enabled=form == "epub", color_scheme="light")
     page = context.new_page()
-    page.route("**/companion-figures*.js*", lambda route: route.abort())
+    page.route(FIGURES, lambda route: route.abort())
     prepared = []
     for name in tqdm(names, desc="preparing", file=sys.stderr):
         page.goto((site / f"{name}.html").as_uri(), timeout=PATIENCE)
@@ -160,8 +162,9 @@ def anchor(name: str) -> str:
     return name.replace("/", "-")
 
 
-def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> None:
-    """Print the pages as one document, whose outline and links lead to places in it."""
+@contextmanager
+def whole_book(browser: Browser, site: Path, names: list[str]) -> Iterator[Page]:
+    """The pages as one document, as wide as paper, with live figures drawn and formulas set."""
     first = site / f"{names[0]}.html"
     head = re.search(r"<head>.*?</head>", first.read_text("utf8"), re.S)[0]
     pages = articles(browser, site, names, "pdf")
@@ -178,12 +181,21 @@ def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> N
         # As wide as the print, and in its styles, so that what is measured holds there.
         page = browser.new_page(color_scheme="light", viewport={"width": 657, "height": 980})
         page.emulate_media(media="print")
+        page.route(FIGURES, lambda route: route.abort())  # of the first page, which has its own
         page.goto(whole.as_uri(), timeout=PATIENCE)
+        page.add_script_tag(content=live.bundle())
         page.evaluate("window.MathJax?.startup?.promise.then(() => null)")
         page.evaluate(FIT)
-        page.pdf(path=target, **SHEET)
+        yield page
+        page.close()
     finally:
         whole.unlink()
+
+
+def write_pdf(browser: Browser, site: Path, names: list[str], target: Path) -> None:
+    """Print the pages as one document, whose outline and links lead to places in it."""
+    with whole_book(browser, site, names) as page:
+        page.pdf(path=target, **SHEET)
 
 
 def write_epub(

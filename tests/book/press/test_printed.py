@@ -8,21 +8,29 @@ from xml.dom import minidom
 import pytest
 from sphinx_external_toc.parsing import parse_toc_yaml
 
-from book._press.printed import FIT, articles, write_epub, write_pdf
+from book._press.printed import FIT, articles, whole_book, write_epub, write_pdf
 
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[3]
 
+CHAPTER = "book/self_attention/self_attention"
+CHAPTER_FILE = "book/book-self_attention-self_attention.xhtml"  # of the EPUB
+
+# Where links within the document lead that is not there.
+LOST = """[...document.querySelectorAll("article a[href^='#']")]
+  .map((link) => link.getAttribute("href").slice(1))
+  .filter((id) => document.getElementById(decodeURIComponent(id)) === null)"""
+
 PAGES = [
     "book/index",
-    "book/self_attention",
-    "book/exercises/self_attention",
+    CHAPTER,
+    "book/self_attention/self_attention_exercises",
     "book/notation",
     "book/glossary",
     "book/api/index",
     "book/api/kernels",
-    "book/exercises/strength",
+    "book/checking/strength",
 ]
 
 
@@ -48,14 +56,17 @@ def test_the_contents_of_the_epub_have_the_levels_of_the_book(epub):
         caption, pages = part.childNodes
         assert caption.nodeName == "span" and caption.firstChild.data
         assert {page.firstChild.nodeName for page in pages.childNodes} == {"a"}
-    for page, below in (("self_attention", "exercises"), ("api-index", "api")):
+    for page, below in (
+        ("self_attention-self_attention", "self_attention-self_attention_exercises"),
+        ("api-index", "api-kernels"),
+    ):
         (entry,) = [
             link.parentNode
             for link in elements(epub["book/nav.xhtml"], "a")
             if link.getAttribute("href") == f"book-{page}.xhtml"
         ]
         (inner,) = entry.getElementsByTagName("li")
-        assert inner.firstChild.getAttribute("href").startswith(f"book-{below}-")
+        assert inner.firstChild.getAttribute("href") == f"book-{below}.xhtml"
     listed = [link.getAttribute("href") for link in elements(epub["book/nav.xhtml"], "a")]
     assert sorted(listed) == sorted(f"{name.replace('/', '-')}.xhtml" for name in PAGES)
 
@@ -106,14 +117,14 @@ def test_formulas_in_the_epub_are_mathml_and_nothing_runs(epub):
 
 
 def test_formulas_that_stand_side_by_side_get_a_line_each(epub):
-    text = epub["book/book-self_attention.xhtml"].decode()
+    text = epub[CHAPTER_FILE].decode()
     shown = [m for m in elements(text, "math") if m.getAttribute("display") == "block"]
     letters = ["".join(i.firstChild.data for i in m.getElementsByTagName("mi")) for m in shown]
     assert letters.count("QXWQ") == letters.count("KXWK") == letters.count("VXWV") == 1
 
 
 def test_pictures_of_the_epub_are_files(epub):
-    text = epub["book/book-self_attention.xhtml"].decode()
+    text = epub[CHAPTER_FILE].decode()
     plots = [picture.getAttribute("src") for picture in elements(text, "img")]
     assert len(plots) > 3 and len(set(plots)) == len(plots)
     for plot in plots:
@@ -130,28 +141,28 @@ def test_every_definition_in_the_epub_has_a_term_before_it(epub):
 
 
 def test_folded_code_stands_open_with_nothing_to_press(epub, site):
-    built = (site / "book" / "self_attention.html").read_text("utf8")
-    page = epub["book/book-self_attention.xhtml"].decode()
+    built = (site / f"{CHAPTER}.html").read_text("utf8")
+    page = epub[CHAPTER_FILE].decode()
     assert page.count("cell_input") == built.count("cell_input") > 10
     assert "The code of this figure" in built and "The code of" not in page
 
 
 def test_a_live_figure_says_that_it_is_live_elsewhere(epub, browser, site):
-    source = (site / "book" / "self_attention.html").read_text("utf8")
+    source = (site / f"{CHAPTER}.html").read_text("utf8")
     figures = re.findall(r'class="companion-live" data-figure="(\w+)"', source)
     quizzes = figures.count("quiz")
     live = len(figures) - quizzes
     assert live > quizzes == 1
-    text = epub["book/book-self_attention.xhtml"].decode()
+    text = epub[CHAPTER_FILE].decode()
     assert text.count("companion-live") == live + quizzes
     assert text.count("the numbers with which it begins") == live
-    [paper] = articles(browser, site, ["book/self_attention"], "pdf")
+    [paper] = articles(browser, site, [CHAPTER], "pdf")
     assert paper.text.count("Here it stands as it begins") == live
     assert paper.text.count("data-figure=") == live
 
 
 def test_what_announces_the_next_part_stays_with_it(browser, site):
-    [page] = articles(browser, site, ["book/exercises/self_attention"], "pdf")
+    [page] = articles(browser, site, [f"{CHAPTER}_exercises"], "pdf")
     exercises = len(re.findall(r"<h2>\d+\. ", page.text))
     kept = re.findall(r'<p class="with-next">(?:<[^>]*>)*(\w+)', page.text)
     assert kept.count("Solution") == exercises > 3
@@ -159,7 +170,7 @@ def test_what_announces_the_next_part_stays_with_it(browser, site):
 
 
 def test_only_a_long_listing_may_be_parted(browser, site):
-    [page] = articles(browser, site, ["book/self_attention"], "pdf")
+    [page] = articles(browser, site, [CHAPTER], "pdf")
     listings = re.findall(r'<pre( class="long")?>(.*?)</pre>', page.text, re.S)
     assert {bool(long) for long, _ in listings} == {True, False}
     for long, text in listings:
@@ -175,7 +186,7 @@ def test_a_formula_keeps_its_full_stop(browser, site):
 
 def test_no_formula_is_wider_than_the_paper(browser, site):
     page = browser.new_page(viewport={"width": 420, "height": 800})
-    page.goto((site / "book" / "multi_head_attention.html").as_uri())
+    page.goto((site / "book/multi_head_attention/multi_head_attention.html").as_uri())
     page.evaluate("window.MathJax.startup.promise.then(() => null)")
     too_wide = """[...document.querySelectorAll('mjx-container[display="true"]')].filter(
         (formula) => formula.scrollWidth > formula.clientWidth).length"""
@@ -183,6 +194,17 @@ def test_no_formula_is_wider_than_the_paper(browser, site):
     page.evaluate(FIT)
     assert page.evaluate(too_wide) == 0
     page.close()
+
+
+def test_on_paper_every_live_figure_is_drawn_and_every_link_leads_somewhere(browser, site):
+    """The figures of all pages: each page of the site has a script with its own alone."""
+    with whole_book(browser, site, PAGES) as page:
+        drawn = page.locator(".companion-live[data-figure]")
+        names = drawn.evaluate_all("all => all.map((figure) => figure.dataset.figure)")
+        assert {"translator", "word"} <= {*names}
+        assert drawn.locator("> script, > table, > [role=alert]").count() == 0
+        assert page.evaluate(LOST) == []
+    assert not (site / "book" / "_whole.html").exists()
 
 
 def test_the_pdf_is_one_tagged_document_with_an_outline(browser, site, tmp_path):

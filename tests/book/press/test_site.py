@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import posixpath
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +17,7 @@ from playwright.sync_api import Page
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
-from book._press.path import CHAPTERS
+from book._press.path import chapters_of
 from book.page.colours import COLOURS
 from tests.book.conftest import opening
 from tests.book.page.test_figures import EXAMPLES
@@ -29,7 +30,18 @@ SITE = ROOT / "_build" / "html"
 BUILT = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = [name for name in BUILT if not name.startswith("_static/")]
 ARTICLES = [name for name in PAGES if name.startswith("book/")]
-ONE_OF_EACH_FOLDER = {Path(name).parent: name for name in reversed(ARTICLES)}.values()
+CHAPTERS = chapters_of((ROOT / "book" / "index.md").read_text("utf8"), ROOT)
+WITH_STRIP = {f"book/{chapter.address}" for chapter in CHAPTERS}
+
+
+def kind(name: str) -> str:
+    """Of a page's file: a chapter, exercises, solutions, a broken run, or what else lies there."""
+    stem, folder = Path(name).stem, Path(name).parent.name
+    found = re.search(r"^debug_|_exercises$|_solutions$", stem)
+    return found[0] if found else "chapter" if stem == folder else folder
+
+
+ONE_OF_EACH_KIND = {kind(name): name for name in reversed(ARTICLES)}.values()
 NOTEBOOKS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in notebooks(ROOT)]
 MEGABYTE = 1e6
 
@@ -110,7 +122,7 @@ def test_formulas_are_typeset_with_the_sites_own_fonts(open_page, address):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_concepts_have_their_colours_in_formulas_and_links(open_page, address, scheme):
-    page = open_page(f"{address}/book/self_attention.html", color_scheme=scheme)
+    page = open_page(f"{address}/book/self_attention/self_attention.html", color_scheme=scheme)
     formula = page.locator("div.math").filter(has=page.locator("mjx-msqrt")).first
     for kind, letter in {"q": "1D444", "k": "1D43E", "v": "1D449"}.items():
         link = page.locator(f"article a[href$='#{COLOURS[kind]['concept']}']")
@@ -126,11 +138,11 @@ def test_search_finds_a_word(open_page, address):
     links = page.locator("#search-results ul.search li a").evaluate_all(
         "links => links.map(a => a.href)"
     )
-    assert any("book/self_attention.html" in link for link in links), links
+    assert any("book/self_attention/self_attention.html" in link for link in links), links
 
 
 def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
-    url = f"{http_address}/book/self_attention.html"
+    url = f"{http_address}/book/self_attention/self_attention.html"
     ground = "getComputedStyle(document.body).backgroundColor"
     light = open_page(url, color_scheme="light").evaluate(ground)
     page = open_page(url, color_scheme="dark")
@@ -237,10 +249,10 @@ def broken_in(page: Page, own: str, other: str) -> list[tuple[str, str]]:
     """The same in both schemes, between which only colours change.
 
     A page's own colours are the same in any width, and it is seen light on a desk and dark on a
-    phone. What stands around it is the same on all pages of a folder, of which one is seen in all.
+    phone. What stands around it is the same on all pages of a kind, of which one is seen in all.
     """
     found = broken(page)
-    if place(page) in ONE_OF_EACH_FOLDER:
+    if place(page) in ONE_OF_EACH_KIND:
         found += broken(in_scheme(page, other), runOnly=["color-contrast"])
         in_scheme(page, own)
     return found
@@ -252,9 +264,6 @@ def test_no_page_breaks_a_rule_of_accessibility(desktop):
 
 def test_names_for_screen_readers_are_those_on_the_screen(desktop):
     assert desktop.evaluate(MISLEADING) == []
-
-
-WITH_STRIP = [name for name in ARTICLES if name.removeprefix("book/")[:-5] in CHAPTERS]
 
 
 def check_strip(page: Page, kind: str, open_page: Callable[..., Page]) -> None:
@@ -270,10 +279,10 @@ def check_strip(page: Page, kind: str, open_page: Callable[..., Page]) -> None:
     assert drawing.locator(".lit").count() > 0
     for box in drawing.locator("rect").all():
         assert box.bounding_box()["height"] >= 24
-    for target in drawing.locator("a").evaluate_all(
-        "all => all.map((a) => a.getAttribute('href'))"
-    ):
-        assert f"book/{target}" in ARTICLES
+    targets = drawing.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    assert targets
+    for target in targets:
+        assert posixpath.normpath(f"{place(page)}/../{target}") in WITH_STRIP
     # The title stands where it did before any script had run.
     top = title.bounding_box()["y"]
     plain = open_page(page.url, viewport=page.viewport_size, java_script_enabled=False)
@@ -310,7 +319,7 @@ def test_a_notebook_can_be_opened_in_colab_and_downloaded(desktop):
 
 
 def test_every_notebook_is_a_page(site):
-    assert {f"{name}.html" for name in NOTEBOOKS} <= {*ARTICLES}
+    assert {f"{name}.html" for name in NOTEBOOKS} | WITH_STRIP <= {*ARTICLES}
 
 
 def figures_of(page: Page) -> list[str]:
