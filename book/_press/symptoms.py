@@ -1,12 +1,9 @@
 """What tells each fault of "Debug this run" from all others, measured over seeds.
 
-    python benchmarks/debugging.py the_model 200 > benchmarks/debugging_the_model.md
-    python benchmarks/debugging.py the_idea 300 > benchmarks/debugging_the_idea.md
-    python benchmarks/debugging.py beyond_language 60 > benchmarks/debugging_beyond_language.md
-    python benchmarks/debugging.py real_models > benchmarks/debugging_real_models.md
+    python -m book._press.symptoms the_model 200 > book/debugging/the_model.md
 
-what_it_costs and own_language_model as beyond_language. The number is that of the steps of each
-run: a symptom that is there after 60 steps need not wait. Nothing is trained in real_models.
+The number is that of the steps of each run: 200 for the_model, 300 for the_idea, 60 for the others,
+where a symptom need not wait. Nothing is trained in real_models, which takes none.
 
 Every fault is put into the program of the page, and every symptom is measured in every run: with
 its own fault it must lie beyond its bound, with another fault or with none on the near side.
@@ -14,8 +11,6 @@ its own fault it must lie beyond its bound, with another fault or with none on t
 
 import sys
 from importlib import import_module
-
-from measuring import print_table
 
 from book.debugging.fault import SOUND, named
 
@@ -62,7 +57,9 @@ def main(name: str, *steps: str) -> int:
     length = f" of {steps[0]} steps" if steps else ""
     print(f"Runs{length} with the seeds {', '.join(map(str, SEEDS))}, which chose nothing.\n")
     columns = ["fault", "symptom", "bound", "with it, at worst"]
-    print_table([*columns, "without, at worst", "in runs with"], lines)
+    columns += ["without, at worst", "in runs with"]
+    for row in (columns, ["---"] * len(columns), *lines):
+        print(f"| {' | '.join(row)} |")
     for line in wrong:
         print(f"\nDoes not tell: {line}")
     return 1 if wrong else 0
