@@ -4,6 +4,7 @@ A module imports from files at relative addresses, `import { a, b as c } from ".
 table, `import a from "./other.json" with { type: "json" };`. It has `export` before what it gives
 to others, or one `export default`. In the script each module is a function, which runs when
 `load("other.js")` first asks for it and returns what is exported: no name of one meets another's.
+The comments that say what a function does stay behind.
 """
 
 import re
@@ -13,6 +14,7 @@ IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
 TABLE = re.compile(r'^import (\w+) from "([^"]+\.json)" with \{ type: "json" \};\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function\*?|class) (\w+))", re.M)
 DEFAULT = re.compile(r"^export default\b", re.M)
+DOC = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)  # for who reads the module
 OTHER = re.compile(r"^[ \t]*(?:import|export)\b.*|\bimport\s*\(.*", re.M)  # none of these
 
 START = """const modules = {},
@@ -80,7 +82,8 @@ def _body(file: Path, modules: dict[Path, str], importers: tuple[Path, ...]) -> 
     own = exports(file)
     if "default" in own and own != ["default"]:
         raise ValueError(f"{file.name} must export names or one default; got {', '.join(own)}")
-    body = TABLE.sub(table_of, IMPORT.sub(names_of, file.read_text("utf8")))
+    body = DOC.sub("", file.read_text("utf8"))
+    body = TABLE.sub(table_of, IMPORT.sub(names_of, body))
     body = EXPORT.sub("", DEFAULT.sub("return", body))
     if other := OTHER.search(body):
         raise ValueError(f"{file.name} has what a script cannot hold: {other[0].strip()}")

@@ -28,10 +28,15 @@ import { answer } from "../kit/answer.js";
 import table from "../kit/table.json" with { type: "json" };
 
 const other = "of the scene";
+/** @type {string[]} */ ([other]).sort();
+/** What it shows. */
 export default { shown: [one, twice(answer), table.a, other] };
 """
 NUMBERS = """export const one = 1;
 const other = "of numbers";
+
+/** Twice a number, which
+    @param {number} x */
 export function double(x) {
   return 2 * x;
 }
@@ -56,6 +61,7 @@ def test_each_module_stands_once_behind_what_it_imports(write):
     names = re.findall(r"(?m)^modules\['(.+)'\]", text)
     assert names == ["numbers.js", "answer.js", "table.json", "scene.js", "second.js"]
     assert not re.search(r"(?m)^\s*(import|export)\b", text)
+    assert "@param" not in text and "\n\nfunction double" in text
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node to run it in")
