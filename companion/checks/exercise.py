@@ -12,7 +12,7 @@ import inspect
 import re
 import sysconfig
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from copy import deepcopy
 from pathlib import Path
@@ -23,6 +23,7 @@ import torch
 
 import companion
 from companion.checks.altered import altered
+from companion.checks.ending import Watch, begin
 from companion.checks.results import alike, as_array, difference, relation, show, visible_fact
 from companion.checks.undisturbed import repeatable, undisturbed
 from companion.checks.verdict import Verdict
@@ -45,6 +46,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
 
     @functools.wraps(check)
     def judged(answer) -> Verdict:
+        watch = Watch(_is_own)
         with undisturbed(), repeatable():
             try:
                 if not callable(answer):
@@ -52,14 +54,42 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
                         f"expected a function or a class, got {type(answer).__name__}; "
                         "give its name, without parentheses"
                     )
-                return Verdict("passed", tried=check(answer))
+                verdict = Verdict("passed", tried=watch.run(check, answer))
             except NotAttempted:
-                return Verdict("not attempted")
+                verdict = Verdict("not attempted")
             except Mistake as found:
-                return Verdict("mistake", found.mistake, found.example)
+                verdict = Verdict("mistake", found.mistake, found.example)
+            except BaseException as error:
+                if watch.interrupted and isinstance(error, KeyboardInterrupt):
+                    raise
+                verdict = _unforeseen(error, watch.shown, watch.trying)
+        if watch.reason:  # whatever the answer has made of it
+            return Verdict("mistake", watch.reason, watch.shown)
+        return verdict
 
     judged.__annotations__ = check.__annotations__ | {"return": Verdict}
     return judged
+
+
+COULD_NOT_JUDGE = "this check could not judge what it gives"
+
+
+def _unforeseen(error: BaseException, shown: str, trying: str) -> Verdict:
+    """What is said of an error that no check has foreseen: the answer's own, or the check's.
+
+    The tests hold that no answer that is known is told the second.
+    """
+    if isinstance(error, SystemExit):
+        shown = f"{where(error)}\n{shown}"
+        return Verdict("mistake", f"it calls sys.exit{trying}; end it with `return`", shown)
+    if _own(error):
+        found = mistake_of(error, shown, trying)
+        if isinstance(found, NotAttempted):
+            return Verdict("not attempted")
+        return Verdict("mistake", found.mistake, found.example)
+    [last] = traceback.extract_tb([*_steps(error)][-1], limit=1)
+    told = f"{COULD_NOT_JUDGE} ({_said(error)}){trying}; return plain numbers, lists or tensors"
+    return Verdict("mistake", told, f"{shown}\nin {last.name}, line {last.lineno}: {last.line}")
 
 
 class Rung(NamedTuple):
@@ -100,14 +130,15 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
     for idea, code, instead in [*rungs, Rung(AGAIN, rungs[0].code)]:
         random = "torch.rand" in code or "torch.nn." in code
         shown = f"torch.manual_seed(0)\n{code}" if random else code
+        trying = f", when this was tried: {idea}"
+        begin(shown, trying)
         try:
             result = _value(code, name, given, learners=True)
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
-            raise mistake_of(error, shown, f", when this was tried: {idea}") from error
-        if result is None:
-            raise Mistake("it returned None; is the `return` missing?", shown)
+            raise mistake_of(error, shown, trying) from error
+        _check_given(result, shown)
         expected = _ours(code, name, right)
         if alike(result, expected, optional):
             continue
@@ -144,6 +175,7 @@ def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str
     """The code of each rung on which the answer gives anything -> what it gives, and the right."""
     results = {}
     for rung in rungs:
+        begin(rung.code, f", when this was tried: {rung.idea}")
         try:
             there = _value(rung.code, name, answer, learners=True)
         except Exception:
@@ -260,6 +292,7 @@ def call(answer: Callable, **inputs):
     given = {name: _copy(x) for name, x in inputs.items()}
     before = {name: _arrays_in(x) for name, x in given.items()}
     shown = show(inputs)
+    begin(shown)
     try:
         with undisturbed():
             result = answer(*given.values())
@@ -267,12 +300,22 @@ def call(answer: Callable, **inputs):
         raise mistake_of(error, shown) from error
     for name, x in given.items():
         _check_unchanged(name, x, before[name], shown)
-    if result is None:
-        raise Mistake("it returned None; is the `return` missing?", shown)
+    _check_given(result, shown)
     return result
 
 
-def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
+def _check_given(result, shown: str) -> None:
+    """Raise a `Mistake` if it is nothing, or nothing yet."""
+    if result is None:
+        raise Mistake("it returned None; is the `return` missing?", shown)
+    if isinstance(result, Iterator | Awaitable | AsyncIterator):
+        kind = type(result).__name__
+        raise Mistake(
+            f"it returned a {kind}, which has computed nothing yet; return a list or a tensor", shown
+        )
+
+
+def mistake_of(error: BaseException, example: str, trying: str = "") -> Exception:
     """What an error in the answer means: not attempted yet, or a mistake with its line."""
     own = _own(error)
     last = [*_steps(error)][-1]
@@ -288,7 +331,7 @@ def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
                 f"it has {', '.join(methods) or 'none at all'}",
                 example,
             )
-    said = f"it raised {type(error).__name__}: {error}"
+    said = f"it raised {_said(error)}"
     call = re.search(r"\(\) (takes|missing|got|received) ", said)
     if isinstance(error, TypeError) and not own and call:
         return Mistake(f"{said}: it cannot be called in this way", f"{where(error)}\n{example}")
@@ -296,12 +339,19 @@ def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
         methods = [name for name in dir(type(error.obj)) if not name.startswith("_")][:12]
         return Mistake(f"{said}; it has {', '.join(methods)}", example)
     if not own and any(step.tb_frame.f_code.co_filename == HERE for step in _steps(error)):
-        kind = type(error).__name__
-        return Mistake(f"what it returned cannot be used ({kind}: {error}){trying}", example)
+        return Mistake(f"what it returned cannot be used ({_said(error)}){trying}", example)
     return Mistake(said + trying, f"{where(error)}\n{example}")
 
 
-def where(error: Exception) -> str:
+def _said(error: BaseException) -> str:
+    """The error in words, also one whose own text cannot be had."""
+    try:
+        return f"{type(error).__name__}: {error}".removesuffix(": ")
+    except Exception:
+        return type(error).__name__
+
+
+def where(error: BaseException) -> str:
     """The last line in the traceback that is the learner's own."""
     if not (own := _own(error)):
         return "in the call itself: do the arguments fit?"
@@ -313,12 +363,16 @@ LIBRARIES = tuple(str(Path(module.__file__).parent) for module in (companion, to
 LIBRARIES += (sysconfig.get_path("stdlib"), HERE)
 
 
-def _own(error: Exception) -> list:
+def _own(error: BaseException) -> list:
     """The steps of the traceback that are in the learner's code."""
-    return [x for x in _steps(error) if not x.tb_frame.f_code.co_filename.startswith(LIBRARIES)]
+    return [x for x in _steps(error) if _is_own(x.tb_frame.f_code.co_filename)]
 
 
-def _steps(error: Exception):
+def _is_own(file: str) -> bool:
+    return not file.startswith(LIBRARIES)
+
+
+def _steps(error: BaseException):
     step = error.__traceback__
     while step:
         yield step
