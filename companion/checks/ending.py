@@ -9,11 +9,13 @@ loop within C that neither waits nor comes back to Python (`sum(itertools.count(
 import builtins
 import ctypes
 import linecache
+import math
 import signal
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 CALL = 20.0  # seconds for one call of the answer; the slowest right answer takes 3
 CHECK = 50.0  # seconds for a whole check, of which the slowest takes 5; grading gives a cell 60
@@ -48,7 +50,8 @@ class Watch:
         self.shown, self.trying, self.printed = "", "", 0
         self.inside = False
         self._over = threading.Event()
-        self._began = self._call_began = time.monotonic()
+        self.call_began = math.inf
+        self._began = time.monotonic()
 
     def run(self, check: Callable, answer) -> str:
         """What the check returns.
@@ -84,10 +87,6 @@ class Watch:
             if before not in (None, signal.SIG_DFL):
                 signal.signal(signal.SIGINT, before)
 
-    def begin(self, shown: str, trying: str = "") -> None:
-        """A call of the answer begins: what is shown of it, and which idea it tries."""
-        self.shown, self.trying, self._call_began = shown, trying, time.monotonic()
-
     def end(self, reason: str) -> None:
         """End the answer that calls this."""
         self.reason = self.reason or reason
@@ -109,7 +108,7 @@ class Watch:
 
     def _overdue(self) -> str:
         now = time.monotonic()
-        if now < min(self._call_began + CALL, self._began + CHECK):
+        if now < min(self.call_began + CALL, self._began + CHECK):
             return ""
         whole = now >= self._began + CHECK
         what = f"in {CHECK:g} seconds the check has not come to an end"
@@ -188,7 +187,19 @@ class _Counted:
 _WATCHES: list[Watch] = []  # of the checks that run; one that another calls stands behind it
 
 
-def begin(shown: str, trying: str = "") -> None:
-    """Tell the check that runs, if any, that a call of the answer begins."""
+@contextmanager
+def calling(shown: str, trying: str = "") -> Iterator[None]:
+    """Tell the check that runs, if any, that what is done inside is a call of the answer.
+
+    Args:
+        shown: what a verdict shows of it; and, until the next one, of what is done with its result.
+        trying: which idea it tries, as a part of a sentence.
+    """
     if _WATCHES:
-        _WATCHES[-1].begin(shown, trying)
+        watch = _WATCHES[-1]
+        watch.shown, watch.trying, watch.call_began = shown, trying, time.monotonic()
+    try:
+        yield
+    finally:
+        if _WATCHES:
+            _WATCHES[-1].call_began = math.inf

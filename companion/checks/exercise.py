@@ -23,7 +23,7 @@ import torch
 
 import companion
 from companion.checks.altered import altered
-from companion.checks.ending import Watch, begin
+from companion.checks.ending import Watch, calling
 from companion.checks.results import alike, as_array, difference, relation, show, visible_fact
 from companion.checks.undisturbed import repeatable, undisturbed
 from companion.checks.verdict import Verdict
@@ -131,9 +131,9 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         random = "torch.rand" in code or "torch.nn." in code
         shown = f"torch.manual_seed(0)\n{code}" if random else code
         trying = f", when this was tried: {idea}"
-        begin(shown, trying)
         try:
-            result = _value(code, name, given, learners=True)
+            with calling(shown, trying):
+                result = _value(code, name, given, learners=True)
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
@@ -175,9 +175,9 @@ def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str
     """The code of each rung on which the answer gives anything -> what it gives, and the right."""
     results = {}
     for rung in rungs:
-        begin(rung.code, f", when this was tried: {rung.idea}")
         try:
-            there = _value(rung.code, name, answer, learners=True)
+            with calling(rung.code, f", when this was tried: {rung.idea}"):
+                there = _value(rung.code, name, answer, learners=True)
         except Exception:
             continue  # the learner's own: where it raises, nobody can say which mistake it makes
         results[rung.code] = there, _ours(rung.code, name, right)
@@ -292,9 +292,8 @@ def call(answer: Callable, **inputs):
     given = {name: _copy(x) for name, x in inputs.items()}
     before = {name: _arrays_in(x) for name, x in given.items()}
     shown = show(inputs)
-    begin(shown)
     try:
-        with undisturbed():
+        with calling(shown), undisturbed():
             result = answer(*given.values())
     except Exception as error:
         raise mistake_of(error, shown) from error
@@ -385,7 +384,7 @@ def longest_chain(result: torch.Tensor) -> int:
     Raises:
         Mistake: it has recorded none.
     """
-    if result.grad_fn is None:
+    if getattr(result, "grad_fn", None) is None:
         raise Mistake(
             "no gradient reaches the inputs, so that what waits for what cannot be counted",
             "inputs with requires_grad=True; the result has no grad_fn",
