@@ -1,8 +1,8 @@
 """That a check ends, whatever the answer does: endless loops, endless printing, questions.
 
-A thread watches the clock. When an answer has had its time, it is raised `Ended`, again and again
-until it has left, since an `except:` of its own may catch it. Code in Python, in whichever thread,
-hears that at once. For a call in C that waits (`time.sleep`) the main thread gets a signal, too. A
+A thread watches the clock. When an answer has had its time, `Ended` is raised in it, again and
+again until it has left, since an `except:` of its own may catch it. Code in Python, in whichever
+thread, hears that at once. For a call in C that waits (`time.sleep`) the main thread gets a signal, too. A
 loop within C that neither waits nor comes back to Python (`sum(itertools.count())`) hears nothing.
 """
 
@@ -16,13 +16,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 CALL = 20.0  # seconds for one call of the answer; the slowest right answer takes 3
 CHECK = 50.0  # seconds for a whole check, of which the slowest takes 5; grading gives a cell 60
 PRINTED = 100_000  # letters that an answer may print in a check
 LOOK_EVERY = 0.1  # seconds
-PATIENCE = 10  # looks after which every step of the answer is interrupted
-SWITCH = 1e-6  # seconds: so soon does Python then let the other thread run
 
 # Raise a class of exception in a thread, or take back what it has not yet noticed. It keeps the
 # interpreter's lock, so that nothing happens between a condition and a call that follows it.
@@ -49,6 +48,9 @@ class Watch:
         self.interrupted = False  # by the learner
         self.shown, self.trying, self.printed = "", "", 0
         self.inside = False
+        # One that is caught and dropped comes back: its end raises it anew, behind the `except:`.
+        self.ended = type("Ended", (Ended,), {})
+        self.ended.__del__ = partial(_raise_in, self.thread, self.ended)
         self._over = threading.Event()
         self.call_began = math.inf
         self._began = time.monotonic()
@@ -76,6 +78,7 @@ class Watch:
                 return check(answer)
             finally:  # no step of Python can be interrupted between the exception and the first line
                 self.inside = False
+                del self.ended.__del__
                 _raise_in(self.thread, _NOTHING)
         finally:
             if self in _WATCHES:
@@ -90,7 +93,7 @@ class Watch:
     def end(self, reason: str) -> None:
         """End the answer that calls this."""
         self.reason = self.reason or reason
-        raise Ended
+        raise self.ended
 
     def _watch(self) -> None:
         looks = 0  # since it was ended
@@ -100,11 +103,9 @@ class Watch:
                 continue
             looks += 1
             if self.inside:
-                _raise_in(self.thread, Ended)
+                _raise_in(self.thread, self.ended)
             if looks > 2:
                 self._wake()
-            if looks > PATIENCE:
-                self._insist()
 
     def _overdue(self) -> str:
         now = time.monotonic()
@@ -123,7 +124,7 @@ class Watch:
             code, line = frame.f_code, frame.f_lineno
             if self.own(code.co_filename):
                 text = linecache.getline(code.co_filename, line, frame.f_globals).strip()
-                return f"in {code.co_name}, line {line}: {text}".strip(": ")
+                return f"in {code.co_name}, line {line}: {text}".removesuffix(": ")
             frame = frame.f_back
         return ""
 
@@ -136,20 +137,11 @@ class Watch:
         else:  # Windows, where it reaches the main thread from any
             signal.raise_signal(signal.SIGINT)
 
-    def _insist(self) -> None:
-        """Interrupt every step for a while: also what stands behind an `except:`."""
-        usual, until = sys.getswitchinterval(), time.monotonic() + LOOK_EVERY
-        sys.setswitchinterval(SWITCH)
-        while time.monotonic() < until:
-            if self.inside:
-                _raise_in(self.thread, Ended)
-        sys.setswitchinterval(usual)
-
     def _hear(self, number: int, frame) -> None:
         """SIGINT: of `_wake`, or of the learner, to whom it does what it did before."""
         if self.reason:
             if self.inside:
-                raise Ended
+                raise self.ended
         else:
             self.interrupted = True
             if callable(self._heard_before):

@@ -13,7 +13,7 @@ import re
 import sysconfig
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
@@ -132,8 +132,7 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
         shown = f"torch.manual_seed(0)\n{code}" if random else code
         trying = f", when this was tried: {idea}"
         try:
-            with calling(shown, trying):
-                result = _value(code, name, given, learners=True)
+            result = _value(code, name, given, calling(shown, trying))
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
@@ -176,8 +175,8 @@ def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str
     results = {}
     for rung in rungs:
         try:
-            with calling(rung.code, f", when this was tried: {rung.idea}"):
-                there = _value(rung.code, name, answer, learners=True)
+            trying = f", when this was tried: {rung.idea}"
+            there = _value(rung.code, name, answer, calling(rung.code, trying))
         except Exception:
             continue  # the learner's own: where it raises, nobody can say which mistake it makes
         results[rung.code] = there, _ours(rung.code, name, right)
@@ -216,8 +215,11 @@ def _case(result, results: dict, code: str, name: str, right: Callable, optional
 HERE = "<the code of a rung>"
 
 
-def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
+def _value(code: str, name: str, answer: Callable, learners: AbstractContextManager | None = None):
     """The value of the last line, where `name` is this answer: the learner's, or one of ours.
+
+    The learner's comes with a context in which its lines are run; those that make the inputs, which
+    may take longer, are not.
 
     Raises:
         Mistake: an input has changed.
@@ -232,8 +234,9 @@ def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
         torch.default_generator.manual_seed(0)
         exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
         inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
-        exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
-        value = eval(compile(ast.Expression(last.value), HERE, "eval"), names)
+        with learners or nullcontext():
+            exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
+            value = eval(compile(ast.Expression(last.value), HERE, "eval"), names)
     for key, (x, before) in inputs.items():
         _check_unchanged(key, x, before)
     return value

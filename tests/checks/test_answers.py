@@ -10,7 +10,7 @@ import pytest
 
 from companion import checks
 from companion.checks import Verdict
-from companion.checks.exercise import Rung
+from companion.checks.exercise import COULD_NOT_JUDGE, Rung
 from companion.checks.rungs import Ladder
 from tests.checks.answers import RIGHT, WRONG, Answer, chapters, core_checks
 
@@ -41,6 +41,7 @@ def test_wrong_answers_are_told_their_mistake(answer):
     verdict = verdict_on(answer)
     assert verdict.status == "mistake"
     assert answer.mistake in verdict.mistake, verdict
+    assert COULD_NOT_JUDGE not in verdict.mistake, verdict
     assert verdict.example
     with pytest.raises(AssertionError, match="Not yet right"):
         verdict.require()
