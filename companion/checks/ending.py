@@ -2,8 +2,8 @@
 
 A thread watches the clock. When an answer has had its time, `Ended` is raised in it, again and
 again until it has left, since an `except:` of its own may catch it. Code in Python, in whichever
-thread, hears that at once. For a call in C that waits (`time.sleep`) the main thread gets a signal, too. A
-loop within C that neither waits nor comes back to Python (`sum(itertools.count())`) hears nothing.
+thread, hears that at once. For a call in C that waits (`time.sleep`) the main thread gets a signal,
+too. A loop within C that does not come back to Python (`sum(itertools.count())`) hears nothing.
 """
 
 import builtins
@@ -76,7 +76,7 @@ class Watch:
             try:
                 self.inside = True
                 return check(answer)
-            finally:  # no step of Python can be interrupted between the exception and the first line
+            finally:  # these lines make no call in which they could be interrupted themselves
                 self.inside = False
                 del self.ended.__del__
                 _raise_in(self.thread, _NOTHING)

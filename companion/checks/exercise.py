@@ -313,7 +313,8 @@ def _check_given(result, shown: str) -> None:
     if isinstance(result, Iterator | Awaitable | AsyncIterator):
         kind = type(result).__name__
         raise Mistake(
-            f"it returned a {kind}, which has computed nothing yet; return a list or a tensor", shown
+            f"it returned a {kind}, which has computed nothing yet; return a list or a tensor",
+            shown,
         )
 
 

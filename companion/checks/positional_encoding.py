@@ -272,6 +272,12 @@ class _Devices(TorchFunctionMode):
 def _check_form(bias, length: int) -> None:
     if not isinstance(bias, torch.Tensor):
         raise Mistake(f"it returned {type(bias).__name__}, expected a tensor", f"length {length}")
+    if bias.dtype == torch.bool or bias.is_complex() or bias.is_meta or bias.layout != torch.strided:
+        raise Mistake(
+            f"it returned {bias.dtype}, {bias.layout} on {bias.device}; it is added to the scores, "
+            "so plain numbers are expected, the largest for the key to be favoured",
+            f"length {length}",
+        )
     if bias.dim() != 3 or tuple(bias.shape[1:]) != (length, length) or not len(bias):
         raise Mistake(
             f"it returned shape {tuple(bias.shape)}, expected (heads, {length}, {length})",

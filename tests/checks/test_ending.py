@@ -189,10 +189,8 @@ def test_what_is_printed_is_shown(capsys):
     assert capsys.readouterr() == 2 * ("half of [4.0]\nhalf of [1.0, 3.0]\nhalf of [4.0]\n",)
 
 
-@pytest.mark.parametrize("ask", [lambda x: input("Which half? "), lambda x: breakpoint()])
-def test_questions_are_not_asked(ask, monkeypatch):
-    monkeypatch.setattr(sys, "breakpointhook", sys.__breakpointhook__)  # pytest has its own
-    assert halve(ask).mistake.startswith("it asks for input")
+def test_questions_are_not_asked():
+    assert halve(lambda x: input("Which half? ")).mistake.startswith("it asks for input")
 
 
 def raising(error: type[BaseException]):
@@ -241,11 +239,11 @@ def test_the_checks_of_the_chapters_end_too(monkeypatch):
     monkeypatch.setattr(ending, "CALL", 2.0)  # for two cores with much else to do
 
     def fill(probabilities, ids, mask_id):
-        ids = ids.clone()
-        while (ids == mask_id).any():
+        ids = list(ids)
+        while mask_id in ids:
             p, best = probabilities(ids).max(dim=-1)  # [MASK] among them
-            place = p.masked_fill(ids != mask_id, -1).argmax()
-            ids[place] = best[place]
+            place = max((i for i, x in enumerate(ids) if x == mask_id), key=p.tolist().__getitem__)
+            ids[place] = best[place].item()
         return ids
 
     def greedy(model, source_ids, max_len, *more):
