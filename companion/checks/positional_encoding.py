@@ -209,6 +209,14 @@ each row is turned by its own position, in whatever order they come
     rotate(x, positions)
   - all rows are turned by the first position; each has its own
     positions[:, None] => positions[:1, None]
+positions are whole numbers, also large ones, which have no place in a float of 16 bits
+    x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([2049])
+    rotate(x, positions)
+  - the positions are rounded to floats of 16 bits, which leave out whole numbers as large as these
+    positions[:, None] => positions.half()[:, None]
+two calls with as many rows: each has its own positions
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    rotate(x, torch.tensor([5, 6])), rotate(x, torch.tensor([2, 0]))
 """,
 )
 
