@@ -278,7 +278,7 @@ def next_probabilities(
         p /= p.sum(dim=-1, keepdim=True)
     if top_p is not None:
         before = p.cumsum(dim=-1) - p
-        p[before >= top_p] = 0
+        p[before >= top_p * (1 - 1e-6)] = 0  # in float32 a sum may be a little too small
         p /= p.sum(dim=-1, keepdim=True)
     return torch.zeros_like(p).scatter(-1, order, p)
 

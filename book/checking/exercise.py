@@ -12,8 +12,8 @@ import inspect
 import re
 import sysconfig
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from pathlib import Path
 from typing import NamedTuple
@@ -23,6 +23,7 @@ import torch
 
 import companion
 from book.checking.altered import altered
+from book.checking.ending import Watch, calling
 from book.checking.results import (
     alike,
     as_array,
@@ -52,6 +53,7 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
 
     @functools.wraps(check)
     def judged(answer) -> Verdict:
+        watch = Watch(_is_own)
         with undisturbed(), repeatable():
             try:
                 if not callable(answer):
@@ -59,14 +61,42 @@ def exercise(check: Callable[..., str]) -> Callable[..., Verdict]:
                         f"expected a function or a class, got {type(answer).__name__}; "
                         "give its name, without parentheses"
                     )
-                return Verdict("passed", tried=check(answer))
+                verdict = Verdict("passed", tried=watch.run(check, answer))
             except NotAttempted:
-                return Verdict("not attempted")
+                verdict = Verdict("not attempted")
             except Mistake as found:
-                return Verdict("mistake", found.mistake, found.example)
+                verdict = Verdict("mistake", found.mistake, found.example)
+            except BaseException as error:
+                if watch.interrupted and isinstance(error, KeyboardInterrupt):
+                    raise
+                verdict = _unforeseen(error, watch.shown, watch.trying)
+        if watch.reason:  # whatever the answer has made of it
+            return Verdict("mistake", watch.reason, watch.shown)
+        return verdict
 
     judged.__annotations__ = check.__annotations__ | {"return": Verdict}
     return judged
+
+
+COULD_NOT_JUDGE = "this check could not judge what it gives"
+
+
+def _unforeseen(error: BaseException, shown: str, trying: str) -> Verdict:
+    """What is said of an error that no check has foreseen: the answer's own, or the check's.
+
+    The tests hold that no answer that is known is told the second.
+    """
+    if isinstance(error, SystemExit):
+        shown = f"{where(error)}\n{shown}"
+        return Verdict("mistake", f"it calls sys.exit{trying}; end it with `return`", shown)
+    if _own(error):
+        found = mistake_of(error, shown, trying)
+        if isinstance(found, NotAttempted):
+            return Verdict("not attempted")
+        return Verdict("mistake", found.mistake, found.example)
+    [last] = traceback.extract_tb([*_steps(error)][-1], limit=1)
+    told = f"{COULD_NOT_JUDGE} ({_said(error)}){trying}; return plain numbers, lists or tensors"
+    return Verdict("mistake", told, f"{shown}\nin {last.name}, line {last.lineno}: {last.line}")
 
 
 class Rung(NamedTuple):
@@ -107,14 +137,14 @@ def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answe
     for idea, code, instead in [*rungs, Rung(AGAIN, rungs[0].code)]:
         random = "torch.rand" in code or "torch.nn." in code
         shown = f"torch.manual_seed(0)\n{code}" if random else code
+        trying = f", when this was tried: {idea}"
         try:
-            result = _value(code, name, given, learners=True)
+            result = _value(code, name, given, calling(shown, trying))
         except Mistake as mistake:
             raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
         except Exception as error:
-            raise mistake_of(error, shown, f", when this was tried: {idea}") from error
-        if result is None:
-            raise Mistake("it returned None; is the `return` missing?", shown)
+            raise mistake_of(error, shown, trying) from error
+        _check_given(result, shown)
         expected = _ours(code, name, right)
         if alike(result, expected, optional):
             continue
@@ -152,7 +182,8 @@ def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str
     results = {}
     for rung in rungs:
         try:
-            there = _value(rung.code, name, answer, learners=True)
+            trying = f", when this was tried: {rung.idea}"
+            there = _value(rung.code, name, answer, calling(rung.code, trying))
         except Exception:
             continue  # the learner's own: where it raises, nobody can say which mistake it makes
         results[rung.code] = there, _ours(rung.code, name, right)
@@ -191,8 +222,11 @@ def _case(result, results: dict, code: str, name: str, right: Callable, optional
 HERE = "<the code of a rung>"
 
 
-def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
+def _value(code: str, name: str, answer: Callable, learners: AbstractContextManager | None = None):
     """The value of the last line, where `name` is this answer: the learner's, or one of ours.
+
+    The learner's comes with a context in which its lines are run; those that make the inputs, which
+    may take longer, are not.
 
     Raises:
         Mistake: an input has changed.
@@ -207,8 +241,9 @@ def _value(code: str, name: str, answer: Callable, *, learners: bool = False):
         torch.default_generator.manual_seed(0)
         exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
         inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
-        exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
-        value = eval(compile(ast.Expression(last.value), HERE, "eval"), names)
+        with learners or nullcontext():
+            exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
+            value = eval(compile(ast.Expression(last.value), HERE, "eval"), names)
     for key, (x, before) in inputs.items():
         _check_unchanged(key, x, before)
     return value
@@ -268,18 +303,29 @@ def call(answer: Callable, **inputs):
     before = {name: _arrays_in(x) for name, x in given.items()}
     shown = show(inputs)
     try:
-        with undisturbed():
+        with calling(shown), undisturbed():
             result = answer(*given.values())
     except Exception as error:
         raise mistake_of(error, shown) from error
     for name, x in given.items():
         _check_unchanged(name, x, before[name], shown)
-    if result is None:
-        raise Mistake("it returned None; is the `return` missing?", shown)
+    _check_given(result, shown)
     return result
 
 
-def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
+def _check_given(result, shown: str) -> None:
+    """Raise a `Mistake` if it is nothing, or nothing yet."""
+    if result is None:
+        raise Mistake("it returned None; is the `return` missing?", shown)
+    if isinstance(result, Iterator | Awaitable | AsyncIterator):
+        kind = type(result).__name__
+        raise Mistake(
+            f"it returned a {kind}, which has computed nothing yet; return a list or a tensor",
+            shown,
+        )
+
+
+def mistake_of(error: BaseException, example: str, trying: str = "") -> Exception:
     """What an error in the answer means: not attempted yet, or a mistake with its line."""
     own = _own(error)
     last = [*_steps(error)][-1]
@@ -295,7 +341,7 @@ def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
                 f"it has {', '.join(methods) or 'none at all'}",
                 example,
             )
-    said = f"it raised {type(error).__name__}: {error}"
+    said = f"it raised {_said(error)}"
     call = re.search(r"\(\) (takes|missing|got|received) ", said)
     if isinstance(error, TypeError) and not own and call:
         return Mistake(f"{said}: it cannot be called in this way", f"{where(error)}\n{example}")
@@ -303,12 +349,19 @@ def mistake_of(error: Exception, example: str, trying: str = "") -> Exception:
         methods = [name for name in dir(type(error.obj)) if not name.startswith("_")][:12]
         return Mistake(f"{said}; it has {', '.join(methods)}", example)
     if not own and any(step.tb_frame.f_code.co_filename == HERE for step in _steps(error)):
-        kind = type(error).__name__
-        return Mistake(f"what it returned cannot be used ({kind}: {error}){trying}", example)
+        return Mistake(f"what it returned cannot be used ({_said(error)}){trying}", example)
     return Mistake(said + trying, f"{where(error)}\n{example}")
 
 
-def where(error: Exception) -> str:
+def _said(error: BaseException) -> str:
+    """The error in words, also one whose own text cannot be had."""
+    try:
+        return f"{type(error).__name__}: {error}".removesuffix(": ")
+    except Exception:
+        return type(error).__name__
+
+
+def where(error: BaseException) -> str:
     """The last line in the traceback that is the learner's own."""
     if not (own := _own(error)):
         return "in the call itself: do the arguments fit?"
@@ -320,12 +373,16 @@ LIBRARIES = tuple(str(Path(module.__file__).parent) for module in (companion, to
 LIBRARIES += (sysconfig.get_path("stdlib"), HERE)
 
 
-def _own(error: Exception) -> list:
+def _own(error: BaseException) -> list:
     """The steps of the traceback that are in the learner's code."""
-    return [x for x in _steps(error) if not x.tb_frame.f_code.co_filename.startswith(LIBRARIES)]
+    return [x for x in _steps(error) if _is_own(x.tb_frame.f_code.co_filename)]
 
 
-def _steps(error: Exception):
+def _is_own(file: str) -> bool:
+    return not file.startswith(LIBRARIES)
+
+
+def _steps(error: BaseException):
     step = error.__traceback__
     while step:
         yield step
@@ -338,7 +395,7 @@ def longest_chain(result: torch.Tensor) -> int:
     Raises:
         Mistake: it has recorded none.
     """
-    if result.grad_fn is None:
+    if getattr(result, "grad_fn", None) is None:
         raise Mistake(
             "no gradient reaches the inputs, so that what waits for what cannot be counted",
             "inputs with requires_grad=True; the result has no grad_fn",

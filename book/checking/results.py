@@ -16,10 +16,18 @@ def alike(result, expected, optional: int = 0) -> bool:
         right_count = len(expected) - optional <= len(result) <= len(expected)
         return right_count and all(map(alike, result, expected))
     if not isinstance(expected, torch.Tensor | np.ndarray | np.number | list | int | float):
-        return type(result) is type(expected) and result == expected
+        return type(result) is type(expected) and _same(result, expected)
     try:
         return close(_numbers(result), expected) or close(_numbers(_alone(result)), expected)
     except (TypeError, ValueError):
+        return False
+
+
+def _same(result, expected) -> bool:
+    """Whether two things that are no numbers are equal; what fails to tell is not."""
+    try:
+        return bool(result == expected)
+    except Exception:  # a dict of tensors, say
         return False
 
 
@@ -35,11 +43,18 @@ def _numbers(x) -> np.ndarray:
     """An array of what an answer has returned, nested lists of tensors included.
 
     Raises:
-        TypeError: it is something else.
+        TypeError: it is something else, or cannot be read.
         ValueError: its rows have several lengths.
     """
+    try:
+        return _nested(x)
+    except RecursionError as error:
+        raise TypeError(f"a {type(x).__name__} of lists in lists without end") from error
+
+
+def _nested(x) -> np.ndarray:
     if isinstance(x, list | tuple):
-        return np.asarray([_numbers(item) for item in x])
+        return np.asarray([_nested(item) for item in x])
     if (array := as_array(x)).dtype.kind not in "biuf":
         raise TypeError(f"expected numbers, got {type(x).__name__}")
     return array
@@ -53,11 +68,36 @@ def close(x, y) -> bool:
     return x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-5, equal_nan=True)
 
 
+MOST = 10**7  # numbers of a result that are looked at; to look at more takes too long
+
+
 def as_array(x) -> np.ndarray:
-    if not isinstance(x, torch.Tensor):
-        return np.asarray(x)
-    x = x.detach().cpu().resolve_conj()
-    return (x.float() if x.dtype == torch.bfloat16 else x).numpy()
+    """An array of what is in a tensor, of whatever kind, or in what numpy makes one of.
+
+    Raises:
+        TypeError: there is nothing that can be read, or far too much.
+    """
+    try:
+        array = _of_tensor(x) if isinstance(x, torch.Tensor) else np.asarray(x)
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:  # nobody knows what a learner's object or a rare tensor raises
+        raise TypeError(f"its numbers cannot be read ({type(error).__name__}: {error})") from error
+    if array.size > MOST:
+        raise TypeError(f"it holds {array.size} numbers, in shape {array.shape}")
+    return array
+
+
+def _of_tensor(x: torch.Tensor) -> np.ndarray:
+    x = x.detach().cpu().resolve_conj().resolve_neg()
+    if x.is_quantized:
+        x = x.dequantize()
+    if x.layout != torch.strided:
+        if x.numel() > MOST:
+            raise TypeError(f"it holds {x.numel()} numbers, in shape {tuple(x.shape)}")
+        x = x.to_dense()
+    rare = x.is_floating_point() and x.dtype not in (torch.float16, torch.float32, torch.float64)
+    return (x.float() if rare else x).numpy()
 
 
 KNOWN_FACTORS = {
@@ -120,9 +160,11 @@ def visible_fact(result, expected, optional: int = 0) -> str:
         return ""
     try:
         x, y = _numbers(_alone(result)), _numbers(expected)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError) as error:
         kinds = type(result).__name__, type(expected).__name__
-        return "it returned {}, expected {}".format(*kinds) if kinds[0] != kinds[1] else ""
+        if kinds[0] != kinds[1]:
+            return "it returned {}, expected {}".format(*kinds)
+        return f"what it returned cannot be read: {error}" if torch.is_tensor(result) else ""
     if x.shape != y.shape:
         seen = _seen_in_the_shape(x, y)
         return f"it returned shape {x.shape}, expected {y.shape}{seen}"
@@ -255,14 +297,30 @@ def show(named: dict) -> str:
     return "\n".join(f"{name} = {_text(x)}" for name, x in named.items())
 
 
+LONGEST = 2000  # letters of a thing that are shown
+
+
 def _text(x) -> str:
     if isinstance(x, torch.nn.Module):
         return "".join([str(x), *(f", {name} {_text(p)}" for name, p in x.named_parameters())])
     if inspect.isfunction(x):
         return "a function"  # its own text holds an address
     if not isinstance(x, np.ndarray | torch.Tensor):
-        return str(x)
-    if x.ndim and as_array(x).size > 16:
-        return f"array of shape {tuple(x.shape)}"
-    numbers = np.array2string(as_array(x), precision=3, suppress_small=True, separator=", ")
+        return _short(x)
+    try:
+        x = as_array(x)
+    except (TypeError, ValueError):
+        return _short(x)
+    if x.ndim and x.size > 16:
+        return f"array of shape {x.shape}"
+    numbers = np.array2string(x, precision=3, suppress_small=True, separator=", ")
     return " ".join(numbers.split())
+
+
+def _short(x) -> str:
+    """What Python shows of it, or the beginning; of what fails to show itself, what it is."""
+    try:
+        text = str(x)
+    except Exception:
+        return f"a {type(x).__name__} that cannot be shown"
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."

@@ -319,6 +319,11 @@ pairs is taken
   - each centre meets all neighbours of the batch; a dot product belongs to one pair, and there
   are B of them
     of_real = F.logsigmoid(real) => of_real = F.logsigmoid(centre @ neighbour.T).mean()
+several pairs with one made-up neighbour each: the loss of a pair is about its own
+    centre, neighbour, made_up = torch.randn(3, 5), torch.randn(3, 5), torch.randn(3, 1, 5)
+    negative_sampling_loss(centre, neighbour, made_up)
+  - the axis of the made-up neighbours is lost if there is one of each: squeeze only the last axis
+    squeeze(-1) => squeeze()
 a dot product of 200 on the wrong side costs about 200, a number like any other: σ is 0 there, as
 far as floats go, so its logarithm cannot be taken afterwards, and a clamp or a small number added
 to it would cut the loss off; use F.logsigmoid

@@ -209,6 +209,14 @@ each row is turned by its own position, in whatever order they come
     rotate(x, positions)
   - all rows are turned by the first position; each has its own
     positions[:, None] => positions[:1, None]
+positions are whole numbers, also large ones, which have no place in a float of 16 bits
+    x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([2049])
+    rotate(x, positions)
+  - the positions are rounded to floats of 16 bits, which leave out whole numbers as large as these
+    positions[:, None] => positions.half()[:, None]
+two calls with as many rows: each has its own positions
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    rotate(x, torch.tensor([5, 6])), rotate(x, torch.tensor([2, 0]))
 """,
 )
 
@@ -272,6 +280,17 @@ class _Devices(TorchFunctionMode):
 def _check_form(bias, length: int) -> None:
     if not isinstance(bias, torch.Tensor):
         raise Mistake(f"it returned {type(bias).__name__}, expected a tensor", f"length {length}")
+    if (
+        bias.dtype == torch.bool
+        or bias.is_complex()
+        or bias.is_meta
+        or bias.layout != torch.strided
+    ):
+        raise Mistake(
+            f"it returned {bias.dtype}, {bias.layout} on {bias.device}; it is added to the scores, "
+            "so plain numbers are expected, the largest for the key to be favoured",
+            f"length {length}",
+        )
     if bias.dim() != 3 or tuple(bias.shape[1:]) != (length, length) or not len(bias):
         raise Mistake(
             f"it returned shape {tuple(bias.shape)}, expected (heads, {length}, {length})",

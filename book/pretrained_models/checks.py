@@ -93,6 +93,12 @@ the header may name tensors in any order: where one lies, only its own offsets s
     place(data, "a"), place(data, "b")
   - the start is rounded up to a multiple of 8; the numbers begin right behind the header
     start, (first, last) = 8 + length, => start, (first, last) = -(-(8 + length) // 8) * 8,
+a name with a letter of two bytes: the length of the header is one of bytes, not of letters
+    data = save({"ä": torch.tensor([1.0, 2.0])})
+    place(data, "ä")
+  - letters are counted where the header has bytes: 8 + length is right as it stands
+    start, (first, last) = 8 + length, => start, (first, last) = 8 + LETTERS,
+    LETTERS => len(data[8 : 8 + length].decode())
 a header of more than 255 bytes: all eight bytes hold its length
     data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "x" * 300})
     place(data, "x")

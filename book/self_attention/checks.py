@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from book.checking.ending import calling
 from book.checking.exercise import (
     Mistake,
     NotAttempted,
@@ -383,7 +384,7 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, list, str]:
         return calls[-1][1]
 
     try:
-        with undisturbed():
+        with calling("test_attention(attention)"), undisturbed():
             accepted, reason = test(recorded) is not False, "it returned False"
     except AssertionError as error:
         accepted, reason = False, f"it raised AssertionError {where(error)}\n{error}"

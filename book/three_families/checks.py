@@ -305,6 +305,11 @@ every row is cut by itself
 every row is cut by itself, by top_k, too
     p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
     cut(p, 2, None)
+of words that are equally probable at the k-th place, top_k keeps as many as make k
+    p = torch.tensor([[0.4, 0.2, 0.2, 0.2]])
+    (torch.as_tensor(cut(p, 2, None)) > 0).sum()
+  - all words as probable as the k-th are kept; top_k keeps k words
+    (rank < top_k) => (p >= p[..., min(top_k, p.shape[-1]) - 1, None])
 both cuts, several rows
     p = (2 * torch.randn(3, 7)).softmax(-1)
     cut(p, 4, 0.85)

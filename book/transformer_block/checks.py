@@ -296,6 +296,13 @@ behind an open tap the sub-layer learns, too: a gradient reaches its parameters
     [0.0 if p.grad is None else 1.0 for p in sub_layer.parameters()]
   - the sub-layer is cut off from the gradient, so that it never learns
     self.sub_layer(x) => self.sub_layer(x).detach()
+and so do the layers before it: a gradient reaches x through the sub-layer as well as past it
+    OPEN
+    x = x.clone().requires_grad_()
+    module(x).sum().backward()
+    x.grad
+  - the sub-layer reads an x that is cut off: through it no gradient reaches the layers before
+    self.sub_layer(x) => self.sub_layer(x.detach())
 """.replace(
         "    OPEN\n",
         """\

@@ -8,6 +8,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
+from book.language_model import next_probabilities
 from companion.generation import beam_search, generate, greedy_decode, next_token_probabilities
 from companion.generation.prepared import PreparedStep
 from companion.generation.sampling import known_to_be_done
@@ -89,6 +90,15 @@ def test_what_is_left_of_a_distribution():
         ({"temperature": 1e30}, (0.2, 0.2, 0.2, 0.2, 0.2)),
     ):
         torch.testing.assert_close(probabilities(row, **kwargs)[0], torch.tensor(expected).float())
+
+
+@pytest.mark.parametrize("cut", [next_token_probabilities, next_probabilities])
+@pytest.mark.parametrize("shares", [(5, 3, 1, 1), (4, 3, 2, 1), (1, 1, 1, 1, 1, 1, 1, 1, 1, 1)])
+def test_top_p_that_is_reached_exactly_takes_no_token_more(cut, shares):
+    logits = torch.tensor([shares]).log()
+    for count in range(1, len(shares)):
+        assert (cut(logits, top_p=sum(shares[:count]) / 10) > 0).sum() == count
+    assert (cut(logits, top_p=1e-9) > 0).sum() == 1
 
 
 def test_a_share_that_is_met_exactly_is_enough():

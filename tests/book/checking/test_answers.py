@@ -8,7 +8,7 @@ from types import ModuleType
 
 import pytest
 
-from book.checking.exercise import Rung
+from book.checking.exercise import COULD_NOT_JUDGE, Rung
 from book.checking.rungs import Ladder
 from book.checking.verdict import Verdict
 from book.full_model.checks import smoothed_loss
@@ -42,6 +42,7 @@ def test_wrong_answers_are_told_their_mistake(answer):
     verdict = verdict_on(answer)
     assert verdict.status == "mistake"
     assert answer.mistake in verdict.mistake, verdict
+    assert COULD_NOT_JUDGE not in verdict.mistake, verdict
     assert verdict.example
     with pytest.raises(AssertionError, match="Not yet right"):
         verdict.require()

@@ -76,15 +76,6 @@ def test_not_attempted_wherever_it_is_raised():
     assert halve(Stub()) == Verdict("not attempted")
 
 
-def test_errors_of_the_check_itself_are_not_hidden():
-    @exercise
-    def broken_check(answer):
-        raise KeyError("a bug in the check")
-
-    with pytest.raises(KeyError):
-        broken_check(lambda x: x)
-
-
 def test_warnings_of_the_answer_do_not_change_the_verdict():
     def warns(x):
         warnings.warn("deprecated", DeprecationWarning, stacklevel=1)

@@ -208,8 +208,8 @@ def row_by_row(probabilities, top_k, top_p):
 def by_thresholds(probabilities, top_k, top_p):
     p = probabilities
     if top_k is not None:
-        least = p.topk(min(top_k, p.shape[-1]), dim=-1).values[:, -1:]
-        p = p * (p >= least)
+        best = p.topk(min(top_k, p.shape[-1]), dim=-1).indices
+        p = p * torch.zeros_like(p).scatter(-1, best, 1.0)
         p = p / p.sum(-1, keepdim=True)
     if top_p is not None:
         more = (p[:, None, :] * (p[:, None, :] > p[:, :, None])).sum(-1)  # mass of what is better
