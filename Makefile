@@ -20,7 +20,7 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 
 # Everything that a page depends on, the answers on which checks are tried among it. Where nothing but
 # a figure's script or a style sheet has changed, no page is made again.
-ASSETS := $(wildcard companion/page/figures/*.js book/_assets/*)
+ASSETS := $(wildcard companion/page/figures/* book/_assets/*)
 SOURCES := _config.yml _toc.yml tests/exercises.py $(wildcard benchmarks/claims/*.json) $(shell find book companion tests/checks \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
 help: ## list the commands

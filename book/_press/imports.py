@@ -116,4 +116,4 @@ def _package_of(module: Path, root: Path) -> str:
 
 def _is_data(file: Path, root: Path) -> bool:
     hidden = any(part.startswith(".") for part in file.relative_to(root).parts)
-    return file.suffix not in (".py", ".pyc", ".js") and not hidden
+    return file.suffix not in (".py", ".pyc", ".js", ".ts") and not hidden

@@ -27,6 +27,7 @@ FILES = {
     "page/gallery/path.py": "",
     "page/quizzes/one.toml": "",
     "page/figures/one.js": "",
+    "page/figures/types.d.ts": "",
     "page/__pycache__/near.pyc": "",
 }
 
@@ -119,7 +120,7 @@ def test_every_data_file_of_the_real_package_belongs_to_a_notebook():
     data = {
         file
         for file in (ROOT / "companion").rglob("*")
-        if file.is_file() and file.suffix not in (".py", ".pyc", ".js")
+        if file.is_file() and file.suffix not in (".py", ".pyc", ".js", ".ts")
     }
     assert data and data <= needed
-    assert not [file for file in needed if "grading" in file.parts or file.suffix == ".js"]
+    assert not [file for file in needed if "grading" in file.parts or file.suffix in (".js", ".ts")]
