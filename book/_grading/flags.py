@@ -57,11 +57,11 @@ def _touched(tree: ast.AST, known: dict[str, str]) -> list[str]:
 
 
 def _meant(node: ast.Attribute, known: dict[str, str]) -> str:
-    """What attributes of a name stand for: `book.checking.exercise`, where `b` is known as book."""
-    attributes = ""
-    while isinstance(node, ast.Attribute):
-        attributes, node = f".{node.attr}{attributes}", node.value
-    return known.get(node.id, node.id) + attributes if isinstance(node, ast.Name) else ""
+    """What an attribute of a name, or one of that, stands for: more names `WATCHED` has nowhere."""
+    owner, attributes = node.value, node.attr
+    if isinstance(owner, ast.Attribute):
+        owner, attributes = owner.value, f"{owner.attr}.{attributes}"
+    return f"{known.get(owner.id, owner.id)}.{attributes}" if isinstance(owner, ast.Name) else ""
 
 
 def functions() -> list[tuple]:

@@ -1,9 +1,10 @@
 """What an instructor takes in: a folder of submissions, graded with nbgrader, each in a sandbox.
 
-A submission is `<student>.ipynb` in the folder, or `<student>/<chapter>.ipynb`. Points go into the
-course's gradebook and into `scores/<chapter>.csv`, a page for each student into `feedback/`. What
-is flagged there has no points until a person gives them, in nbgrader's formgrader. Run again, the
-command goes on with those who have not been graded yet or have handed in something new.
+A submission is `<student>.ipynb` in the folder, `<student>/<chapter>.ipynb`, as it was handed out,
+or `<student>/<chapter>_exercises.ipynb`, as the book calls it. Points go into the course's
+gradebook and into `scores/<chapter>.csv`, a page for each student into `feedback/`. What is flagged
+there has no points until a person gives them, in nbgrader's formgrader. Run again, the command goes
+on with those who have not been graded yet or have handed in something new.
 """
 
 import csv

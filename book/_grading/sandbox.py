@@ -19,6 +19,7 @@ from contextlib import suppress
 from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import psutil
@@ -98,12 +99,12 @@ def bubblewrap(*command: str) -> list[str]:
             words += ["--ro-bind", str(path), str(path)]
     words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     words += ["--perms", "1777", "--size", str(DISK), "--tmpfs", "/tmp", "--chdir", "/tmp"]
-    for place in (Path(sys.base_prefix), Path(sys.prefix), *PACKAGES):
-        if not place.is_relative_to("/usr"):
-            for above in reversed(place.parents[:-1]):
-                words += ["--perms", "0755", "--dir", str(above)]
-            for path in _shown(place) if place in PACKAGES else [place]:
-                words += ["--ro-bind", str(path), str(path)]
+    shown = [Path(sys.base_prefix), Path(sys.prefix), *chain(*map(_shown, PACKAGES))]
+    shown = [path for path in shown if not path.is_relative_to("/usr")]
+    for above in dict.fromkeys(x for path in shown for x in reversed(path.parents[:-1])):
+        words += ["--perms", "0755", "--dir", str(above)]
+    for path in shown:  # one may be gone already, such as what an editor keeps for a moment
+        words += ["--ro-bind-try", str(path), str(path)]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, *command]
 

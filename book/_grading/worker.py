@@ -58,7 +58,7 @@ class Session:
 
 
 def import_checks(sources: list[str]) -> None:
-    """Import the checks of the chapters that the cells name: all would take as long as torch."""
+    """Import the checks of the chapters that the cells name; all take half a second longer."""
     named = set(re.findall(r"\bbook\.(\w+)", "\n".join(sources)))
     for path in Path(book.__file__).parent.glob("*/checks.py"):
         if path.parent.name in named:

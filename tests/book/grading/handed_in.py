@@ -9,6 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from book._grading.student import SOLUTIONS
+
 CHAPTER = "small"
 SPLIT = """\
 def split_heads(x, num_heads):
@@ -22,7 +24,7 @@ def attention(query, key, value):
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True) @ value"""
 CHECK = """\
-from companion import checks
+from book.{chapter} import checks
 
 verdict = checks.{check}
 ### BEGIN HIDDEN TESTS
@@ -47,12 +49,12 @@ def solutions() -> NotebookNode:
     """Two exercises in code, of 2 and 3 points, and one in words, of 1."""
     cells = [new_markdown_cell("# Solutions: Small", id="title")]
     cells.append(new_code_cell("print('set up')", id="set-up"))
-    for name, source, check, points in (
-        ("attention", ATTENTION, "self_attention.attention(attention)", 2),
-        ("split", SPLIT, "multi_head_attention.split_heads(split_heads)", 3),
+    for name, source, chapter, check, points in (
+        ("attention", ATTENTION, "self_attention", "attention(attention)", 2),
+        ("split", SPLIT, "multi_head_attention", "split_heads(split_heads)", 3),
     ):
         cells.append(_cell(new_code_cell, f"{name}-answer", _solution(source), solution=True))
-        check = CHECK.format(check=check)
+        check = CHECK.format(chapter=chapter, check=check)
         cells.append(
             _cell(new_code_cell, f"{name}-check", check, grade=True, locked=True, points=points)
         )
@@ -65,9 +67,10 @@ def solutions() -> NotebookNode:
 
 def repository(folder: Path) -> Path:
     """A folder with the exercises of one chapter, where the book's repository has them."""
-    path = folder / "book" / "exercises" / "solutions" / f"{CHAPTER}.ipynb"
-    path.parent.mkdir(parents=True)
-    nbformat.write(solutions(), path)
+    chapter = folder / "book" / CHAPTER
+    chapter.mkdir(parents=True)
+    (chapter / "chapter.toml").touch()
+    nbformat.write(solutions(), chapter / f"{CHAPTER}{SOLUTIONS}")
     return folder
 
 
@@ -88,7 +91,10 @@ def learners_own(answers: ModuleType) -> str:
         r"^@(right|wrong)\(.*?\)\n(?=@|def|class)", "", getsource(answers), flags=re.M | re.S
     )
     text = re.sub(
-        r"^from (companion|tests)\.checks[. ].*? import (\([^)]*\)|.*)", "", text, flags=re.M
+        r"^from (book\.\w+\.checks|tests\.book\.answers) import (\([^)]*\)|.*)",
+        "",
+        text,
+        flags=re.M,
     )
     text = re.sub(r"\b(right|wrong)\((\w+)(?=[,)])", r"\1('\2'", text)  # called, not a decorator
     return f"right = wrong = lambda *_: lambda answer: answer\n{text}"

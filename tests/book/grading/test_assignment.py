@@ -23,7 +23,7 @@ def git(root, *words):
 def root(tmp_path):
     """A clone of ada's fork, with one tag, autumn, and a commit after it."""
     root = repository(tmp_path / "clone")
-    path = root / SOLUTIONS / f"{CHAPTER}.ipynb"
+    path = root / "book" / CHAPTER / f"{CHAPTER}{SOLUTIONS}"
     notebook = nbformat.read(path, as_version=4)
     notebook.cells[1].source = COMMITTED
     nbformat.write(notebook, path)

@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from book._grading import execute
 from book._grading.execute import ExecuteInSandbox
 from book._grading.sandbox import Limits, NoIsolation
-from book._grading.student import SOLUTIONS
+from book._grading.student import sources
 from tests.book import answers
 from tests.book.answers import WRONG
 from tests.book.conftest import ROOT
@@ -17,7 +17,7 @@ from tests.book.grading.handed_in import ATTENTION, learners_own
 
 pytestmark = pytest.mark.usefixtures("isolation")
 UNSCALED = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
-CHECK = "from companion import checks\n\nchecks.self_attention.attention(attention).require()"
+CHECK = "from book.self_attention import checks\n\nchecks.attention(attention).require()"
 
 
 def checked(source):
@@ -52,9 +52,9 @@ def test_a_wrong_answer_is_told_its_mistake_and_is_not_flagged():
                 first.setdefault(answer.check, answer)
         assert first
         for answer in first.values():
-            module, check = answer.check.__module__.split(".")[-1], answer.check.__name__
-            call = f"checks.{module}.{check}({answer.answer.__name__})"
-            cells.append(checked(f"from companion import checks\nprint({call}.mistake)"))
+            of, _, checks = answer.check.__module__.rpartition(".")
+            call = f"{checks}.{answer.check.__name__}({answer.answer.__name__})"
+            cells.append(checked(f"from {of} import {checks}\nprint({call}.mistake)"))
             expected.append(answer.mistake)
     cells, runner = run(*cells, total=900)
     silent = [cell.outputs for cell in cells if not execute._is_check(cell)]
@@ -66,7 +66,7 @@ def test_a_wrong_answer_is_told_its_mistake_and_is_not_flagged():
 
 def test_no_solution_is_flagged():
     """All notebooks of solutions, experiments included, with all that they import and train."""
-    notebooks = [nbformat.read(path, 4) for path in (ROOT / SOLUTIONS).glob("*.ipynb")]
+    notebooks = [nbformat.read(path, 4) for path in sources(ROOT).values()]
     cells = [cell for notebook in notebooks for cell in notebook.cells]
     cells, runner = run(*(cell for cell in cells if cell.cell_type == "code"), total=900)
     assert (runner.flags, runner.lost) == ([], [])
@@ -92,7 +92,7 @@ for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
 
 # What a learner runs before a wrong answer is checked: no points, and a person is told.
 FLAGGED = {
-    "checks.self_attention.attention = lambda answer: 'passed'": "touches book.checking",
+    "checks.attention = lambda answer: 'passed'": "touches book.self_attention.checks",
     "import gc": "touches gc",
     "type(verdict).require = lambda self: None": "changes book.checking.verdict.Verdict.require",
     "np.allclose = lambda *_, **__: True": "changes numpy.allclose",
@@ -109,14 +109,24 @@ def attention(*arrays):
 
 def test_what_is_flagged_has_no_points():
     first = f"import sys, torch\nfrom companion.nn import causal_mask\n{ATTENTION}"
-    given = checked("from companion import checks\nverdict = checks.self_attention.attention")
-    given.source += "(attention)\nverdict.require()\nverdict"
+    given = checked("from book.self_attention import checks\nverdict = checks.attention(attention)")
+    given.source += "\nverdict.require()\nverdict"
     cells, runner = run(first, given, IN_A_CALL, given.copy(), *FLAGGED, total=600)
     assert len(cells[0].outputs) == 0 and not runner.lost
     assert [names(cell)[-1] for cell in (cells[1], cells[3])] == ["Flagged", "Flagged"]
     assert "cell 4 changes numpy.fft.fft" in cells[1].outputs[-1].evalue
     for i, flag in enumerate(FLAGGED.values(), start=5):
         assert f"cell {i} {flag}" in "; ".join(runner.flags)
+
+
+def test_checks_that_a_first_cell_changes_are_flagged():
+    """They are there before it, whatever it says: `functions` looks at what has been imported."""
+    hidden = """
+from importlib import import_module
+checks = import_module("book." + "self_attention.checks")
+vars(checks)["attention"] = vars(checks)["masked_attention"]"""
+    _, runner = run(hidden, checked(CHECK))
+    assert runner.flags == ["cell 1 changes book.self_attention.checks.attention"]
 
 
 # Each stands for an answer that passes nothing, and stops nothing that comes behind it.

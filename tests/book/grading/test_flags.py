@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+import book.self_attention
 from book._grading.flags import changed, functions, touched
-from book.checking import verdict
-from book.self_attention import checks as self_attention
-from companion import checks
+from book.checking import exercise, results, verdict
+from book.self_attention import checks
 from tests.book.answers import chapters
 from tests.book.grading.handed_in import learners_own
 
-GIVEN = "from companion import checks\n\nchecks.self_attention.attention(attention)"
+GIVEN = "from book.self_attention import checks\n\nchecks.attention(attention)"
+OURS = "book.self_attention.checks"
 TOUCHED = {
     "import gc": "gc",
     "from gc import get_objects as objects": "gc",
@@ -20,11 +21,21 @@ TOUCHED = {
     "import sys\nsys.modules['torch'] = None": "sys.modules",
     "import sys as s\ndel s.modules['torch']": "sys.modules",
     "from sys import modules": "sys.modules",
-    "import companion\ncompanion.checks.verdict.Verdict = dict": "book.checking",
+    "import book\nbook.checking.verdict.Verdict = dict": "book.checking",
+    "import book as b\nb.checking.exercise._ours.cache_clear()": "book.checking",
     "from book.checking.verdict import Verdict": "book.checking",
     "from book.checking import *": "book.checking",
     "import book.checking.exercise as e": "book.checking",
-    "checks.self_attention.attention = print": "book.checking",  # from the instructor's cell
+    "from book import checking as c": "book.checking",
+    "from book import *": "book.*",
+    "checks.attention = print": OURS,  # from the instructor's cell
+    "import math as checks\nchecks.attention = print": OURS,
+    "from book.self_attention import checks as c": OURS,
+    "from book.self_attention.checks import ATTENTION": OURS,
+    "import book.self_attention\nbook.self_attention.checks.attention = print": OURS,
+    "from book import self_attention as s\ns.checks._attention()": OURS,
+    "import book.embeddings.checks as c": "book.embeddings.checks",
+    "from importlib import import_module as f\nf('book.self_attention.checks')": OURS,
     "__import__('gc').get_objects()": "gc",
     "exec('import sys; sys.modules.clear()')": "sys.modules",
     "%%time\nimport gc": "gc",
@@ -36,6 +47,9 @@ HONEST = [
     "gc = 0.5\nprint(gc)",
     "modules = [1]\nsys = 'modules'",
     "from companion.nn import causal_mask\nimport companion\ncompanion.nn",
+    "from book.self_attention import attention_figure\nfrom book.page import setup, table",
+    "import book.language_model as book\nbook.LanguageModel.checks",
+    "notebook.checking = 'a notebook.checking'",
     "'''This checks what gcd gives.'''",
     "checks = 3\nprint(checks)  # gc",
     "def f(:\n  import gc",
@@ -73,12 +87,12 @@ PATCHES = {
     "torch.nn.functional.softmax": (torch.nn.functional, "softmax"),
     "torch.nn.modules.linear.Linear.forward": (torch.nn.Linear, "forward"),
     "numpy.allclose": (np, "allclose"),
-    "book.checking.exercise": (checks, "exercise"),
-    "book.self_attention.checks.attention": (self_attention, "attention"),
+    "book.self_attention.checks": (book.self_attention, "checks"),
+    "book.self_attention.checks.attention": (checks, "attention"),
     "book.checking.verdict.Verdict.require": (verdict.Verdict, "require"),
-    "book.checking.exercise.np": (checks.exercise, "np"),
-    "book.checking.results.close.__code__": (checks.results.close, "__code__"),
-    "book.checking.results.show.__defaults__": (checks.results.show, "__defaults__"),
+    "book.checking.exercise.np": (exercise, "np"),
+    "book.checking.results.close.__code__": (results.close, "__code__"),
+    "book.checking.results.show.__defaults__": (results.show, "__defaults__"),
 }
 
 

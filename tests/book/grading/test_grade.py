@@ -15,9 +15,9 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-import companion
 from book._grading import assignment, grade, student, submission
-from book._grading.sandbox import Limits
+from book._grading.sandbox import PACKAGES, Limits
+from tests.book.conftest import ROOT
 from tests.book.grading.handed_in import (
     ATTENTION,
     CHAPTER,
@@ -40,7 +40,8 @@ HOSTILE = """\
 import os, pathlib, socket, sys
 import numpy as np, torch
 import book.checking
-from book.checking import exercise, self_attention, verdict
+from book import self_attention
+from book.checking import exercise, verdict
 
 seen = []
 for path in %(paths)s:
@@ -48,7 +49,8 @@ for path in %(paths)s:
         seen.append(os.listdir(path) if os.path.isdir(path) else open(path).read())
     except OSError:
         pass
-for path in %(paths)s + ["/usr", "/etc", "/dev", sys.prefix, os.path.dirname(companion.__file__)]:
+ours = [*book.__path__, *self_attention.__path__]
+for path in %(paths)s + ["/usr", "/etc", "/dev", sys.prefix, *ours]:
     try:
         (pathlib.Path(path) / "written").write_text("here I was")
         seen.append("wrote to " + path)
@@ -65,9 +67,9 @@ passed = verdict.Verdict("passed", tried="everything")
 verdict.Verdict.require = lambda self: None
 verdict.Verdict.__eq__ = lambda self, other: True
 exercise.alike = exercise.call = lambda *_, **__: True
-self_attention.attention = lambda answer: passed
+self_attention.checks.attention = lambda answer: passed
 np.allclose = torch.allclose = lambda *_, **__: True
-sys.modules["book.checking"].self_attention = sys.modules["companion"].checks = self_attention
+sys.modules["book.self_attention"].checks = sys.modules["book.self_attention.checks"]
 print("Passed: tried on everything")
 
 class Equal:
@@ -81,8 +83,8 @@ def attention(query, key, value):
 
 def private() -> list[Path]:
     """What lies in the home and in the repository, and has no business in the sandbox."""
-    needed = [Path(sys.prefix), Path(sys.base_prefix), Path(companion.__file__).parent]
-    near = [*Path.home().iterdir(), *Path(companion.__file__).parents[1].iterdir()]
+    needed = [Path(sys.prefix), Path(sys.base_prefix), *PACKAGES]
+    near = [*Path.home().iterdir(), *ROOT.iterdir(), *student.sources(ROOT).values()]
     return [path for path in near if not any(place.is_relative_to(path) for place in needed)]
 
 
@@ -166,7 +168,10 @@ def test_the_table_says_what_is_not_as_it_should_be(course):
     remarks = {name: row["remarks"] for name, row in table(course).items()}
     assert remarks["right"] == remarks["partial"] == remarks["wrong"] == ""
     assert "flagged: cell 2 touches gc" in remarks["flagged"]
-    assert "flagged: cell 2 touches book.checking, sys.modules" in remarks["hostile"]
+    assert (
+        "flagged: cell 2 touches book.checking, book.self_attention.checks, sys.modules"
+        in remarks["hostile"]
+    )
     assert "cell 3: it took too long" in remarks["endless"]
     assert "could not be graded: not a notebook" in remarks["torn"]
     assert "could not be graded: not a file of its own" in remarks["linked"]
@@ -226,7 +231,7 @@ def test_a_run_that_is_killed_goes_on(handed_out, tmp_path):
     for name, answer in {"ada": ATTENTION, "bob": ENDLESS}.items():
         nbformat.write(handed_in(release, attention=answer), tmp_path / "in" / f"{name}.ipynb")
     command = [sys.executable, "-m", "book._grading", "grade", CHAPTER, "in"]
-    environment = os.environ | {"PYTHONPATH": str(Path(companion.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     run = {"cwd": root, "env": environment, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, start_new_session=True, **run) as process:
         marks = tmp_path / "course" / "scores" / f"{CHAPTER}.graded.json"
@@ -302,10 +307,9 @@ def test_a_picture_in_an_own_cell_is_kept():
 
 
 def test_the_release_is_the_students_copy(handed_out, tmp_path):
-    root = Path(__file__).parents[2]
     course = shutil.copytree(handed_out / "course", tmp_path / "course")
-    release = assignment.build(root, "self_attention", course)
-    copy = root / student.STUDENTS / "self_attention.ipynb"
+    release = assignment.build(ROOT, "self_attention", course)
+    copy = student.sources(ROOT)["self_attention"].with_name("self_attention_exercises.ipynb")
     assert release.read_bytes() == copy.read_bytes()
 
 

@@ -13,6 +13,8 @@ import pytest
 from book._grading import privileges, sandbox
 from book._grading.__main__ import main
 from book._grading.sandbox import NoIsolation
+from book._grading.student import sources
+from tests.book.conftest import ROOT
 from tests.book.grading.conftest import require_isolation
 
 QUIETLY = {"env": sandbox.ENVIRONMENT, "capture_output": True, "text": True, "timeout": 120}
@@ -55,6 +57,45 @@ def test_without_a_sandbox_these_tests_are_skipped_but_fail_in_ci(
     with pytest.raises((fails, skips), match="apt-get install bubblewrap") as outcome:
         require_isolation()
     assert outcome.type is (fails if ci else skips)
+
+
+READING = """
+import sys
+from pathlib import Path
+
+import book.self_attention.checks
+import companion
+from book._grading.privileges import give_up
+
+give_up()
+for path in map(Path, sys.argv[1:]):
+    try:
+        print("read", path, len(path.read_bytes()))
+    except FileNotFoundError:
+        pass
+for package in (book, companion):
+    print("there", *(x for x in Path(*package.__path__).rglob("*") if "ipynb" in x.name))
+"""
+
+
+@apart
+def test_a_submission_reads_no_solutions():
+    solutions = sources(ROOT).values()
+    assert all(path.is_file() for path in solutions)
+    command = sandbox.bubblewrap(sys.executable, "-c", READING, *map(str, solutions))
+    done = subprocess.run(command, **QUIETLY)
+    assert done.stdout == "there\nthere\n", done.stderr
+
+
+def test_what_an_editor_leaves_beside_the_solutions_is_kept_back(tmp_path):
+    shown = ["one/checks.py", "one/quiz.toml", "one/figures/word.py", "two/checks.py"]
+    kept = ["one/one_solutions.ipynb", "one/.ipynb_checkpoints/one_solutions-checkpoint.ipynb"]
+    kept += ["one/one.ipynb", "one/.~one_solutions.ipynb", "one/figures/one_solutions.html"]
+    for name in (*shown, *kept):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    parts = {path.relative_to(tmp_path).as_posix() for path in sandbox._shown(tmp_path)}
+    assert parts == {*shown[:3], "two"}  # a folder without any goes in as it is
 
 
 LIMITED = """

@@ -7,12 +7,12 @@ import pytest
 from nbgrader.nbgraderformat import ValidationError
 
 from book._grading.__main__ import main
-from book._grading.student import SOLUTIONS, STUDENTS, pages, source_path, student_copy
+from book._grading.student import EXERCISES, SOLUTIONS, sources, student_copy
 from tests.book.conftest import ROOT
 
-TEXT = """Read [the chapter](../../one.ipynb#why), [this](one.ipynb#1-add), [that](https://a.b/../c).
+TEXT = """Read [the chapter](one.ipynb#why), [this](one_solutions.ipynb#1-add), [that](https://a.b/../c).
 
-[Back to the exercise](../one.ipynb#1-add)"""
+[Back to the exercise](one_exercises.ipynb#1-add)"""
 
 
 def marked(name, *, grade, solution, **more):
@@ -53,12 +53,12 @@ def test_solutions_hidden_tests_and_outputs_stay_behind(source):
     assert "experiment" not in cells
 
 
-def test_links_and_the_title_fit_the_copys_place(source):
+def test_the_title_and_the_way_to_the_solution_are_the_copys(source):
     title, text, *_ = student_copy(source).cells
     assert title.source == "# Exercises: one"
     assert text.source == (
-        "Read [the chapter](../one.ipynb#why), [this](solutions/one.ipynb#1-add), [that](https://a.b/../c).\n\n"
-        "[Solution](solutions/one.ipynb#1-add)"
+        "Read [the chapter](one.ipynb#why), [this](one_solutions.ipynb#1-add), [that](https://a.b/../c).\n\n"
+        "[Solution](one_solutions.ipynb#1-add)"
     )
 
 
@@ -89,47 +89,48 @@ def test_incomplete_metadata_are_refused(source):
 
 @pytest.fixture
 def root(tmp_path, source):
-    (tmp_path / SOLUTIONS).mkdir(parents=True)
-    for name in ("one", "two"):
-        nbformat.write(source, tmp_path / SOLUTIONS / f"{name}.ipynb")
+    """Two chapters, and a page of exercises in a folder that is no chapter's."""
+    for folder, page in (("one", "one"), ("two", "two"), ("reproducing", "three")):
+        path = tmp_path / "book" / folder / f"{page}{SOLUTIONS}"
+        path.parent.mkdir(parents=True)
+        nbformat.write(source, path)
     return tmp_path
 
 
-def test_the_command_writes_the_chapters_that_are_named_or_all(root, source, capsys):
-    main(root, ["student", "two"])
-    assert nbformat.read(root / STUDENTS / "two.ipynb", as_version=4) == student_copy(source)
-    assert not (root / STUDENTS / "one.ipynb").exists()
+def test_the_command_writes_the_pages_that_are_named_or_all(root, source, capsys):
+    pages = [
+        root / "book" / folder / f"{page}{EXERCISES}"
+        for folder, page in (("one", "one"), ("two", "two"), ("reproducing", "three"))
+    ]
+    main(root, ["student", "two", "three"])
+    assert [path.exists() for path in pages] == [False, True, True]
     main(root, ["student"])
-    assert (root / STUDENTS / "one.ipynb").exists()
-    assert capsys.readouterr().out.count("wrote ") == 3
+    assert [nbformat.read(path, as_version=4) for path in pages] == 3 * [student_copy(source)]
+    assert capsys.readouterr().out.count("wrote book/") == 5
 
 
-def test_an_unknown_chapter_is_refused_with_those_there_are(root, capsys):
+def test_an_unknown_page_is_refused_with_those_there_are(root, capsys):
     with pytest.raises(SystemExit):
-        main(root, ["student", "three"])
-    assert "no exercises for three; there are one, two" in capsys.readouterr().err
+        main(root, ["student", "four"])
+    assert "no exercises for four; there are one, three, two" in capsys.readouterr().err
 
 
-def test_a_page_that_belongs_to_no_chapter_has_its_solutions_beside_it(root, source, capsys):
-    own = root / STUDENTS / "reproducing" / SOLUTIONS.name
-    own.mkdir(parents=True)
-    nbformat.write(source, own / "three.ipynb")
-    assert pages(root) == ["one", "two", "reproducing/three"]
-    main(root, ["student", "reproducing/three"])
-    assert nbformat.read(own.parent / "three.ipynb", as_version=4) == student_copy(source)
+def test_an_assignment_is_made_of_a_chapter_alone(root, capsys):
     with pytest.raises(SystemExit):
-        main(root, ["assignment", "reproducing/three"])
-    assert "reproducing/three is no chapter" in capsys.readouterr().err
+        main(root, ["assignment", "three"])
+    assert "three is no chapter" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("page", pages(ROOT))
+@pytest.mark.parametrize("page", sources(ROOT))
 def test_the_committed_copy_is_the_derived_one(page):
-    source = nbformat.read(ROOT / source_path(page), as_version=4)
-    committed = nbformat.read(ROOT / STUDENTS / f"{page}.ipynb", as_version=4)
-    assert committed == student_copy(source), f"run: python -m book._grading student {page}"
+    path = sources(ROOT)[page]
+    committed = nbformat.read(path.with_name(f"{page}{EXERCISES}"), as_version=4)
+    assert committed == student_copy(nbformat.read(path, as_version=4)), (
+        f"run: python -m book._grading student {page}"
+    )
 
 
 def test_no_copy_is_without_a_source():
-    copies = [*(ROOT / STUDENTS).glob("*.ipynb"), *(ROOT / STUDENTS).glob("reproducing/*.ipynb")]
-    names = [path.relative_to(ROOT / STUDENTS).with_suffix("").as_posix() for path in copies]
-    assert sorted(names) == sorted(pages(ROOT))
+    copies = (ROOT / "book").rglob(f"*{EXERCISES}")
+    beside = {path.with_name(f"{page}{EXERCISES}") for page, path in sources(ROOT).items()}
+    assert {*copies} == beside
