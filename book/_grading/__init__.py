@@ -23,7 +23,7 @@ stop:
   against these grades in a virtual machine;
 - slowness: a submission may take five minutes for its cells, and at most ten in all;
 - looking around: the Python environment, `companion` and `book`, with the checks, can be read, and
-  so can all of a repository inside `/usr` or the environment;
+  so can all else of a repository inside `/usr` or the environment;
 - pictures in written answers that lie elsewhere: who opens the page asks that address for them;
 - some gigabytes, at the worst, of the kernel's own memory (sockets, pipes, empty files).
 """

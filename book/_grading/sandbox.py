@@ -14,12 +14,11 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from ctypes.util import find_library
 from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 import psutil
@@ -99,14 +98,23 @@ def bubblewrap(*command: str) -> list[str]:
             words += ["--ro-bind", str(path), str(path)]
     words += ["--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"]
     words += ["--perms", "1777", "--size", str(DISK), "--tmpfs", "/tmp", "--chdir", "/tmp"]
-    shown = [Path(sys.base_prefix), Path(sys.prefix), *chain(*map(_shown, PACKAGES))]
-    shown = [path for path in shown if not path.is_relative_to("/usr")]
-    for above in dict.fromkeys(x for path in shown for x in reversed(path.parents[:-1])):
-        words += ["--perms", "0755", "--dir", str(above)]
-    for path in shown:  # one may be gone already, such as what an editor keeps for a moment
-        words += ["--ro-bind-try", str(path), str(path)]
+    for path in (Path(sys.base_prefix), Path(sys.prefix)):
+        if not path.is_relative_to("/usr"):
+            words += [*_folders(path.parents), "--ro-bind", str(path), str(path)]
+    for package in PACKAGES:
+        words += [*_folders(package.parents), "--perms", "0755", "--tmpfs", str(package)]
+        shown = [*_shown(package)]
+        words += _folders({x for path in shown for x in path.parents if package in x.parents})
+        for path in shown:  # one may be gone already, such as what an editor keeps for a moment
+            words += ["--ro-bind-try", str(path), str(path)]
+        words += ["--remount-ro", str(package)]
     words += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/"]
     return [*words, *command]
+
+
+def _folders(paths: Iterable[Path]) -> list[str]:
+    """bubblewrap's words for folders that all may look into, where there are none yet."""
+    return [word for x in sorted(paths) for word in ("--perms", "0755", "--dir", str(x))]
 
 
 def _shown(folder: Path) -> Iterator[Path]:
