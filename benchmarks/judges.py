@@ -50,7 +50,10 @@ from benchmarks.judges_answers import (
     Answer,
     turned,
 )
-from companion import checks
+from book.after_pretraining import checks as after
+from book.own_language_model import checks as own
+from book.positional_encoding.checks import rotate
+from book.self_attention.checks import masked_attention
 
 JUDGES = {"ours": "this book", "cs336": "CS336, assignment 1", "torchcode": "TorchCode"}
 COMMITS = {
@@ -160,12 +163,11 @@ def our_tokenizer(functions: tuple[Callable, Callable]) -> type:
     return Tokenizer
 
 
-own, after = checks.own_language_model, checks.after_pretraining
 OURS: dict[str, tuple[Callable, Callable]] = {
     NORM: (own.norm, our_norm),
     GATE: (own.gate, our_gate),
-    ROPE: (checks.positional_encoding.rotate, lambda function: function),
-    MASK: (checks.self_attention.masked_attention, lambda function: function),
+    ROPE: (rotate, lambda function: function),
+    MASK: (masked_attention, lambda function: function),
     CACHE: (own.attention, our_attention),
     DRAW: (own.probabilities, lambda function: function),
     DPO: (after.dpo_loss, lambda function: function),

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from book._press.execute import keep, key
 from book._press.imports import Code, dependencies, read_code
-from tests.book.answers import RIGHT, WRONG, Answer, chapters, core_checks
+from tests.book.answers import RIGHT, WRONG, Answer, chapters, core_checks, ladders
 
 ROOT = Path(__file__).parents[2]
 PLACE = "<!-- checks -->"
@@ -39,7 +39,8 @@ def with_answers(page: str, told: Callable[[], list[str]]) -> str:
         of_chapter = [answer for answer in RIGHT if _home(answer) == chapter]
         for check in dict.fromkeys(answer.check for answer in of_chapter):
             lines += _table(check, [(a, text) for a, text in of_each if a.check is check])
-    page = page.format(checks=len(checks), rights=len(RIGHT), wrongs=len(WRONG))
+    known = sum(len(ladder.mistakes) for ladder in ladders().values())
+    page = page.format(checks=len(checks), rights=len(RIGHT), wrongs=len(WRONG) + known)
     return page.replace(PLACE, "\n".join(lines))
 
 
@@ -75,8 +76,12 @@ def _table(check: Callable, wrongs: list[tuple[Answer, str]]) -> Iterator[str]:
     yield f"### {name}{core}\n"
     yield f"{_escaped(asks)}\n"
     yield f"Accepted: {', '.join(f'`{a.answer.__name__}`' for a in rights)}.\n"
-    yield f"<details><summary>{len(wrongs)} wrong answers, and what they are told</summary>\n"
+    known = ladders()[check].mistakes if check in ladders() else {}
+    total = len(wrongs) + len(known)
+    yield f"<details><summary>{total} wrong answers, and what they are told</summary>\n"
     yield "| wrong answer | is told |\n|---|---|"
+    for mistake in known:
+        yield f"| a mistake that the check knows | {_escaped(mistake)} |"
     for answer, text in wrongs:
         yield f"| `{answer.answer.__name__}` | {_escaped(text)} |"
     yield "\n</details>\n"

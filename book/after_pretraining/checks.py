@@ -7,14 +7,14 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from book.checking.exercise import Mistake, call, exercise, ladder
-from book.checking.rungs import rungs
+from book.checking.exercise import Mistake, call, climb, exercise
+from book.checking.rungs import edited, ladder
 
 
 @exercise
 def pass_at_k(answer) -> str:
     """Check `pass_at_k(right, tries, k)` -> the share of picks of k tries of which one is right."""
-    ladder(PASS_AT_K, _pass_at_k, pass_at_k=answer)
+    climb(PASS_AT_K, answer)
     return "one try and all tries, none right and all right, more tries than can miss, 200 tries"
 
 
@@ -23,79 +23,77 @@ def _pass_at_k(right, tries, k):
     return 1 - all_fail
 
 
-PASS_AT_K = rungs(
-    _pass_at_k,
-    """
-three right among ten, three picked: 35 of the 120 picks hold no right answer
+@ladder(_pass_at_k)
+def PASS_AT_K(pass_at_k):
+    """three right among ten, three picked: 35 of the 120 picks hold no right answer"""
     right, tries, k = 3, 10, 3
-    pass_at_k(right, tries, k)
-  - this is the share of picks in which all tries fail; subtract it from 1
-    1 - all_fail => all_fail
-  - the share of picks in which all k are right is subtracted from 1; it is that in which none is,
-  of tries - right answers
-    tries - right => right
-  - one right answer somewhere is not enough: it must be among the k that are picked (or // has made
-  0 of the share that fails)
-    1 - all_fail => 1.0 * (right > 0 or k > tries)
-  - as soon as k answers pass, it is taken for certain; a pick may still miss all of them
-    return 1 - => return 1.0 if right >= k else 1 -
-  - answers are picked without putting them back; 1 - (1 - right / tries) ** k puts each back, and
-  is too low
-    comb(tries - right, k) / comb(tries, k) => (1 - right / tries) ** k
-  - this is the share of picks in which all k are right; one is enough
-    1 - all_fail => comb(right, k) / comb(tries, k)
-  - all k would have to be right; one is enough: (right / tries) ** k is the share of that, with
-  answers put back
-    1 - all_fail => (right / tries) ** k
-  - k is not used; more tries pass more often
-    1 - all_fail => right / tries
-  - k times the share counts picks with two right answers twice
-    1 - all_fail => k * right / tries
-  - k times the share, cut at 1, is too high: picks with two right answers count twice
-    1 - all_fail => min(1.0, k * right / tries)
-  - exactly one passes here; two or three that pass are good, too
-    1 - all_fail => right * comb(tries - right, k - 1) / comb(tries, k)
-  - one pick too few is counted: k are picked
-    right, k) / comb(tries, k) => right, k - 1) / comb(tries, k - 1)
-  - one pick too many is counted: k are picked
-    right, k) / comb(tries, k) => right, k + 1) / comb(tries, min(k + 1, tries))
-  - picks are counted in order here and without an order there; both in the same way
-    = comb( => = perm(
-  - picks are counted without an order here and in order there; both in the same way
-    / comb( => / perm(
-  - it is in percent; a number from 0 to 1 is asked for
-    1 - all_fail => 100 * (1 - all_fail)
-  - it is rounded to two digits; give the number as it is
-    1 - all_fail => round(1 - all_fail, 2)
-  - it is rounded to three or four digits; give the number as it is
-    1 - all_fail => round(1 - all_fail, 3)
-  - the number of tries and that of right answers have changed places
-    (tries - right, k) / comb(tries, k) => (max(right - tries, 0), k) / max(1, comb(right, k))
-  - the number of right answers takes the place of k, and k that of the right ones
-    right, k) / comb(tries, k) => right, right) / comb(tries, right)
-  - the number of picks is divided by that of picks without a right answer; turn it round
-    comb(tries - right, k) / comb(tries, k) => comb(tries, k) / max(1, comb(tries - right, k))
-with fewer wrong answers than k, every pick holds a right one
+    yield pass_at_k(right, tries, k)
+
+    """with fewer wrong answers than k, every pick holds a right one"""
     right, tries, k = 4, 6, 3
-    pass_at_k(right, tries, k)
-none right: no pick passes
+    yield pass_at_k(right, tries, k)
+
+    """none right: no pick passes"""
     right, tries, k = 0, 5, 3
-    pass_at_k(right, tries, k)
-all right: every pick passes
+    yield pass_at_k(right, tries, k)
+
+    """all right: every pick passes"""
     right, tries, k = 5, 5, 2
-    pass_at_k(right, tries, k)
-picking all of them
+    yield pass_at_k(right, tries, k)
+
+    """picking all of them"""
     right, tries, k = 1, 6, 6
-    pass_at_k(right, tries, k)
-two picked of five right among thirty: neither is certain, and more right answers than picks do not
-make it so
+    yield pass_at_k(right, tries, k)
+
+    """two picked of five right among thirty: neither is certain, and more right answers than
+    picks do not make it so"""
     right, tries, k = 5, 30, 2
-    pass_at_k(right, tries, k)
-two hundred tries: the binomials are huge, their ratio is not
+    yield pass_at_k(right, tries, k)
+
+    """two hundred tries: the binomials are huge, their ratio is not"""
     right, tries, k = 3, 200, 100
-    pass_at_k(right, tries, k)
-""",
-)
+    yield pass_at_k(right, tries, k)
+
+
+PASS_AT_K.mistakes |= {
+    "this is the share of picks in which all tries fail; subtract it from 1": edited(
+        _pass_at_k, "1 - all_fail", "all_fail"
+    ),
+    "the share of picks in which all k are right is subtracted from 1; it is that in "
+    "which none is, of tries - right answers": edited(_pass_at_k, "tries - right", "right"),
+    "one right answer somewhere is not enough: it must be among the k that are picked "
+    "(or // has made 0 of the share that fails)": edited(
+        _pass_at_k, "1 - all_fail", "1.0 * (right > 0 or k > tries)"
+    ),
+    "answers are picked without putting them back; 1 - (1 - right / tries) ** k puts "
+    "each back, and is too low": edited(
+        _pass_at_k, "comb(tries - right, k) / comb(tries, k)", "(1 - right / tries) ** k"
+    ),
+    "this is the share of picks in which all k are right; one is enough": edited(
+        _pass_at_k, "1 - all_fail", "comb(right, k) / comb(tries, k)"
+    ),
+    "k is not used; more tries pass more often": edited(
+        _pass_at_k, "1 - all_fail", "right / tries"
+    ),
+    "k times the share counts picks with two right answers twice": edited(
+        _pass_at_k, "1 - all_fail", "k * right / tries"
+    ),
+    "k times the share, cut at 1, is too high: picks with two right answers count twice": edited(
+        _pass_at_k, "1 - all_fail", "min(1.0, k * right / tries)"
+    ),
+    "exactly one passes here; two or three that pass are good, too": edited(
+        _pass_at_k, "1 - all_fail", "right * comb(tries - right, k - 1) / comb(tries, k)"
+    ),
+    "one pick too few is counted: k are picked": edited(
+        _pass_at_k, "right, k) / comb(tries, k)", "right, k - 1) / comb(tries, k - 1)"
+    ),
+    "one pick too many is counted: k are picked": edited(
+        _pass_at_k, "right, k) / comb(tries, k)", "right, k + 1) / comb(tries, min(k + 1, tries))"
+    ),
+    "picks are counted in order here and without an order there; both in the same way": edited(
+        _pass_at_k, "= comb(", "= perm("
+    ),
+}
 
 
 @exercise
@@ -105,7 +103,7 @@ def answer_loss(answer) -> str:
     logits (B, T, V), where logits[:, t] is about ids[:, t + 1]; ids (B, T), of which the first
     `prompt` are given, and -1 stands after the end of an answer.
     """
-    ladder(ANSWER_LOSS, _answer_loss, answer_loss=answer)
+    climb(ANSWER_LOSS, answer)
     return "one answer token, several, answers of different length, long prompts, gradients"
 
 
@@ -116,107 +114,94 @@ def _answer_loss(logits, ids, prompt):
     return -(log_p * there).sum() / there.sum()
 
 
-ANSWER_LOSS = rungs(
-    _answer_loss,
-    """
-an answer of one token behind a prompt of two: its probability is in the logits of the position
-before it
-    answer_loss(one_row[:, :3], ids_of_one[:, :3], 2)
-  - the sign is wrong: a loss is minus the log-probability
-    return -( => return (
-  - this is minus the probability; take its logarithm
-    log_softmax => softmax
-  - the logits are taken for log-probabilities; a log-softmax makes these of them
-    .log_softmax(-1) => .clone()
-  - probabilities were given to the cross-entropy, which takes logits
-    about.log => about.softmax(-1).log
-  - it is in bits; -log p with the natural logarithm is asked for
-    there.sum() => there.sum() / 0.6931471805599453
-  - the exponential of the mean is returned, a perplexity; return the mean of -log p
-    return -(log_p * there).sum() / there.sum() => return (LOSS).exp()
-    LOSS => -(log_p * there).sum() / there.sum()
-  - the softmax runs over the positions; it runs over the tokens, the last axis
-    log_softmax(-1) => log_softmax(1)
-with a prompt of one token, everything behind it is the answer, and logits[:, t] is about
-ids[:, t + 1]
-    answer_loss(one_row, ids_of_one, 1)
-  - logits[:, t] is about the token after ids[:, t], not about ids[:, t]
-    prompt - 1 : -1] => prompt:]
-  - this is the sum; the mean over the tokens of the answers is asked for
-    / there.sum() => / 1
-  - the shift goes the wrong way: logits[:, t] is about the token after ids[:, t]
-    logits[:, prompt - 1 : -1], ids[:, prompt:] => logits[:, prompt:], ids[:, prompt - 1 : -1]
-  - the last token of the answer is left out; it belongs to the answer
-    prompt - 1 : -1], ids[:, prompt:] => prompt - 1 : -2], ids[:, prompt:-1]
-  - the first token of the answer is left out; the prompt's last logits are about it
-    prompt - 1 : -1], ids[:, prompt:] => prompt:-1], ids[:, prompt + 1 :]
-  - only the first token of the answer counts; all of its tokens do
-    prompt - 1 : -1], ids[:, prompt:] => prompt - 1 : prompt], ids[:, prompt : prompt + 1]
-  - only the last token of the answer counts; all of its tokens do
-    there = target >= 0 => there = (target >= 0) & ~(target.roll(-1, 1) >= 0).index_fill(1, END, 0)
-    END => torch.tensor(target.shape[1] - 1)
-  - the product of the probabilities is not the mean: divide the sum of the logarithms by their
-  number, once
-    there.sum() => there.sum() ** 2
-the prompt is given: its tokens are not to be predicted
-    answer_loss(one_row, ids_of_one, 3)
-  - the tokens of the prompt count as well; only those of the answer should
-    prompt - 1 : -1], ids[:, prompt:] => :-1], ids[:, 1:]
-  - the last token of the prompt counts as well; the answer begins at ids[:, prompt]
-    prompt - 1 : -1], ids[:, prompt:] => max(prompt - 2, 0) : -1], ids[:, max(prompt - 1, 1) :]
-  - the tokens of the prompt count, and those of the answer do not: the two have changed places
-    prompt - 1 : -1], ids[:, prompt:] => : prompt - 1], ids[:, 1:prompt]
-  - the prompt is left out of the sum, but the mean is still over the whole text
-    / there.sum() => / (ids[:, 1:] >= 0).sum()
-  - the prompt is left out of the sum, but the mean is over all ids
-    / there.sum() => / (ids >= 0).sum()
--1 is no token: what stands behind the end of an answer does not count
-    answer_loss(two_rows[1:], ids_of_two[1:], 2)
-  - -1 counts as if it were token 0
-    target >= 0 => target >= -1
-  - -1 counts as if it were the last token of the vocabulary
-    target.clamp(min=0) => target.remainder(logits.shape[-1])
-    target >= 0 => target >= -1
-  - the mean is also over the places behind the end
-    / there.sum() => / target.numel()
-token 0 is a token like the others, and counts
-    answer_loss(one_row, torch.tensor([[1, 0, 0, 2]]), 2)
-  - token 0 is taken for what is missing, and does not count; only -1 is no token
-    target >= 0 => target > 0
-answers of different length: every token counts the same, whosever answer it is in
-    answer_loss(two_rows, ids_of_two, 2)
-  - this is the mean of the answers' means; short ones count too much
-    -(log_p * there).sum() / there.sum() => -((log_p * there).sum(1) / there.sum(1)).mean()
-  - it is divided by the number of answers; divide by that of their tokens
-    / there.sum() => / len(ids)
-  - only the first answer counts; all do
-    (log_p * there).sum() / there.sum() => (log_p * there)[0].sum() / there[0].sum()
-  - every answer ends for it where the shortest does; each has its own end
-    there = target >= 0 => there = ((target >= 0).cumprod(1).all(0) & (target >= 0))
-each answer has its own end, whether the first is the shortest or the longest
-    answer_loss(two_rows, ids_of_two.flip(0), 2)
-  - every answer ends for it where that of the first row does; each has its own end
-    there = target >= 0 => there = (target >= 0) & (target[0] >= 0)
-the loss carries the gradient, and none of it reaches the logits before the prompt's last
+@ladder(_answer_loss)
+def ANSWER_LOSS(answer_loss):
+    one_row = torch.tensor([[[2.0, 0, 0], [0, 1, 0], [0, 0, 3], [1, 2, 0]]])
+    ids_of_one = torch.tensor([[0, 1, 2, 0]])
+    two_rows = (3 * torch.arange(40.0).square()).sin().view(2, 5, 4)
+    ids_of_two = torch.tensor([[0, 1, 2, 3, 3], [1, 1, 2, -1, -1]])
+
+    """an answer of one token behind a prompt of two: its probability is in the logits of the
+    position before it"""
+    yield answer_loss(one_row[:, :3], ids_of_one[:, :3], 2)
+
+    """with a prompt of one token, everything behind it is the answer, and logits[:, t] is about
+    ids[:, t + 1]"""
+    yield answer_loss(one_row, ids_of_one, 1)
+
+    """the prompt is given: its tokens are not to be predicted"""
+    yield answer_loss(one_row, ids_of_one, 3)
+
+    """-1 is no token: what stands behind the end of an answer does not count"""
+    yield answer_loss(two_rows[1:], ids_of_two[1:], 2)
+
+    """token 0 is a token like the others, and counts"""
+    yield answer_loss(one_row, torch.tensor([[1, 0, 0, 2]]), 2)
+
+    """answers of different length: every token counts the same, whosever answer it is in"""
+    yield answer_loss(two_rows, ids_of_two, 2)
+
+    """each answer has its own end, whether the first is the shortest or the longest"""
+    yield answer_loss(two_rows, ids_of_two.flip(0), 2)
+
+    """the loss carries the gradient, and none of it reaches the logits before the prompt's
+    last"""
     logits = two_rows.clone().requires_grad_()
     loss = answer_loss(logits, ids_of_two, 2)
-    torch.autograd.grad(loss, logits)[0]
-very sure and wrong: log of a probability that is 0 in float32 must stay finite
-    answer_loss(torch.tensor([[[0.0, 200.0], [0.0, 0.0]]]), torch.tensor([[1, 0]]), 1)
-""",
-    before="""\
-one_row = torch.tensor([[[2.0, 0, 0], [0, 1, 0], [0, 0, 3], [1, 2, 0]]])
-ids_of_one = torch.tensor([[0, 1, 2, 0]])
-two_rows = (3 * torch.arange(40.0).square()).sin().view(2, 5, 4)
-ids_of_two = torch.tensor([[0, 1, 2, 3, 3], [1, 1, 2, -1, -1]])
-""",
-)
+    yield torch.autograd.grad(loss, logits)[0]
+
+    """very sure and wrong: log of a probability that is 0 in float32 must stay finite"""
+    yield answer_loss(torch.tensor([[[0.0, 200.0], [0.0, 0.0]]]), torch.tensor([[1, 0]]), 1)
+
+
+ANSWER_LOSS.mistakes |= {
+    "the sign is wrong: a loss is minus the log-probability": edited(
+        _answer_loss, "return -(", "return ("
+    ),
+    "probabilities were given to the cross-entropy, which takes logits": edited(
+        _answer_loss, "about.log", "about.softmax(-1).log"
+    ),
+    "the exponential of the mean is returned, a perplexity; return the mean of -log p": edited(
+        _answer_loss, "-(", "(-(", "there.sum()", "there.sum()).exp()"
+    ),
+    "logits[:, t] is about the token after ids[:, t], not about ids[:, t]": edited(
+        _answer_loss, "prompt - 1 : -1]", "prompt:]"
+    ),
+    "this is the sum; the mean over the tokens of the answers is asked for": edited(
+        _answer_loss, "/ there.sum()", "/ 1"
+    ),
+    "the shift goes the wrong way: logits[:, t] is about the token after ids[:, t]": edited(
+        _answer_loss,
+        "logits[:, prompt - 1 : -1], ids[:, prompt:]",
+        "logits[:, prompt:], ids[:, prompt - 1 : -1]",
+    ),
+    "the last token of the answer is left out; it belongs to the answer": edited(
+        _answer_loss, "prompt - 1 : -1], ids[:, prompt:]", "prompt - 1 : -2], ids[:, prompt:-1]"
+    ),
+    "the last token of the prompt counts as well; the answer begins at ids[:, prompt]": edited(
+        _answer_loss,
+        "prompt - 1 : -1], ids[:, prompt:]",
+        "max(prompt - 2, 0) : -1], ids[:, max(prompt - 1, 1) :]",
+    ),
+    "the prompt is left out of the sum, but the mean is still over the whole text": edited(
+        _answer_loss, "/ there.sum()", "/ (ids[:, 1:] >= 0).sum()"
+    ),
+    "-1 counts as if it were token 0": edited(_answer_loss, "target >= 0", "target >= -1"),
+    "the mean is also over the places behind the end": edited(
+        _answer_loss, "/ there.sum()", "/ target.numel()"
+    ),
+    "this is the mean of the answers' means; short ones count too much": edited(
+        _answer_loss,
+        "-(log_p * there).sum() / there.sum()",
+        "-((log_p * there).sum(1) / there.sum(1)).mean()",
+    ),
+}
 
 
 @exercise
 def advantages(answer) -> str:
     """Check `advantages(rewards)`: rewards (N, G), a group in each row -> (N, G)."""
-    ladder(ADVANTAGES, _advantages, advantages=answer)
+    climb(ADVANTAGES, answer)
     return "one group, several, groups that all pass or all fail, one answer"
 
 
@@ -224,99 +209,52 @@ def _advantages(rewards):
     return rewards - rewards.mean(1, keepdim=True)
 
 
-ADVANTAGES = rungs(
-    _advantages,
-    """
-one group: each reward minus the mean of the group
+@ladder(_advantages)
+def ADVANTAGES(advantages):
+    """one group: each reward minus the mean of the group"""
     rewards = torch.tensor([[3.0, 1.0, 2.0, 2.0, 7.0]])
-    advantages(rewards)
-  - the rewards come back as they are; no baseline is subtracted
-    rewards - rewards.mean(1, keepdim=True) => rewards.clone()
-  - the sign is turned round: better than the mean is above 0
-    rewards - rewards.mean(1, keepdim=True) => rewards.mean(1, keepdim=True) - rewards
-  - the mean is over the other answers only, as in RLOO; take all of the group
-    rewards.mean(1, keepdim=True) => (rewards.sum(1, keepdim=True) - rewards) / OTHERS
-    OTHERS => (rewards.shape[1] - 1)
-  - it is divided by the standard deviation, as in GRPO; leave that out
-    rewards - rewards.mean(1, keepdim=True) => (rewards - MEAN) / (rewards.std(1, True) + 1e-6)
-    rewards.std(1, True) => rewards.std(1, keepdim=True)
-    MEAN => rewards.mean(1, keepdim=True)
-  - it is divided by the standard deviation over G; leave that out
-    rewards - rewards.mean(1, keepdim=True) => (rewards - MEAN) / (SPREAD + 1e-6)
-    SPREAD => rewards.std(1, keepdim=True, correction=0)
-    MEAN => rewards.mean(1, keepdim=True)
-  - it is divided by the variance; leave that out
-    rewards - rewards.mean(1, keepdim=True) => (rewards - MEAN) / (SPREAD + 1e-6)
-    SPREAD => rewards.var(1, keepdim=True)
-    MEAN => rewards.mean(1, keepdim=True)
-  - it is divided by the mean of the distances from the mean; leave that out
-    rewards - rewards.mean(1, keepdim=True) => (rewards - MEAN) / ((rewards - MEAN).abs().SPREAD)
-    SPREAD => mean(1, keepdim=True) + 1e-6
-    MEAN => rewards.mean(1, keepdim=True)
-  - it is divided by the number of answers as well; subtract the mean, and nothing else
-    rewards - rewards.mean(1, keepdim=True) => (rewards - MEAN) / rewards.shape[1]
-    MEAN => rewards.mean(1, keepdim=True)
-  - the mean is over the groups; take it within each
-    mean(1, => mean(0,
-  - the middle between the best and the worst is subtracted, not the mean
-    rewards.mean(1, keepdim=True) => (rewards.amax(1, keepdim=True) + LEAST) / 2
-    LEAST => rewards.amin(1, keepdim=True)
-  - the mean of the answers up to each is subtracted; take the mean of the whole group
-    rewards.mean(1, keepdim=True) => rewards.cumsum(1) / torch.arange(1, rewards.shape[1] + 1)
-  - the mean of the answers before each is subtracted; take the mean of the whole group
-    rewards.mean(1, keepdim=True) => (rewards.cumsum(1) - rewards) / BEFORE
-    BEFORE => torch.arange(rewards.shape[1]).clamp(min=1)
-  - the neighbour's reward is subtracted; subtract the mean of the group
-    rewards.mean(1, keepdim=True) => rewards.roll(1, 1)
-  - the first reward of the group is subtracted, not its mean
-    rewards.mean(1, keepdim=True) => rewards[:, :1]
-  - the sum of the group is subtracted, not its mean
-    .mean(1, => .sum(1,
-  - the median of the group is subtracted, not its mean
-    .mean(1, keepdim=True) => .median(1, keepdim=True).values
-  - the best of the group is subtracted, not its mean
-    .mean(1, => .amax(1,
-  - the worst of the group is subtracted, not its mean
-    .mean(1, => .amin(1,
-  - the standard deviation is subtracted, not the mean
-    .mean(1, => .std(1,
-  - it is divided by the mean; subtract it
-    rewards - rewards.mean => rewards / rewards.mean
-  - the sign is lost: worse than the mean is below 0
-    rewards - rewards.mean(1, keepdim=True) => (rewards - rewards.mean(1, keepdim=True)).abs()
-  - what is worse than the mean is set to 0; it is below 0
-    return rewards - rewards.mean(1, keepdim=True) => return (ADVANTAGE).clamp(min=0)
-    ADVANTAGE => rewards - rewards.mean(1, keepdim=True)
-  - only the sign is left: 1 for better than the mean, -1 for worse
-    rewards - rewards.mean(1, keepdim=True) => (rewards - rewards.mean(1, keepdim=True)).sign()
-  - ranks are taken in place of the rewards
-    rewards - => rewards.argsort(1).argsort(1) -
-    rewards.mean( => rewards.argsort(1).argsort(1).double().mean(
-  - a softmax over the group is returned; subtract its mean
-    rewards - rewards.mean(1, keepdim=True) => rewards.softmax(1)
-two groups: each has a mean of its own
-    advantages(torch.tensor([[1.0, 1, 1, 0], [0, 1, 1, 0]]))
-  - one mean for all groups: an easy demand would look good whatever was answered
-    mean(1, keepdim=True) => mean()
-  - the mean is that of the first group, for all
-    rewards.mean(1, keepdim=True) => rewards[:1].mean(1, keepdim=True)
-  - the mean is that of the answers that pass; it is that of all in the group
-    rewards.mean(1, keepdim=True) => rewards.sum(1, keepdim=True) / PASSED
-    PASSED => (rewards > 0).sum(1, keepdim=True).clamp(min=1)
-one answer of a group passes: it has a mean, and an advantage, like any other group
-    advantages(torch.tensor([[0.0, 0, 1, 0], [1, 0, 1, 0]]))
-  - a group with a single answer that passes keeps its rewards; subtract the mean there, too
-    mean(1, keepdim=True) => mean(1, keepdim=True) * (rewards.sum(1, keepdim=True) != 1)
-all pass, or none: nothing to learn
-    advantages(torch.tensor([[1.0, 1, 1], [0, 0, 0]]))
-  - a group in which all pass keeps its rewards; minus their mean they are 0
-    mean(1, keepdim=True) => mean(1, keepdim=True) * (rewards.amin(1, keepdim=True) < 1)
-as many groups as answers: rows are the groups
-    advantages(torch.tensor([[3.0, 1.0], [0.0, -2.0]]))
-a single answer is its own mean
-    advantages(torch.tensor([[0.7], [0.2]]))
-""",
-)
+    yield advantages(rewards)
+
+    """two groups: each has a mean of its own"""
+    yield advantages(torch.tensor([[1.0, 1, 1, 0], [0, 1, 1, 0]]))
+
+    """one answer of a group passes: it has a mean, and an advantage, like any other group"""
+    yield advantages(torch.tensor([[0.0, 0, 1, 0], [1, 0, 1, 0]]))
+
+    """all pass, or none: nothing to learn"""
+    yield advantages(torch.tensor([[1.0, 1, 1], [0, 0, 0]]))
+
+    """as many groups as answers: rows are the groups"""
+    yield advantages(torch.tensor([[3.0, 1.0], [0.0, -2.0]]))
+
+    """a single answer is its own mean"""
+    yield advantages(torch.tensor([[0.7], [0.2]]))
+
+
+ADVANTAGES.mistakes |= {
+    "the rewards come back as they are; no baseline is subtracted": lambda rewards: rewards.clone(),
+    "the sum of the group is subtracted, not its mean": lambda rewards: (
+        rewards - rewards.sum(1, keepdim=True)
+    ),
+    "the median of the group is subtracted, not its mean": lambda rewards: (
+        rewards - rewards.median(1, keepdim=True).values
+    ),
+    "the best of the group is subtracted, not its mean": lambda rewards: (
+        rewards - rewards.amax(1, keepdim=True)
+    ),
+    "the worst of the group is subtracted, not its mean": lambda rewards: (
+        rewards - rewards.amin(1, keepdim=True)
+    ),
+    "it is divided by the mean; subtract it": lambda rewards: (
+        rewards / rewards.mean(1, keepdim=True)
+    ),
+    "the sign is lost: worse than the mean is below 0": lambda rewards: (
+        rewards - rewards.mean(1, keepdim=True)
+    ).abs(),
+    "what is worse than the mean is set to 0; it is below 0": lambda rewards: (
+        rewards - rewards.mean(1, keepdim=True)
+    ).clamp(min=0),
+}
 
 
 @exercise
@@ -326,7 +264,7 @@ def dpo_loss(answer) -> str:
     The first four are log-probabilities (N,) of whole answers: the chosen and the rejected ones,
     for the model and for the model that it started from.
     """
-    ladder(DPO_LOSS, _dpo_loss, dpo_loss=answer)
+    climb(DPO_LOSS, answer)
     return "no change yet, pairs in and out of order, several pairs, large differences, gradients"
 
 
@@ -335,119 +273,64 @@ def _dpo_loss(won, lost, won_start, lost_start, beta):
     return -F.logsigmoid(beta * margin).mean()
 
 
-DPO_LOSS = rungs(
-    _dpo_loss,
-    """
-before the first step the model is its own start: the loss is log 2
-    dpo_loss(tensor([-3.0]), tensor([-5.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
-  - it returns a loss for each pair; their mean is asked for
-    .mean() => .clone()
-  - the model it started from is not used; a likely answer is not one that has gained
-    (won - won_start) - (lost - lost_start) => won - lost
-  - the start is added; the gain of an answer is its log-probability minus that before
-    (won - won_start) - (lost - lost_start) => (won + won_start) - (lost + lost_start)
-  - the start of the rejected answer is added to it; its gain is its log-probability minus that
-  before
-    (lost - lost_start) => (lost + lost_start)
-  - the start of the chosen answer is added to it; its gain is its log-probability minus that before
-    (won - won_start) => (won + won_start)
-  - only the chosen answer is compared with its start; the rejected one is, too
-    (lost - lost_start) => lost
-  - only the rejected answer is compared with its start; the chosen one is, too
-    (won - won_start) => won
-  - the difference of the starts is taken away twice; once
-    (lost - lost_start) => (lost - lost_start + won_start - lost_start)
-  - the logarithm is missing: the loss is minus the log of the sigmoid
-    F.logsigmoid => F.sigmoid
-  - the logarithm is missing, and 1 minus the sigmoid is taken; the loss is minus its log
-    -F.logsigmoid(beta * margin) => F.sigmoid(-beta * margin)
-  - the sign is wrong: the log of a sigmoid is below 0, a loss is minus that
-    return -F => return F
-  - beta multiplies the loss; it belongs inside the sigmoid
-    return -F.logsigmoid(beta * margin) => return -beta * F.logsigmoid(margin)
-  - a squared distance from 1 / (2 beta), as in IPO; DPO takes minus the log of a sigmoid
-    -F.logsigmoid(beta * margin) => (margin - 1 / (2 * beta)).square()
-  - a hinge takes the place of the sigmoid, max(0, 1 − beta · margin); DPO takes minus its log
-    -F.logsigmoid(beta * margin) => F.relu(1 - beta * margin)
-  - a hinge that begins at 0 takes the place of the sigmoid; DPO takes minus its log
-    -F.logsigmoid(beta * margin) => F.relu(-beta * margin)
-  - the margin itself is the loss; minus the log of its sigmoid is
-    F.logsigmoid(beta * margin) => (beta * margin)
-  - the loss is in bits; take the natural logarithm
-    .mean() => .mean() / 0.6931471805599453
-  - log(1 + x) of the margin, not of its exponential: softplus(−beta · margin) is log(1 + exp(...))
-    -F.logsigmoid(beta * margin) => torch.log1p((-beta * margin).clamp(min=-0.999))
-  - the loss has a second term for the chosen answer, minus its log-probability; DPO has none
-    -F.logsigmoid(beta * margin) => -F.logsigmoid(beta * margin) - won
-the chosen answer has gained one nat: the loss falls below log 2
-    dpo_loss(tensor([-2.0]), tensor([-5.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
-  - chosen and rejected have changed places
-    beta * margin => -beta * margin
-  - beta is not used
-    beta * margin => margin
-  - it divides by beta; beta multiplies
-    beta * margin => margin / beta
-  - the rejected answer is not used
-    - (lost - lost_start) => - 0 * lost
-  - the chosen answer is not used
-    (won - won_start) - => 0 * won -
-  - log-probabilities are divided; their difference is the logarithm of the ratio
-    (won - won_start) - (lost - lost_start) => won / won_start - lost / lost_start
-  - beta is squared
-    beta * margin => beta**2 * margin
-  - probabilities are subtracted, not their logarithms
-    (won - won_start) - (lost - lost_start) => (won.exp() - won_start.exp()) - LOST
-    LOST => (lost.exp() - lost_start.exp())
-  - only the sign of the difference counts, not how large it is
-    beta * margin => beta * margin.sign()
-the rejected answer has lost one nat: beta multiplies its gain, too
-    dpo_loss(tensor([-3.0]), tensor([-6.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
-  - beta multiplies only the gain of the chosen answer; it multiplies both
-    beta * margin => beta * (won - won_start) - (lost - lost_start)
-  - beta multiplies only the gain of the rejected answer; it multiplies both
-    beta * margin => (won - won_start) - beta * (lost - lost_start)
-  - the two gains are added; their difference counts
-    - (lost - lost_start) => + (lost - lost_start)
-  - beta multiplies only the log-probabilities under the model, not those under the start
-    beta * margin => (beta * won - won_start) - (beta * lost - lost_start)
-  - the gain of the rejected answer is counted only where it is above 0; a loss counts as well
-    - (lost - lost_start) => - (lost - lost_start).clamp(min=0)
-both have lost, the rejected answer more: for DPO that is as good as a gain
-    dpo_loss(tensor([-6.0]), tensor([-9.0]), tensor([-5.0]), tensor([-6.0]), 1.0)
-  - the gain of the chosen answer is counted only where it is above 0; a loss counts as well
-    (won - won_start) - => (won - won_start).clamp(min=0) -
-out of order: the rejected answer has gained more, and the loss rises above log 2
-    dpo_loss(tensor([-3.0]), tensor([-1.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
-  - the sign of the difference is lost; out of order it is below 0
-    beta * margin => beta * margin.abs()
-several pairs: the mean of their losses
+@ladder(_dpo_loss)
+def DPO_LOSS(dpo_loss):
+    tensor = torch.tensor
+
+    """before the first step the model is its own start: the loss is log 2"""
+    yield dpo_loss(tensor([-3.0]), tensor([-5.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
+
+    """the chosen answer has gained one nat: the loss falls below log 2"""
+    yield dpo_loss(tensor([-2.0]), tensor([-5.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
+
+    """the rejected answer has lost one nat: beta multiplies its gain, too"""
+    yield dpo_loss(tensor([-3.0]), tensor([-6.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
+
+    """both have lost, the rejected answer more: for DPO that is as good as a gain"""
+    yield dpo_loss(tensor([-6.0]), tensor([-9.0]), tensor([-5.0]), tensor([-6.0]), 1.0)
+
+    """out of order: the rejected answer has gained more, and the loss rises above log 2"""
+    yield dpo_loss(tensor([-3.0]), tensor([-1.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
+
+    """several pairs: the mean of their losses"""
     won, lost = torch.randn(3), torch.randn(3)
-    dpo_loss(won, lost, torch.zeros(3), torch.zeros(3), 2.0)
-  - this is the sum; the mean over the pairs is asked for
-    .mean() => .sum()
-  - the mean is taken of the differences, inside the sigmoid; it is over the losses
-    -F.logsigmoid(beta * margin).mean() => -F.logsigmoid(beta * margin.mean())
-  - the differences are added up inside the sigmoid; take the mean of the losses
-    -F.logsigmoid(beta * margin).mean() => -F.logsigmoid(beta * margin.sum())
-  - every chosen answer is compared with every rejected one; each with its own pair's
-    - (lost - lost_start) => - (lost - lost_start)[:, None]
-  - only the first pair counts; take the mean of all
-    .mean() => [0]
-far out of order, by 400: the loss is 400, where log(sigmoid(x)) is infinite, and a clamp or a
-small number added would cut it off
+    yield dpo_loss(won, lost, torch.zeros(3), torch.zeros(3), 2.0)
+
+    """far out of order, by 400: the loss is 400, where log(sigmoid(x)) is infinite, and a clamp
+    or a small number added would cut it off"""
     zero = torch.zeros(1)
-    dpo_loss(tensor([-400.0]), zero, zero, zero, 1.0)
-  - the difference is clamped; far out of order the loss goes on growing
-    beta * margin => (beta * margin).clamp(-50, 50)
-the gradient raises the chosen answer and lowers the rejected one by as much
+    yield dpo_loss(tensor([-400.0]), zero, zero, zero, 1.0)
+
+    """the gradient raises the chosen answer and lowers the rejected one by as much"""
     won = torch.tensor([-2.0, -4.0], requires_grad=True)
     lost = torch.tensor([-3.0, -1.0], requires_grad=True)
     start = torch.tensor([-3.0, -2.0])
     loss = dpo_loss(won, lost, start, start, 0.5)
-    torch.stack(torch.autograd.grad(loss, [won, lost]))
-""",
-    before="tensor = torch.tensor\n",
-)
+    yield torch.stack(torch.autograd.grad(loss, [won, lost]))
+
+
+DPO_LOSS.mistakes |= {
+    "it returns a loss for each pair; their mean is asked for": edited(
+        _dpo_loss, ".mean()", ".clone()"
+    ),
+    "the model it started from is not used; a likely answer is not one that has gained": edited(
+        _dpo_loss, "(won - won_start) - (lost - lost_start)", "won - lost"
+    ),
+    "the logarithm is missing: the loss is minus the log of the sigmoid": edited(
+        _dpo_loss, "F.logsigmoid", "F.sigmoid"
+    ),
+    "beta multiplies the loss; it belongs inside the sigmoid": edited(
+        _dpo_loss, "return -F.logsigmoid(beta * margin)", "return -beta * F.logsigmoid(margin)"
+    ),
+    "the rejected answer is not used": edited(_dpo_loss, "- (lost - lost_start)", "- 0 * lost"),
+    "log-probabilities are divided; their difference is the logarithm of the ratio": edited(
+        _dpo_loss, "(won - won_start) - (lost - lost_start)", "won / won_start - lost / lost_start"
+    ),
+    "this is the sum; the mean over the pairs is asked for": edited(_dpo_loss, ".mean()", ".sum()"),
+    "the mean is taken of the differences, inside the sigmoid; it is over the losses": edited(
+        _dpo_loss, "-F.logsigmoid(beta * margin).mean()", "-F.logsigmoid(beta * margin.mean())"
+    ),
+}
 
 
 class Table(nn.Module):

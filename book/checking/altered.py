@@ -1,4 +1,4 @@
-"""The right answer to another question: what it gives when one argument is not what was given.
+"""What the right answer gives if one argument is changed.
 
 Most wrong answers that nobody has thought of are of this kind: the mask is turned, the logits are
 taken for probabilities, the temperature multiplies, two arguments have changed places.

@@ -12,11 +12,10 @@ import inspect
 import re
 import sysconfig
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -32,6 +31,7 @@ from book.checking.results import (
     show,
     visible_fact,
 )
+from book.checking.rungs import Ladder
 from book.checking.undisturbed import repeatable, undisturbed
 from book.checking.verdict import Verdict
 
@@ -99,124 +99,121 @@ def _unforeseen(error: BaseException, shown: str, trying: str) -> Verdict:
     return Verdict("mistake", told, f"{shown}\nin {last.name}, line {last.lineno}: {last.line}")
 
 
-class Rung(NamedTuple):
-    """One idea, and an input on which it alone decides.
-
-    Args:
-        idea: what holds on this input, in words; a learner reads it where it does not.
-        code: what a learner can run again, in the words of the exercise; torch and np are there.
-            Its last line is an expression, whose value is judged. The lines before the first one
-            that names the answer make its inputs, which must stay as they are.
-        instead: a mistake by name -> an answer that makes it, in the form of the right one.
-    """
-
-    idea: str
-    code: str
-    instead: Mapping[str, Callable] = {}
-
-
 AGAIN = "called again as at first, it returns the same as at first: nothing stays from call to call"
 
 
-def ladder(rungs: Sequence[Rung], right: Callable, *, optional: int = 0, **answer) -> None:
+def climb(ladder: Ladder, answer: Callable) -> None:
     """Hold an answer against the right one, rung by rung; the first that fails is its mistake.
 
     Numbers are compared as numbers: lists, arrays and tensors of any dtype are alike.
 
     Args:
-        rungs: from the simplest input to the hardest; the first is tried once more at the end.
-        right: the right answer, which is called as the learner's is; several results are a tuple.
-        optional: how many of the last results an answer may leave out.
-        answer: one keyword, the name that the answer has in the rungs: `attention=answer`.
+        ladder: what the answer is tried on.
+        answer: the learner's.
 
     Raises:
-        Mistake: a rung fails: the one of its known mistakes that gives the same, or its idea.
+        Mistake: a rung fails: the one of the known mistakes that gives the same, or its idea.
         NotAttempted: the answer is still the exercise's.
     """
-    [(name, given)] = answer.items()
-    for idea, code, instead in [*rungs, Rung(AGAIN, rungs[0].code)]:
+    for idea, code in [*ladder.rungs, (AGAIN, ladder.rungs[0].code)]:
         random = "torch.rand" in code or "torch.nn." in code
         shown = f"torch.manual_seed(0)\n{code}" if random else code
-        trying = f", when this was tried: {idea}"
-        try:
-            result = _value(code, name, given, calling(shown, trying))
-        except Mistake as mistake:
-            raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
-        except Exception as error:
-            raise mistake_of(error, shown, trying) from error
-        _check_given(result, shown)
-        expected = _ours(code, name, right)
-        if alike(result, expected, optional):
-            continue
-        example = f"{shown}\n{difference(result, expected)}"
-        matching = [
-            mistake
-            for mistake, wrong in instead.items()
-            if _would_be(result, code, name, wrong, optional)
-        ]
-        everywhere = {}
-        if matching or relation([(result, expected)]) or inspect.isfunction(right):
-            everywhere = _results(given, right, rungs, name)
-        if matching:
-            agreement = {
-                mistake: _agreement(everywhere, name, instead[mistake], optional)
-                for mistake in matching
-            }
-            likely = max(agreement, key=agreement.get)
-            if agreement[likely] == len(everywhere):
-                raise Mistake(likely, example)
-        # On one input a number is soon twice another. Five numbers on three inputs are not.
-        fact = ""
-        if len(everywhere) >= 3:
-            fact = relation(everywhere.values(), least=5)
-            fact = fact or _case(result, everywhere, code, name, right, optional)
-        if matching:
-            idea += f". One mistake that gives the same result here: {likely}"
-        else:
-            fact = fact or visible_fact(result, expected, optional)
-        raise Mistake(f"{fact}: {idea}" if fact else idea, example)
+        result = _tried(answer, ladder.name, code, shown, idea)
+        expected = _ours(code, ladder.name, ladder.right)
+        if not alike(result, expected, ladder.optional):
+            told = _Failed(ladder, answer, code, result, expected).told(idea)
+            raise Mistake(told, f"{shown}\n{difference(result, expected)}")
 
 
-def _results(answer: Callable, right: Callable, rungs: Sequence[Rung], name: str) -> dict:
-    """The code of each rung on which the answer gives anything -> what it gives, and the right."""
-    results = {}
-    for rung in rungs:
-        try:
-            trying = f", when this was tried: {rung.idea}"
-            there = _value(rung.code, name, answer, calling(rung.code, trying))
-        except Exception:
-            continue  # the learner's own: where it raises, nobody can say which mistake it makes
-        results[rung.code] = there, _ours(rung.code, name, right)
-    return results
+def _tried(answer: Callable, name: str, code: str, shown: str, idea: str):
+    """What the learner's answer gives.
 
-
-def _agreement(results: dict, name: str, wrong: Callable, optional: int) -> int:
-    """On how many rungs a wrong answer gives these results."""
-    return sum(
-        _would_be(there, code, name, wrong, optional) for code, (there, _) in results.items()
-    )
-
-
-def _case(result, results: dict, code: str, name: str, right: Callable, optional: int) -> str:
-    """The one change of an argument with which the right answer gives all these results.
-
-    There is none for a class: its objects come of other calls.
+    Raises:
+        Mistake, NotAttempted: it gives nothing.
     """
-    if not inspect.isfunction(right):
+    trying = f", when this was tried: {idea}"
+    try:
+        result = _value(code, name, answer, calling(shown, trying))
+    except Mistake as mistake:
+        raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
+    except Exception as error:
+        raise mistake_of(error, shown, trying) from error
+    _check_given(result, shown)
+    return result
+
+
+class _Failed:
+    """A rung on which an answer gives another result than expected, and what is told about it."""
+
+    def __init__(self, ladder: Ladder, answer: Callable, code: str, result, expected) -> None:
+        self.ladder, self.answer, self.code = ladder, answer, code
+        self.result, self.expected = result, expected
+
+    def told(self, idea: str) -> str:
+        """What is wrong, from the most certain to what holds of every wrong answer, the idea."""
+        known = self.known_mistake()
+        if known and self.agreement(self.ladder.mistakes[known]) == len(self.everywhere):
+            return known
+        if known:
+            idea += f". One mistake that gives the same result here: {known}"
+        fact = self.relation() or self.other_argument()
+        fact = fact or visible_fact(self.result, self.expected, self.ladder.optional)
+        return f"{fact}: {idea}" if fact else idea
+
+    def known_mistake(self) -> str:
+        """The known mistake that gives this result, and most of the others; or nothing."""
+        here = [text for text, wrong in self.ladder.mistakes.items() if self.is_given_by(wrong)]
+        return max(here, key=lambda text: self.agreement(self.ladder.mistakes[text]), default="")
+
+    def relation(self) -> str:
+        """How all results follow from what is expected; or nothing.
+
+        On one input a number is soon twice another. Five numbers on three inputs are not.
+        """
+        results = self.everywhere.values()
+        return relation(results, least=5) if len(results) >= 3 else ""
+
+    def other_argument(self) -> str:
+        """The one change of an argument with which the right answer gives all these results.
+
+        There is none for a class: its objects come of other calls.
+        """
+        if not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
+            return ""
+        calls = []
+
+        def recorded(*values, **named):
+            calls.append((values, named))
+            return self.ladder.right(*values, **named)
+
+        _value(self.code, self.ladder.name, recorded)
+        values, named = calls[0]
+        for case, wrong in altered(self.ladder.right, *values, **named).items():
+            if self.is_given_by(wrong) and self.agreement(wrong) == len(self.everywhere):
+                return f"what it returns, on every input of this check, would be right if {case}"
         return ""
-    calls = []
 
-    def recorded(*values, **named):
-        calls.append((values, named))
-        return right(*values, **named)
+    def is_given_by(self, wrong: Callable) -> bool:
+        """Whether a wrong answer gives this result, too."""
+        return _would_be(self.result, self.code, self.ladder, wrong)
 
-    _value(code, name, recorded)
-    values, named = calls[0]
-    for case, wrong in altered(right, *values, **named).items():
-        same = _would_be(result, code, name, wrong, optional)
-        if same and _agreement(results, name, wrong, optional) == len(results):
-            return f"what it returns, on every input of this check, would be right if {case}"
-    return ""
+    def agreement(self, wrong: Callable) -> int:
+        """On how many rungs a wrong answer gives what the learner's does."""
+        results = self.everywhere.items()
+        return sum(_would_be(there, code, self.ladder, wrong) for code, (there, _) in results)
+
+    @functools.cached_property
+    def everywhere(self) -> dict:
+        """The code of each rung on which the answer gives anything -> what it gives, the right."""
+        results = {}
+        for idea, code in self.ladder.rungs:
+            try:
+                watched = calling(code, f", when this was tried: {idea}")
+                there = _value(code, self.ladder.name, self.answer, watched)
+            except Exception:  # where it raises, nobody can say which mistake it makes
+                continue
+            results[code] = there, _ours(code, self.ladder.name, self.ladder.right)
+        return results
 
 
 HERE = "<the code of a rung>"
@@ -277,19 +274,19 @@ def _arrays_in(x) -> list[np.ndarray]:
     return []
 
 
-def _would_be(result, code: str, name: str, wrong: Callable, optional: int) -> bool:
+def _would_be(result, code: str, ladder: Ladder, wrong: Callable) -> bool:
     """Whether a wrong answer gives this result.
 
     It need not take all that the right one takes. Of what it raises, only what comes of its mistake
     is let pass: a name that is not there would be an error of the check.
     """
     try:
-        given = _ours(code, name, wrong)
+        given = _ours(code, ladder.name, wrong)
     except (Mistake, LookupError, RuntimeError, TypeError, ValueError):
         return False
-    if optional and isinstance(result, tuple) and not isinstance(given, tuple):
+    if ladder.optional and isinstance(result, tuple) and not isinstance(given, tuple):
         result = result[0]  # of a mistake that only says what comes out first
-    return alike(result, given, optional)
+    return alike(result, given, ladder.optional)
 
 
 def call(answer: Callable, **inputs):

@@ -110,7 +110,7 @@ KNOWN_FACTORS = {
 
 
 def relation(results: Iterable[tuple], least: int = 1) -> str:
-    """How all results follow from what is expected, if that is `least` different numbers."""
+    """One relation that explains all results, if `least` or more different numbers are expected."""
     pairs = []
     for result, expected in results:
         if isinstance(expected, tuple) and alike(result, expected):

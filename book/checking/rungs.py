@@ -1,77 +1,151 @@
-"""Ladders in plain text: an idea, the code that shows it, and known mistakes as edits."""
+"""A ladder: inputs, each of which isolates one idea, and the mistakes that are known.
 
+    @ladder(_halve)
+    def HALVE(halve):
+        '''half of 4 is 2'''
+        yield halve(torch.tensor([4.0]))
+
+        '''each number by itself'''
+        x = torch.tensor([1.0, 3.0])
+        yield halve(x)
+
+
+    HALVE.mistakes |= {
+        "it doubles": lambda x: 2 * x,
+        "it takes the root of what it should halve": edited(_halve, "x / 2", "x.sqrt()"),
+    }
+
+The function is read, not called: its source is what a learner is shown and can run again.
+"""
+
+import ast
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from textwrap import dedent
-
-from book.checking.exercise import Rung
-
-
-class Ladder(list[Rung]):
-    """Rungs, and the mistakes that are known on any of them."""
-
-    def __init__(self, rungs: Iterable[Rung], mistakes: dict[str, Callable]) -> None:
-        super().__init__(rungs)
-        self.mistakes = mistakes
+from types import FunctionType, ModuleType
+from typing import NamedTuple
 
 
-def rungs(right: Callable, text: str, *, before: str = "") -> Ladder:
-    """The ladder of a text like this one, in which columns tell what a line is:
-
-        one word: its length does not matter
-            counted(torch.tensor([7]), 1.0)
-          - the length is squared
-            lengths => lengths**2
-
-    An idea stands in column 0, its code in column 4. A mistake stands in column 2, behind a dash;
-    below it, in column 4, is what turns the right answer's source into one that makes it: the old
-    text => the new one, and a line for each further change. Long lines go on in their column.
+class Rung(NamedTuple):
+    """One idea, and an input on which it alone decides.
 
     Args:
-        right: the right answer: a plain function or a class; what it needs is in its module.
-        text: the ladder, from the simplest rung to the hardest.
-        before: lines with which the code of every rung begins.
-
-    Raises:
-        ValueError: a line stands in another column, or changes what is not in the source.
+        idea: what holds on this input, in words; a learner reads it where it does not.
+        code: what a learner can run again, in the words of the exercise; torch and np are there.
+            Its last line is an expression, whose value is judged. The lines before the first one
+            that names the answer make its inputs, which must stay as they are.
     """
-    source = dedent(inspect.getsource(right))
-    found: list[tuple[list, list, list]] = []  # of each rung: idea, code, mistakes
-    for line in dedent(text).strip("\n").splitlines():
-        rest = line.lstrip()
-        column = len(line) - len(rest)
-        if not found or (column == 0 and found[-1][1]):
-            found.append(([], [], []))
-        idea, code, mistakes = found[-1]
-        if column == 0:
-            idea.append(rest)
-        elif rest.startswith("- ") and column == 2:
-            mistakes.append(([rest[2:]], []))
-        elif column == 2:
-            mistakes[-1][0].append(rest)
-        elif column >= 4:
-            (mistakes[-1][1] if mistakes else code).append(line[4:])
+
+    idea: str
+    code: str
+
+
+@dataclass
+class Ladder:
+    """What an answer is tried on, and what is known of wrong ones.
+
+    Args:
+        right: the right answer, which is called as the learner's is; several results are a tuple.
+        name: the name that the answer has in the rungs.
+        rungs: from the simplest input to the hardest; the first is tried once more at the end.
+        optional: how many of the last results an answer may leave out.
+        mistakes: a mistake by name -> an answer that makes it, in the form of the right one.
+    """
+
+    right: Callable
+    name: str
+    rungs: Sequence[Rung]
+    optional: int = 0
+    mistakes: dict[str, Callable] = field(default_factory=dict)
+
+    def mapped(self, change: Callable[..., Callable], **named) -> "Ladder":
+        """The same ladder, where the right answer and the known mistakes are `change`d."""
+        mistakes = {text: change(wrong, **named) for text, wrong in self.mistakes.items()}
+        return replace(self, right=change(self.right, **named), mistakes=mistakes)
+
+
+def ladder(right: Callable, *, optional: int = 0) -> Callable[[FunctionType], Ladder]:
+    """Make a ladder of a function of the answer: an idea, a string, the code, what to `yield`.
+
+    Lines in front of the first idea belong to the code of every rung. What the code takes from the
+    module, torch and np aside, it shows how to import.
+    """
+
+    def read(steps: FunctionType) -> Ladder:
+        [name] = inspect.signature(steps).parameters
+        return Ladder(right, name, _rungs(steps, name), optional)
+
+    return read
+
+
+def _rungs(steps: FunctionType, answer: str) -> list[Rung]:
+    source = dedent(inspect.getsource(steps))
+    lines = source.splitlines()
+    [function] = ast.parse(source).body
+    ideas = [x for x in function.body if _text(x)]
+    ends = [*(x.lineno - 1 for x in ideas), len(lines)]
+    setup = _code(lines[function.body[0].lineno - 1 : ends[0]])
+    rungs = []
+    for x, end in zip(ideas, ends[1:], strict=True):
+        code = _code(lines[x.end_lineno : end])
+        last = ast.parse(code or "...").body[-1]
+        if not isinstance(getattr(last, "value", None), ast.Yield):
+            raise ValueError(f"{steps.__name__} is no ladder: nothing is yielded for {_text(x)!r}")
+        shown = code.splitlines()
+        shown[last.lineno - 1] = shown[last.lineno - 1].removeprefix("yield ")
+        code = "\n".join([*setup.splitlines(), *shown])
+        rungs.append(Rung(_text(x), _imports(steps, code, answer) + code))
+    if not rungs:
+        raise ValueError(f"{steps.__name__} is no ladder: it has no idea, a string in a line")
+    return rungs
+
+
+def _text(statement: ast.stmt) -> str:
+    """What a string that stands alone says; of any other statement nothing."""
+    match statement:
+        case ast.Expr(ast.Constant(str(text))):
+            return " ".join(text.split())
+    return ""
+
+
+def _code(lines: list[str]) -> str:
+    """Lines of a function as they stand in a notebook."""
+    return dedent("\n".join(lines)).strip("\n")
+
+
+def _imports(steps: FunctionType, code: str, answer: str) -> str:
+    """The lines with which a notebook gets what this code takes from the module of its ladder."""
+    nodes = [*ast.walk(ast.parse(code))]
+    named = [x for x in nodes if isinstance(x, ast.Name)]
+    own = {x.id for x in named if isinstance(x.ctx, ast.Store)} | {"torch", "np", answer}
+    own |= {x.name for x in nodes if isinstance(x, ast.FunctionDef | ast.ClassDef)}
+    modules, names = [], {}
+    for name in sorted({x.id for x in named} & steps.__globals__.keys() - own):
+        thing = steps.__globals__[name]
+        if isinstance(thing, ModuleType):
+            path = thing.__name__
+            modules.append(f"import {path}" + f" as {name}" * (path != name) + "\n")
         else:
-            raise ValueError(f"a line begins in column {column}, expected 0, 2 or 4: {line!r}")
-    known = [
-        {" ".join(words): _edited(right, source, changes) for words, changes in mistakes}
-        for _, _, mistakes in found
-    ]
-    everywhere = {name: wrong for here in known for name, wrong in here.items()}
-    steps = [
-        Rung(" ".join(idea), before + "\n".join(code), here | everywhere)
-        for (idea, code, _), here in zip(found, known, strict=True)
-    ]
-    return Ladder(steps, everywhere)
+            has_home = inspect.isfunction(thing) or inspect.isclass(thing)
+            home = thing.__module__ if has_home else steps.__module__
+            names.setdefault(home, []).append(name)
+    froms = [f"from {module} import {', '.join(of_it)}\n" for module, of_it in names.items()]
+    return "".join([*modules, *froms])
 
 
-def _edited(right: Callable, source: str, changes: list[str]) -> Callable:
-    for change in changes:
-        old, arrow, new = change.partition(" =>")
-        if not arrow or old not in source:
-            raise ValueError(f"{right.__name__} has no {old!r} that could be changed: {change!r}")
-        source = source.replace(old, new.removeprefix(" "))
+def edited(right: Callable, *changes: str) -> Callable:
+    """The right answer with a piece of its source changed: old, new, and if need be once more.
+
+    Args:
+        right: a plain function or a class; what it needs is in its module.
+        changes: each old piece, which stands in the source of `right` once, and the new one.
+    """
+    source = original = dedent(inspect.getsource(right))
+    for old, new in zip(changes[::2], changes[1::2], strict=True):
+        replaced_once(original, old, new)
+        source = replaced_once(source, old, new)
     names: dict[str, Callable] = {}
     exec(
         compile(source, f"<{right.__name__}, changed>", "exec"),
@@ -79,3 +153,14 @@ def _edited(right: Callable, source: str, changes: list[str]) -> Callable:
         names,
     )
     return names[right.__name__]
+
+
+def replaced_once(source: str, old: str, new: str) -> str:
+    """A source with one place changed.
+
+    Raises:
+        ValueError: the old text does not stand there exactly once.
+    """
+    if source.count(old) != 1:
+        raise ValueError(f"{old!r} stands {source.count(old)} times in the source; expected once")
+    return source.replace(old, new)

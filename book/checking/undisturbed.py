@@ -14,10 +14,10 @@ from torch import nn
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """What has been patched has no effect, and what is patched or set inside, none behind it.
+    """Run with torch and numpy as imported; undo afterwards what the answer patches or sets.
 
-    Inside, the functions of torch and numpy are those that were there when `book.checking` was
-    imported. Warnings are not shown, since they are errors in some places.
+    As imported: as they were when `book.checking` was. Warnings are not shown, since they are
+    errors in some places.
     """
     patched = [dict(vars(place)) for place, _ in ORIGINALS]
     _put(names for _, names in ORIGINALS)

@@ -1,56 +1,40 @@
 """Checks for the pages "Debug this run": the name of the fault, held against the reader's run."""
 
+from collections.abc import Callable
+from importlib import import_module
 from types import ModuleType
 
-from book import debugging
 from book.checking.exercise import Mistake, NotAttempted
 from book.checking.verdict import Verdict
 from book.debugging.fault import named
 
 
-def the_idea(run, name) -> Verdict:
-    """Check what a reader says is wrong with her run of `book.debugging.the_idea`.
+def _check_of(page: str) -> Callable[..., Verdict]:
+    def check(run, name) -> Verdict:
+        """Check what a reader says is wrong with her run of this page's program.
 
-    Args:
-        run: as the page's first lines made it.
-        name: the name of a fault, or "nothing is wrong"; `...` where nothing has been said yet.
-    """
-    return _verdict(debugging.the_idea, run, name)
+        Args:
+            run: as the page's first lines made it.
+            name: the name of a fault, or "nothing is wrong"; `...` where nothing was said yet.
+        """
+        module = import_module(f"book.debugging.{page}")
+        try:  # "passed" comes with what the run shows of its fault
+            return Verdict("passed", example=_diagnosed(module, run, name))
+        except NotAttempted:
+            return Verdict("not attempted")
+        except Mistake as found:
+            return Verdict("mistake", found.mistake, found.example)
 
-
-def the_model(run, name) -> Verdict:
-    """As `the_idea`, for a run of `book.debugging.the_model`."""
-    return _verdict(debugging.the_model, run, name)
-
-
-def what_it_costs(run, name) -> Verdict:
-    """As `the_idea`, for a run of `book.debugging.what_it_costs`."""
-    return _verdict(debugging.what_it_costs, run, name)
-
-
-def beyond_language(run, name) -> Verdict:
-    """As `the_idea`, for a run of `book.debugging.beyond_language`."""
-    return _verdict(debugging.beyond_language, run, name)
+    check.__name__ = check.__qualname__ = page
+    return check
 
 
-def real_models(run, name) -> Verdict:
-    """As `the_idea`, for a run of `book.debugging.real_models`."""
-    return _verdict(debugging.real_models, run, name)
-
-
-def own_language_model(run, name) -> Verdict:
-    """As `the_idea`, for a run of `book.debugging.own_language_model`."""
-    return _verdict(debugging.own_language_model, run, name)
-
-
-def _verdict(page: ModuleType, run, name) -> Verdict:
-    """Whether this is what is wrong; "passed" comes with what the run shows of it."""
-    try:
-        return Verdict("passed", example=_diagnosed(page, run, name))
-    except NotAttempted:
-        return Verdict("not attempted")
-    except Mistake as found:
-        return Verdict("mistake", found.mistake, found.example)
+the_idea = _check_of("the_idea")
+the_model = _check_of("the_model")
+what_it_costs = _check_of("what_it_costs")
+beyond_language = _check_of("beyond_language")
+real_models = _check_of("real_models")
+own_language_model = _check_of("own_language_model")
 
 
 def _diagnosed(page: ModuleType, run, name) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+from book.checking.rungs import replaced_once
 from companion.data.sampling import seeded
 
 SOUND = "nothing is wrong"
@@ -78,12 +79,7 @@ def altered(program: ModuleType, fault: Fault | None) -> ModuleType:
     """
     source = inspect.getsource(program)
     if fault is not None:
-        if source.count(fault.line) != 1:
-            raise ValueError(
-                f"the line of {fault.name!r} stands {source.count(fault.line)} times in "
-                f"{program.__name__}; it must stand there once: {fault.line!r}"
-            )
-        source = source.replace(fault.line, fault.instead)
+        source = replaced_once(source, fault.line, fault.instead)
     copy = ModuleType(program.__name__)
     exec(compile(source, program.__file__, "exec"), vars(copy))
     return copy

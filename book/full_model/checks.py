@@ -6,7 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from book.checking.exercise import Rung, exercise, ladder
+from book.checking.exercise import climb, exercise
+from book.checking.rungs import ladder
 from companion.nn import DecoderBlock
 
 
@@ -28,7 +29,7 @@ def shifted(answer) -> str:
                     return inputs.masked_fill(idle, pad_id), labels
         return result
 
-    ladder(SHIFTED, _shifted, shifted=tidied)
+    climb(SHIFTED, tidied)
     return "one sentence, a shorter one beside it, other ids, three sentences of 1 to 5 words"
 
 
@@ -56,82 +57,92 @@ def _end_everywhere(target_ids, bos_id, eos_id, pad_id):
     )
 
 
-SHIFTED = [
-    Rung(
-        "the model reads [BOS], w1, w2 and is asked for w1, w2, [EOS]: here 1 5 6 and 5 6 2",
-        "target_ids = torch.tensor([[5, 6]])\n"
-        "shifted(target_ids, 1, 2, 0)  # bos_id, eos_id, pad_id",
-        {
-            "there is no [EOS]: the model would never learn to stop": _but(
-                labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
-                    target_ids, (0, 1), value=pad_id
-                )
-            ),
-            "there is no [BOS]: the first word would be read before it is said": _but(
-                inputs=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
-                    target_ids, (0, 1), value=pad_id
-                )
-            ),
-            "inputs and labels have changed places: return what is read first": (
-                lambda *given: _shifted(*given)[::-1]
-            ),
-            "nothing is shifted: at each place the model is asked for the word that it reads "
-            "there": _but(labels=lambda *given: _shifted(*given)[0]),
-            "it is the shift of T places: the last word, or its [EOS], is cut off": (
-                lambda target_ids, bos_id, eos_id, pad_id: (
-                    F.pad(target_ids, (1, 0), value=bos_id)[:, :-1],
-                    target_ids,
-                )
-            ),
-            "the labels start with [BOS], too": _but(
-                labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
-                    _shifted(target_ids, bos_id, eos_id, pad_id)[1], (1, 0), value=bos_id
-                )
-            ),
-            "the input begins with [EOS]; [BOS] stands in front": lambda *given: (
-                F.pad(given[0], (1, 0), value=given[2]),
-                _shifted(*given)[1],
-            ),
-            "[EOS] is written over the last word; it stands behind it": _but(
-                labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
-                    target_ids.scatter(1, (target_ids != pad_id).sum(1, keepdim=True) - 1, eos_id),
-                    (0, 1),
-                    value=pad_id,
-                )
-            ),
-            "[EOS] is read as well as asked for": lambda *given: (
-                F.pad(_shifted(*given)[0], (0, 1), value=given[2]),
-                _shifted(*given)[1],
-            ),
-        },
+@ladder(_shifted)
+def SHIFTED(shifted):
+    """the model reads [BOS], w1, w2 and is asked for w1, w2, [EOS]: here 1 5 6 and 5 6 2"""
+    target_ids = torch.tensor([[5, 6]])
+    yield shifted(target_ids, 1, 2, 0)  # bos_id, eos_id, pad_id
+
+    """in a shorter sentence [EOS] stands right behind its last word, and behind that is
+    padding"""
+    target_ids = torch.tensor([[5, 6, 8], [4, 0, 0]])
+    yield shifted(target_ids, 1, 2, 0)  # bos_id, eos_id, pad_id
+
+    """the ids are those that are given: padding need not be 0"""
+    target_ids = torch.tensor([[3, 4, 5, 6, 8], [3, 9, 9, 9, 9], [5, 3, 4, 9, 9]])
+    yield shifted(target_ids, 7, 0, 9)  # bos_id, eos_id, pad_id
+
+    """ids are integers: an embedding looks them up"""
+    target_ids = torch.tensor([[5, 6]])
+    yield [torch.as_tensor(ids).is_floating_point() for ids in shifted(target_ids, 1, 2, 0)]
+
+
+SHIFTED.mistakes |= {
+    "there is no [EOS]: the model would never learn to stop": (
+        _but(
+            labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                target_ids, (0, 1), value=pad_id
+            )
+        )
     ),
-    Rung(
-        "in a shorter sentence [EOS] stands right behind its last word, and behind that is padding",
-        "target_ids = torch.tensor([[5, 6, 8], [4, 0, 0]])\n"
-        "shifted(target_ids, 1, 2, 0)  # bos_id, eos_id, pad_id",
-        {
-            "[EOS] stands in the last column of every row; it belongs behind the row's last word": (
-                _but(
-                    labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
-                        target_ids, (0, 1), value=eos_id
-                    )
-                )
-            ),
-            "the padding of the labels was filled with [EOS]: it would be asked for again and "
-            "again": _but(labels=_end_everywhere),
-        },
+    "there is no [BOS]: the first word would be read before it is said": (
+        _but(
+            inputs=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                target_ids, (0, 1), value=pad_id
+            )
+        )
     ),
-    Rung(
-        "the ids are those that are given: padding need not be 0",
-        "target_ids = torch.tensor([[3, 4, 5, 6, 8], [3, 9, 9, 9, 9], [5, 3, 4, 9, 9]])\n"
-        "shifted(target_ids, 7, 0, 9)  # bos_id, eos_id, pad_id",
+    "inputs and labels have changed places: return what is read first": (
+        lambda *given: _shifted(*given)[::-1]
     ),
-    Rung(
-        "ids are integers: an embedding looks them up",
-        "target_ids = torch.tensor([[5, 6]])\n"
-        "[torch.as_tensor(ids).is_floating_point() for ids in shifted(target_ids, 1, 2, 0)]",
+    "nothing is shifted: at each place the model is asked for the word that it reads there": (
+        _but(labels=lambda *given: _shifted(*given)[0])
     ),
-]
+    "it is the shift of T places: the last word, or its [EOS], is cut off": (
+        lambda target_ids, bos_id, eos_id, pad_id: (
+            F.pad(target_ids, (1, 0), value=bos_id)[:, :-1],
+            target_ids,
+        )
+    ),
+    "the labels start with [BOS], too": (
+        _but(
+            labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                _shifted(target_ids, bos_id, eos_id, pad_id)[1], (1, 0), value=bos_id
+            )
+        )
+    ),
+    "the input begins with [EOS]; [BOS] stands in front": (
+        lambda *given: (
+            F.pad(given[0], (1, 0), value=given[2]),
+            _shifted(*given)[1],
+        )
+    ),
+    "[EOS] is written over the last word; it stands behind it": (
+        _but(
+            labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                target_ids.scatter(1, (target_ids != pad_id).sum(1, keepdim=True) - 1, eos_id),
+                (0, 1),
+                value=pad_id,
+            )
+        )
+    ),
+    "[EOS] is read as well as asked for": (
+        lambda *given: (
+            F.pad(_shifted(*given)[0], (0, 1), value=given[2]),
+            _shifted(*given)[1],
+        )
+    ),
+    "[EOS] stands in the last column of every row; it belongs behind the row's last word": (
+        _but(
+            labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
+                target_ids, (0, 1), value=eos_id
+            )
+        )
+    ),
+    "the padding of the labels was filled with [EOS]: it would be asked for again and again": (
+        _but(labels=_end_everywhere)
+    ),
+}
 
 
 @exercise
@@ -141,7 +152,7 @@ def smoothed_loss(answer) -> str:
     logits (B, T, V), targets (B, T). A share `smoothing` of the target's probability is spread
     evenly over all V tokens, the target and the padding token included.
     """
-    ladder(SMOOTHED, _smoothed, smoothed_loss=answer)
+    climb(SMOOTHED_LOSS, answer)
     return "one token, smoothing of 0, 0.1 and 0.5, padding with two ids, sentences of two lengths"
 
 
@@ -165,12 +176,6 @@ def _smoothed(
     return per(losses.masked_fill(~asked, 0.0), asked)
 
 
-def _to_the_others(logits, targets, smoothing, pad_id):
-    V = logits.shape[-1]
-    share = smoothing * V / (V - 1)  # spread over all, this leaves `smoothing` to the others
-    return _smoothed(logits, targets, share, pad_id)
-
-
 def _raw_logits(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
     losses = -((1 - smoothing) * log_p + smoothing * logits.mean(-1))
@@ -184,103 +189,70 @@ def _less_its_entropy(logits, targets, smoothing, pad_id):
     return _smoothed(logits, targets, smoothing, pad_id) - torch.special.entr(target).sum()
 
 
-ONE_TOKEN = """\
-logits = torch.tensor([[[4.0, 1, 1, 2]]]).log()  # probabilities 1/2, 1/8, 1/8 and 1/4
-targets = torch.tensor([[3]])
-"""
-TWO_TOKENS = """\
-logits = torch.tensor([[[3.0, 1, 1, 3], [1, 4, 2, 1]]]).log()
-targets = torch.tensor([[3, {}]])
-"""
-SMOOTHED = [
-    Rung(
-        "without smoothing the loss of a token is minus the logarithm of the probability that the "
-        "softmax over the vocabulary gives it: here -log(1/4)",
-        f"{ONE_TOKEN}smoothed_loss(logits, targets, 0.0, 0)",
-        {
-            "softmax over the places; it runs over the vocabulary, the last axis": partial(
-                _smoothed, dim=1
-            ),
-            "the sign is turned: this is the log-likelihood, and a loss is its negative": (
-                lambda *given: -_smoothed(*given)
-            ),
-            "smoothing and the rest have changed places": partial(
-                _smoothed,
-                keep=lambda smoothing: smoothing,
-                smooth=lambda log_p, smoothing: (1 - smoothing) * log_p.mean(-1),
-            ),
-        },
+@ladder(_smoothed)
+def SMOOTHED_LOSS(smoothed_loss):
+    """without smoothing the loss of a token is minus the logarithm of the probability that the
+    softmax over the vocabulary gives it: here -log(1/4)"""
+    logits = torch.tensor([[[4.0, 1, 1, 2]]]).log()  # probabilities 1/2, 1/8, 1/8 and 1/4
+    targets = torch.tensor([[3]])
+    yield smoothed_loss(logits, targets, 0.0, 0)
+
+    """with a smoothing of 0.5 half of the target's probability is spread evenly over all four
+    tokens, an eighth for each, the target and padding too"""
+    logits = torch.tensor([[[4.0, 1, 1, 2]]]).log()  # probabilities 1/2, 1/8, 1/8 and 1/4
+    targets = torch.tensor([[3]])
+    yield smoothed_loss(logits, targets, 0.5, 0)
+
+    """padding is left out, of the sum and of the number that it is divided by"""
+    logits = torch.tensor([[[3.0, 1, 1, 3], [1, 4, 2, 1]]]).log()
+    targets = torch.tensor([[3, 0]])
+    yield smoothed_loss(logits, targets, 0.5, 0)
+
+    """the loss is the mean over the real tokens, not their sum"""
+    logits = torch.tensor([[[3.0, 1, 1, 3], [1, 4, 2, 1]]]).log()
+    targets = torch.tensor([[3, 1]])
+    yield smoothed_loss(logits, targets, 0.1, 0)
+
+    """padding is what pad_id says: with a pad_id of 3, token 0 is a word like any other"""
+    logits = torch.tensor([[[3.0, 1, 1, 3], [1, 4, 2, 1]]]).log()
+    targets = torch.tensor([[3, 0]])
+    yield smoothed_loss(logits, targets, 0.1, 3)
+
+    """every real token of a batch counts alike, in long and in short sentences"""
+    logits, targets = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 4, 5], [6, 0, 0, 0, 0]])
+    yield smoothed_loss(logits, targets, 0.1, 0)
+
+
+SMOOTHED_LOSS.mistakes |= {
+    "softmax over the places; it runs over the vocabulary, the last axis": (
+        partial(_smoothed, dim=1)
     ),
-    Rung(
-        "with a smoothing of 0.5 half of the target's probability is spread evenly over all four "
-        "tokens, an eighth for each, the target and padding too",
-        f"{ONE_TOKEN}smoothed_loss(logits, targets, 0.5, 0)",
-        {
-            "the model's probability is smoothed, inside the logarithm; the target's is": (
-                lambda logits, targets, smoothing, pad_id: (
-                    -(
-                        (1 - smoothing) * logits.softmax(-1)[0, 0, targets[0, 0]] + smoothing / 4
-                    ).log()
-                )
-            ),
-            "the mean of the logits is added, not that of the log-probabilities": _raw_logits,
-            "the target's own entropy is taken off, which makes a divergence of it": (
-                _less_its_entropy
-            ),
-            "it is smoothed twice: the rest is (1 - smoothing) squared": partial(
-                _smoothed,
-                keep=lambda smoothing: (1 - smoothing) ** 2,
-                smooth=lambda log_p, smoothing: (1 - (1 - smoothing) ** 2) * log_p.mean(-1),
-            ),
-            "there is no smoothing": partial(
-                _smoothed, keep=lambda smoothing: 1, smooth=lambda log_p, smoothing: 0
-            ),
-            "the target keeps all of its probability, and the smoothing is added on top": partial(
-                _smoothed, keep=lambda smoothing: 1
-            ),
-            "the smoothing is shared by the other tokens only; here the target has its share of "
-            "it, too": lambda logits, targets, smoothing, pad_id: _smoothed(
-                logits, targets, smoothing * 4 / 3, pad_id
-            ),
-            "the smoothing is not divided by V: every token gets all of it": partial(
-                _smoothed, smooth=lambda log_p, smoothing: smoothing * log_p.sum(-1)
-            ),
-            "padding gets no share of the smoothing; here all V tokens do": partial(
-                _smoothed, smooth=lambda log_p, smoothing: smoothing * log_p[..., 1:].mean(-1)
-            ),
-        },
+    "smoothing and the rest have changed places": (
+        partial(
+            _smoothed,
+            keep=lambda smoothing: smoothing,
+            smooth=lambda log_p, smoothing: (1 - smoothing) * log_p.mean(-1),
+        )
     ),
-    Rung(
-        "padding is left out, of the sum and of the number that it is divided by",
-        f"{TWO_TOKENS.format(0)}smoothed_loss(logits, targets, 0.5, 0)",
-        {
-            "padding is counted like a word": partial(
-                _smoothed, real=lambda targets, pad_id: torch.ones_like(targets, dtype=torch.bool)
-            ),
-            "padding is left out of the sum, but the sum is divided by all places; divide by the "
-            "number of real tokens": partial(_smoothed, per=lambda losses, real: losses.mean()),
-        },
+    "the mean of the logits is added, not that of the log-probabilities": (_raw_logits),
+    "the target's own entropy is taken off, which makes a divergence of it": (_less_its_entropy),
+    "it is smoothed twice: the rest is (1 - smoothing) squared": (
+        partial(
+            _smoothed,
+            keep=lambda smoothing: (1 - smoothing) ** 2,
+            smooth=lambda log_p, smoothing: (1 - (1 - smoothing) ** 2) * log_p.mean(-1),
+        )
     ),
-    Rung(
-        "the loss is the mean over the real tokens, not their sum",
-        f"{TWO_TOKENS.format(1)}smoothed_loss(logits, targets, 0.1, 0)",
+    "the target keeps all of its probability, and the smoothing is added on top": (
+        partial(_smoothed, keep=lambda smoothing: 1)
     ),
-    Rung(
-        "padding is what pad_id says: with a pad_id of 3, token 0 is a word like any other",
-        f"{TWO_TOKENS.format(0)}smoothed_loss(logits, targets, 0.1, 3)",
+    "the smoothing is not divided by V: every token gets all of it": (
+        partial(_smoothed, smooth=lambda log_p, smoothing: smoothing * log_p.sum(-1))
     ),
-    Rung(
-        "every real token of a batch counts alike, in long and in short sentences",
-        "logits, targets = torch.randn(2, 5, 7), torch.tensor([[1, 2, 3, 4, 5], [6, 0, 0, 0, 0]])\n"
-        "smoothed_loss(logits, targets, 0.1, 0)",
-        {
-            "the mean of each sentence was taken first, so that a word of a short sentence counts "
-            "more": partial(
-                _smoothed, per=lambda losses, real: (losses.sum(1) / real.sum(1)).mean()
-            ),
-        },
+    "padding gets no share of the smoothing; here all V tokens do": (
+        partial(_smoothed, smooth=lambda log_p, smoothing: smoothing * log_p[..., 1:].mean(-1))
     ),
-]
+}
 
 
 @exercise
@@ -290,7 +262,7 @@ def parameters(answer) -> str:
     The number of parameters of the Transformer of the paper: post-norm, every projection with a
     bias, sinusoids for positions, one matrix for both embeddings and the output.
     """
-    ladder(PARAMETERS, _counted, parameters=answer)
+    climb(PARAMETERS, answer)
     return "one word, one unit, one layer more; wider heads; no layers; base, big and int"
 
 
@@ -304,101 +276,75 @@ def _counted(
     return tables * V * d + N * blocks
 
 
-NO_BIAS = "the biases of the projections are missing"
-NO_CROSS = "the cross-attention is missing: a decoder block has two attentions"
-ONE_STACK = "there is one stack only; num_layers is the number of blocks of each of the two"
+@ladder(_counted)
+def PARAMETERS(parameters):
+    """the number itself is asked for, as an int, not millions, and not a float or a tensor"""
+    yield isinstance(parameters(10, 4, 1, 2, 3, 5, 6), int)  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """one word more is one row of d_model numbers more: a single matrix is the embedding of
+    source and target and the output, without a bias"""
+    yield parameters(11, 4, 1, 2, 3, 5, 6) - parameters(
+        10, 4, 1, 2, 3, 5, 6
+    )  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """one unit more in the feed-forward networks is d_model weights in, a bias, and d_model
+    weights out, in the encoder and in the decoder: 2 (4 + 1 + 4)"""
+    yield parameters(10, 4, 1, 2, 4, 5, 6) - parameters(
+        10, 4, 1, 2, 3, 5, 6
+    )  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """a d_v larger by one is a column and a bias more for the values of each of the h heads,
+    and a row more of the output matrix, in all three attentions: 3 * 2 (4 + 1 + 4)"""
+    yield parameters(10, 4, 1, 2, 3, 5, 7) - parameters(
+        10, 4, 1, 2, 3, 5, 6
+    )  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """a d_k larger by one is a column and a bias more for the queries and for the keys of each
+    head, in the three attentions: 3 * 2 * 2 (4 + 1)"""
+    yield parameters(10, 4, 1, 2, 3, 6, 6) - parameters(
+        10, 4, 1, 2, 3, 5, 6
+    )  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """one layer more is an encoder block, with one attention and two norms, and a decoder
+    block, with two attentions and three norms, each of them with a feed-forward network; a norm
+    has a factor and a shift, every projection a bias"""
+    yield parameters(10, 4, 2, 2, 3, 5, 6) - parameters(
+        10, 4, 1, 2, 3, 5, 6
+    )  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """without any layer only the embedding is left: sinusoids have no parameters, and no norm
+    stands behind the stacks"""
+    yield parameters(10, 4, 0, 2, 3, 5, 6)  # V, d_model, N, h, d_ff, d_k, d_v
+
+    """the same holds for the sizes of the paper: base, its row (B) and big"""
+    yield [parameters(37000, 512, 6, 8, 2048, d_k, 64) for d_k in (64, 16)] + [
+        parameters(37000, 1024, 6, 16, 4096, 64, 64)
+    ]
 
 
-def _more(sizes: str, than: str = "10, 4, 1, 2, 3, 5, 6") -> str:
-    return f"parameters({sizes}) - parameters({than})  # V, d_model, N, h, d_ff, d_k, d_v"
-
-
-PARAMETERS = [
-    Rung(
-        "the number itself is asked for, as an int, not millions, and not a float or a tensor",
-        "isinstance(parameters(10, 4, 1, 2, 3, 5, 6), int)  # V, d_model, N, h, d_ff, d_k, d_v",
+PARAMETERS.mistakes |= {
+    "source, target and output have a matrix each; it is one, used three times": (
+        partial(_counted, tables=3)
     ),
-    Rung(
-        "one word more is one row of d_model numbers more: a single matrix is the embedding of "
-        "source and target and the output, without a bias",
-        _more("11, 4, 1, 2, 3, 5, 6"),
-        {
-            "the output matrix is counted apart; it is the embedding, used twice": partial(
-                _counted, tables=2
-            ),
-            "source, target and output have a matrix each; it is one, used three times": partial(
-                _counted, tables=3
-            ),
-            "the embedding is missing": partial(_counted, tables=0),
-            "the output has a bias for every token; here it has none": (
-                lambda V, *sizes: _counted(V, *sizes) + V
-            ),
-        },
+    "the output has a bias for every token; here it has none": (
+        lambda V, *sizes: _counted(V, *sizes) + V
     ),
-    Rung(
-        "one unit more in the feed-forward networks is d_model weights in, a bias, and d_model "
-        "weights out, in the encoder and in the decoder: 2 (4 + 1 + 4)",
-        _more("10, 4, 1, 2, 4, 5, 6"),
-        {NO_BIAS: partial(_counted, bias=0), ONE_STACK: partial(_counted, stacks=1)},
+    "the biases of the projections are missing": partial(_counted, bias=0),
+    "the cross-attention is missing: a decoder block has two attentions": (
+        partial(_counted, attentions=2)
     ),
-    Rung(
-        "a d_v larger by one is a column and a bias more for the values of each of the h heads, "
-        "and a row more of the output matrix, in all three attentions: 3 * 2 (4 + 1 + 4)",
-        _more("10, 4, 1, 2, 3, 5, 7"),
-        {
-            NO_BIAS: partial(_counted, bias=0),
-            NO_CROSS: partial(_counted, attentions=2),
-            ONE_STACK: partial(_counted, attentions=1),
-            "d_v is not used: the values of a head are d_v wide, whatever d_k and d_model are": (
-                lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, h, ff, d_k, d_k)
-            ),
-            "the number of heads is not used: d_k and d_v are the widths of one head": (
-                lambda V, d, N, h, *sizes: _counted(V, d, N, 1, *sizes)
-            ),
-        },
+    "d_v is not used: the values of a head are d_v wide, whatever d_k and d_model are": (
+        lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, h, ff, d_k, d_k)
     ),
-    Rung(
-        "a d_k larger by one is a column and a bias more for the queries and for the keys of each "
-        "head, in the three attentions: 3 * 2 * 2 (4 + 1)",
-        _more("10, 4, 1, 2, 3, 6, 6"),
+    "the norms are missing: each has a factor and a shift for every entry": (
+        partial(_counted, norms=0)
     ),
-    Rung(
-        "one layer more is an encoder block, with one attention and two norms, and a decoder "
-        "block, with two attentions and three norms, each of them with a feed-forward network; a "
-        "norm has a factor and a shift, every projection a bias",
-        _more("10, 4, 2, 2, 3, 5, 6"),
-        {
-            "the norms are missing: each has a factor and a shift for every entry": partial(
-                _counted, norms=0
-            ),
-            "the norms have a shift for every entry as well as a factor": partial(
-                _counted, shifts=0
-            ),
-            "2 d_model are missing in every layer: the norm behind the cross-attention (a decoder "
-            "block has three), or the second bias of the feed-forward networks": partial(
-                _counted, norms=4
-            ),
-            "the biases behind the heads, of W^O, are missing": (
-                lambda V, d, N, *sizes: _counted(V, d, N, *sizes) - 3 * N * d
-            ),
-        },
+    "the norms have a shift for every entry as well as a factor": (partial(_counted, shifts=0)),
+    "2 d_model are missing in every layer: the norm behind the cross-attention (a decoder "
+    "block has three), or the second bias of the feed-forward networks": (
+        partial(_counted, norms=4)
     ),
-    Rung(
-        "without any layer only the embedding is left: sinusoids have no parameters, and no norm "
-        "stands behind the stacks",
-        "parameters(10, 4, 0, 2, 3, 5, 6)  # V, d_model, N, h, d_ff, d_k, d_v",
-        {
-            "there are norms behind the stacks as well, which only pre-norm models have": (
-                lambda V, d, N, *sizes: _counted(V, d, N, *sizes) + 4 * d
-            ),
-        },
-    ),
-    Rung(
-        "the same holds for the sizes of the paper: base, its row (B) and big",
-        "[parameters(37000, 512, 6, 8, 2048, d_k, 64) for d_k in (64, 16)] + "
-        "[parameters(37000, 1024, 6, 16, 4096, 64, 64)]",
-    ),
-]
+}
 
 
 @exercise
@@ -409,7 +355,7 @@ def decoder_block(answer) -> str:
     boolean mask (B, 1, 1, S), True for "may attend", and returns (B, T, d_model), post-norm. Its
     parts are self_attention, cross_attention, feed_forward, norm1, norm2 and norm3.
     """
-    ladder(DECODER, _Decoder, MyDecoderBlock=answer)
+    climb(DECODER_BLOCK, answer)
     return "one word, more source words, several words, hidden source words, a batch"
 
 
@@ -439,37 +385,9 @@ def _decoding_pre_norm(self, x, memory, memory_mask):
     return x + self.feed_forward(self.norm3(x))
 
 
-def _made(x: str, memory: str, mask: str = "None") -> str:
-    return (
-        f"x, memory = {x}, {memory}\nmask = {mask}\nblock = MyDecoderBlock(4, 2, 8)\n"
-        "torch.manual_seed(1)\nfor name, p in sorted(block.named_parameters()):\n"
-        "    torch.nn.init.normal_(p)\n"
-        "block(x, memory, mask)"
-    )
-
-
-def _only(part: str, x: str = "torch.randn(1, 1, 4)") -> str:
-    """A block of which only the parameters of one part are random; norms change nothing."""
-    return (
-        f"x, memory = {x}, torch.randn(1, 1, 4)\n"
-        "block = MyDecoderBlock(4, 2, 8)\ntorch.manual_seed(1)\n"
-        "for name, p in sorted(block.named_parameters()):\n"
-        f"    if name.startswith({part or 'none'!r}):\n        torch.nn.init.normal_(p)\n"
-        "    elif not name.startswith('norm'):\n        torch.nn.init.zeros_(p)\n"
-        "block(x, memory)"
-    )
-
-
 def _source_first(self, x, memory, memory_mask):
     x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
     x = self.norm1(x + self.self_attention(x, is_causal=True)[0])
-    return self.norm3(x + self.feed_forward(x))
-
-
-def _later_words(self, x, memory, memory_mask):
-    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu()
-    x = self.norm1(x + self.self_attention(x, mask=later)[0])
-    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
     return self.norm3(x + self.feed_forward(x))
 
 
@@ -486,122 +404,134 @@ def _network_too_early(self, x, memory, memory_mask):
     return self.norm3(y + self.feed_forward(x))
 
 
-DECODER = [
-    Rung(
-        "all three sub-layers give 0 here, and x is normed already: as each result is added to "
-        "what its sub-layer has read, x comes out again",
-        _only("", x="torch.tensor([[[1.0, -1.0, 1.0, -1.0]]])"),
-        {
-            "nothing is added: each sub-layer's result is added to what it has read": (
-                partial(_Decoder, forward=partial(_decoding, add=0))
-            ),
-        },
+def only(part: str, block: nn.Module) -> nn.Module:
+    """The block with numbers in its norms and in the parts whose names begin so; 0 elsewhere."""
+    torch.manual_seed(1)
+    for name, p in sorted(block.named_parameters()):
+        if name.startswith(part):
+            nn.init.normal_(p)
+        elif not name.startswith("norm"):
+            nn.init.zeros_(p)
+    return block
+
+
+@ladder(_Decoder)
+def DECODER_BLOCK(MyDecoderBlock):
+    """all three sub-layers give 0 here, and x is normed already: as each result is added to
+    what its sub-layer has read, x comes out again"""
+    x, memory = torch.tensor([[[1.0, -1.0, 1.0, -1.0]]]), torch.randn(1, 1, 4)
+    block = only("none", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory)
+
+    """all three sub-layers give 0: x is normed by norm1, then by norm2, then by norm3, each
+    norm after its sum"""
+    x, memory = torch.randn(1, 1, 4), torch.randn(1, 1, 4)
+    block = only("norm", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory)
+
+    """only the self-attention gives something: a single word looks at itself, its mask has True
+    on the diagonal, and the result is added to x"""
+    x, memory = torch.randn(1, 1, 4), torch.randn(1, 1, 4)
+    block = only("self_attention", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory)
+
+    """only the cross-attention gives something: x asks, and keys and values are made of memory,
+    by the weights of cross_attention"""
+    x, memory = torch.randn(1, 1, 4), torch.randn(1, 1, 4)
+    block = only("cross_attention", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory)
+
+    """only the feed-forward network gives something: it reads what the second norm gives, and
+    its result is added to that"""
+    x, memory = torch.randn(1, 1, 4), torch.randn(1, 1, 4)
+    block = only("feed_forward", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory)
+
+    """with one word and one source word: x plus its self-attention, normed; plus what the
+    cross-attention finds in memory, normed; plus the feed-forward network, normed"""
+    x, memory = torch.randn(1, 1, 4), torch.randn(1, 1, 4)
+    mask = None
+    block = only("", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory, mask)
+
+    """each word may look at itself and the words before it: change the last word, and the first
+    must not move"""
+    x, memory = torch.randn(1, 3, 4), torch.randn(1, 1, 4)
+    mask = None
+    block = only("", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory, mask)
+
+    """each word of the target, with what the self-attention has made of it, may look at any
+    word of the source, before or after it"""
+    x, memory = torch.randn(1, 3, 4), torch.randn(1, 5, 4)
+    mask = None
+    block = only("", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory, mask)
+
+    """memory_mask says which words of the source may be looked at, and of the source only"""
+    x, memory = torch.randn(1, 2, 4), torch.randn(1, 3, 4)
+    mask = torch.tensor([[[[True, False, True]]]])
+    block = only("", MyDecoderBlock(4, 2, 8))
+    yield block(x, memory, mask)
+
+
+def _later_words(self, x, memory, memory_mask):
+    later = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu()
+    x = self.norm1(x + self.self_attention(x, mask=later)[0])
+    x = self.norm2(x + self.cross_attention(x, memory, mask=memory_mask)[0])
+    return self.norm3(x + self.feed_forward(x))
+
+
+DECODER_BLOCK.mistakes |= {
+    "this is pre-norm; the exercise asks for the order of 2017, each norm after its sum": (
+        partial(_Decoder, forward=_decoding_pre_norm)
     ),
-    Rung(
-        "all three sub-layers give 0: x is normed by norm1, then by norm2, then by norm3, each "
-        "norm after its sum",
-        _only("norm"),
-        {
-            "this is pre-norm; the exercise asks for the order of 2017, each norm after its sum": (
-                partial(_Decoder, forward=_decoding_pre_norm)
-            ),
-            "norm1 is used for all three; each sub-layer has a norm of its own": partial(
-                _Decoder,
-                forward=lambda self, x, memory, mask: self.norm1(self.norm1(self.norm1(x))),
-            ),
-            "the cross-attention comes first; the self-attention does": partial(
-                _Decoder, forward=_source_first
-            ),
-            "norm2 and norm3 have changed places": partial(
-                _Decoder,
-                forward=partial(_with_norms, order=("norm1", "norm3", "norm2")),
-            ),
-            "norm1 and norm2 have changed places": partial(
-                _Decoder,
-                forward=partial(_with_norms, order=("norm2", "norm1", "norm3")),
-            ),
-            "each sum adds the x of the beginning; it adds what its sub-layer has read": partial(
-                _Decoder, forward=lambda self, x, memory, mask: self.norm3(x)
-            ),
-            "norm3 is missing behind the last sum": partial(
-                _Decoder, forward=lambda self, x, memory, mask: self.norm2(self.norm1(x))
-            ),
-        },
+    "norm1 is used for all three; each sub-layer has a norm of its own": (
+        partial(
+            _Decoder,
+            forward=lambda self, x, memory, mask: self.norm1(self.norm1(self.norm1(x))),
+        )
     ),
-    Rung(
-        "only the self-attention gives something: a single word looks at itself, its mask has "
-        "True on the diagonal, and the result is added to x",
-        _only("self_attention"),
+    "the cross-attention comes first; the self-attention does": (
+        partial(_Decoder, forward=_source_first)
     ),
-    Rung(
-        "only the cross-attention gives something: x asks, and keys and values are made of memory, "
-        "by the weights of cross_attention",
-        _only("cross_attention"),
-        {
-            "memory is normed before it is read; it comes normed from the encoder": partial(
-                _Decoder,
-                forward=lambda self, x, memory, mask: _decoding(self, x, self.norm2(memory), mask),
-            ),
-            "the cross-attention looks at x again; its keys and values come from memory": partial(
-                _Decoder, forward=partial(_decoding, source=False)
-            ),
-        },
+    "norm2 and norm3 have changed places": (
+        partial(
+            _Decoder,
+            forward=partial(_with_norms, order=("norm1", "norm3", "norm2")),
+        )
     ),
-    Rung(
-        "only the feed-forward network gives something: it reads what the second norm gives, and "
-        "its result is added to that",
-        _only("feed_forward"),
-        {
-            "the feed-forward network is missing": partial(
-                _Decoder, forward=partial(_decoding, last=0)
-            ),
-        },
+    "norm1 and norm2 have changed places": (
+        partial(
+            _Decoder,
+            forward=partial(_with_norms, order=("norm2", "norm1", "norm3")),
+        )
     ),
-    Rung(
-        "with one word and one source word: x plus its self-attention, normed; plus what the "
-        "cross-attention finds in memory, normed; plus the feed-forward network, normed",
-        _made("torch.randn(1, 1, 4)", "torch.randn(1, 1, 4)"),
-        {
-            "the cross-attention comes first; the self-attention does": partial(
-                _Decoder, forward=_source_first
-            ),
-            "the feed-forward network reads what the self-attention gave; it reads what the "
-            "cross-attention gave": partial(_Decoder, forward=_network_too_early),
-        },
+    "each sum adds the x of the beginning; it adds what its sub-layer has read": (
+        partial(_Decoder, forward=lambda self, x, memory, mask: self.norm3(x))
     ),
-    Rung(
-        "each word may look at itself and the words before it: change the last word, and the first "
-        "must not move",
-        _made("torch.randn(1, 3, 4)", "torch.randn(1, 1, 4)"),
-        {
-            "the causal mask is the wrong way round: each word sees itself and the later ones": (
-                partial(_Decoder, forward=_later_words)
-            ),
-            "the self-attention sees later words; its mask is causal": partial(
-                _Decoder, forward=partial(_decoding, causal=False)
-            ),
-        },
+    "memory is normed before it is read; it comes normed from the encoder": (
+        partial(
+            _Decoder,
+            forward=lambda self, x, memory, mask: _decoding(self, x, self.norm2(memory), mask),
+        )
     ),
-    Rung(
-        "each word of the target, with what the self-attention has made of it, may look at any "
-        "word of the source, before or after it",
-        _made("torch.randn(1, 3, 4)", "torch.randn(1, 5, 4)"),
+    "the cross-attention looks at x again; its keys and values come from memory": (
+        partial(_Decoder, forward=partial(_decoding, source=False))
     ),
-    Rung(
-        "memory_mask says which words of the source may be looked at, and of the source only",
-        _made(
-            "torch.randn(1, 2, 4)",
-            "torch.randn(1, 3, 4)",
-            "torch.tensor([[[[True, False, True]]]])",
-        ),
-        {
-            "memory_mask has no effect: padding of the source is looked at": partial(
-                _Decoder,
-                forward=lambda self, x, memory, memory_mask: _decoding(self, x, memory, None),
-            ),
-        },
+    "the feed-forward network is missing": partial(_Decoder, forward=partial(_decoding, last=0)),
+    "the feed-forward network reads what the self-attention gave; it reads what the "
+    "cross-attention gave": partial(_Decoder, forward=_network_too_early),
+    "the causal mask is the wrong way round: each word sees itself and the later ones": (
+        partial(_Decoder, forward=_later_words)
     ),
-]
+    "memory_mask has no effect: padding of the source is looked at": (
+        partial(
+            _Decoder,
+            forward=lambda self, x, memory, memory_mask: _decoding(self, x, memory, None),
+        )
+    ),
+}
 
 
 @exercise
@@ -611,7 +541,7 @@ def train(answer) -> str:
     A batch is (x, y); model(x) gives logits (B, V), and y is (B,). The gradient is clipped to a
     norm of 1 before each step of the optimizer. The result has one number for each batch.
     """
-    ladder(TRAIN, _train, train=answer)
+    climb(TRAIN, answer)
     return "one step, a short and a long gradient, two steps, plain numbers, another optimizer"
 
 
@@ -648,106 +578,91 @@ def _to_length_1(parameters, length):
         p.grad *= length / norm
 
 
-def _training(
-    batches: str,
-    result: str,
-    optimizer: str = "SGD(model.parameters(), lr=1.0)",
-    bias: bool = False,
-) -> str:
-    return (
-        f"batches = [{batches}]\ndef after_training():\n"
-        f"    model = torch.nn.Linear(2, 2, bias={bias})\n"
-        "    for p in model.parameters():\n        torch.nn.init.zeros_(p)\n"
-        f"    optimizer = torch.optim.{optimizer}\n"
-        f"    losses = train(model, batches, optimizer)\n    return {result}\nafter_training()"
-    )
+def trained(train, batches, bias: bool = False, kind=torch.optim.SGD, lr: float = 1.0):
+    """The losses, and a linear layer that began with zeros, after training by `train`."""
+    model = nn.Linear(2, 2, bias=bias)
+    for p in model.parameters():
+        nn.init.zeros_(p)
+    return train(model, batches, kind(model.parameters(), lr=lr)), model
 
 
-SHORT = "(torch.tensor([[1.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1]))"
-LONG = "(torch.tensor([[10.0, 2.0]]), torch.tensor([1]))"
-TRAIN = [
-    Rung(
-        "there is one loss for each batch, the mean cross-entropy of the logits: log 2 as long as "
-        "all logits are 0",
-        _training(SHORT, "losses"),
-        {
-            "the sum over the examples of a batch was taken; take their mean": partial(
-                _train, loss_of=partial(F.cross_entropy, reduction="sum")
-            ),
-            "the losses are those before each step, not after it": partial(_train, after=True),
-        },
+@ladder(_train)
+def TRAIN(train):
+    short = torch.tensor([[1.0, 0.0], [0.0, 0.0]]), torch.tensor([0, 1])
+    long = torch.tensor([[10.0, 2.0]]), torch.tensor([1])
+
+    """there is one loss for each batch, the mean cross-entropy of the logits: log 2 as long as
+    all logits are 0"""
+    losses, _ = trained(train, [short])
+    yield losses
+
+    """losses are plain numbers: a tensor with a history would keep every step in memory"""
+    losses, _ = trained(train, [short])
+    yield [torch.as_tensor(loss).requires_grad for loss in losses]
+
+    """a step follows the gradient of the batch as it is, where that is shorter than 1"""
+    _, model = trained(train, [short])
+    yield model.weight
+
+    """a gradient longer than 1 is cut to a length of 1 before the step, and keeps its
+    direction"""
+    _, model = trained(train, [long])
+    yield model.weight
+
+    """the norm is that of all parameters together, and one factor cuts them all"""
+    _, model = trained(train, [long], bias=True)
+    yield model.weight, model.bias
+
+    """two batches, two steps, two losses: `return` stands behind the loop"""
+    losses, _ = trained(train, [short, short])
+    yield len(losses)
+
+    """the second step uses the second batch and its own gradient alone"""
+    _, model = trained(train, [short, long])
+    yield model.weight
+
+    """each loss is that of its own batch, neither a sum nor a mean of those so far"""
+    losses, _ = trained(train, [long, short, short])
+    yield losses
+
+    """the step is that of the optimizer which is given, not of its own optimizer"""
+    _, model = trained(train, [short], kind=torch.optim.Adam, lr=0.1)
+    yield model.weight
+
+
+TRAIN.mistakes |= {
+    "the sum over the examples of a batch was taken; take their mean": (
+        partial(_train, loss_of=partial(F.cross_entropy, reduction="sum"))
     ),
-    Rung(
-        "losses are plain numbers: a tensor with a history would keep every step in memory",
-        _training(SHORT, "[torch.as_tensor(loss).requires_grad for loss in losses]"),
+    "the losses are those before each step, not after it": partial(_train, after=True),
+    "nothing is learned: zero_grad, backward, clip, step, in this order": (
+        partial(_train, clip=lambda parameters, length: [p.grad.zero_() for p in parameters])
     ),
-    Rung(
-        "a step follows the gradient of the batch as it is, where that is shorter than 1",
-        _training(SHORT, "model.weight"),
-        {
-            "nothing is learned: zero_grad, backward, clip, step, in this order": partial(
-                _train, clip=lambda parameters, length: [p.grad.zero_() for p in parameters]
-            ),
-            "a gradient shorter than 1 was made longer": partial(_train, clip=_to_length_1),
-            "probabilities were given to the cross-entropy, which takes logits": partial(
-                _train, loss_of=lambda logits, y: F.cross_entropy(logits.softmax(-1), y)
-            ),
-        },
+    "a gradient shorter than 1 was made longer": partial(_train, clip=_to_length_1),
+    "probabilities were given to the cross-entropy, which takes logits": (
+        partial(_train, loss_of=lambda logits, y: F.cross_entropy(logits.softmax(-1), y))
     ),
-    Rung(
-        "a gradient longer than 1 is cut to a length of 1 before the step, and keeps its direction",
-        _training(LONG, "model.weight"),
-        {
-            "gradients are not clipped, or not between backward and step": partial(
-                _train, clip=lambda parameters, length: None
-            ),
-            "the sum of absolute values was cut to 1; the norm is the root of the sum of squares": (
-                partial(_train, clip=partial(nn.utils.clip_grad_norm_, norm_type=1))
-            ),
-            "each number of the gradient was cut to 1; its length, the norm of all parameters "
-            "together, is to be 1": partial(_train, clip=nn.utils.clip_grad_value_),
-        },
+    "gradients are not clipped, or not between backward and step": (
+        partial(_train, clip=lambda parameters, length: None)
     ),
-    Rung(
-        "the norm is that of all parameters together, and one factor cuts them all",
-        _training(LONG, "(model.weight, model.bias)", bias=True),
-        {
-            "every parameter is clipped by itself": partial(
-                _train,
-                clip=lambda parameters, length: [
-                    nn.utils.clip_grad_norm_([p], length) for p in parameters
-                ],
-            ),
-        },
+    "the sum of absolute values was cut to 1; the norm is the root of the sum of squares": (
+        partial(_train, clip=partial(nn.utils.clip_grad_norm_, norm_type=1))
     ),
-    Rung(
-        "two batches, two steps, two losses: `return` stands behind the loop",
-        _training(f"{SHORT}, {SHORT}", "len(losses)"),
+    "each number of the gradient was cut to 1; its length, the norm of all parameters "
+    "together, is to be 1": partial(_train, clip=nn.utils.clip_grad_value_),
+    "every parameter is clipped by itself": (
+        partial(
+            _train,
+            clip=lambda parameters, length: [
+                nn.utils.clip_grad_norm_([p], length) for p in parameters
+            ],
+        )
     ),
-    Rung(
-        "the second step uses the second batch and its own gradient alone",
-        _training(f"{SHORT}, {LONG}", "model.weight"),
-        {
-            "the gradients of the step before are still there: optimizer.zero_grad()": partial(
-                _train, zero=False
-            ),
-            "the first batch is used again": lambda model, batches, optimizer: _train(
-                model, [batches[0]] * 2, optimizer
-            ),
-        },
+    "the gradients of the step before are still there: optimizer.zero_grad()": (
+        partial(_train, zero=False)
     ),
-    Rung(
-        "each loss is that of its own batch, neither a sum nor a mean of those so far",
-        _training(f"{LONG}, {SHORT}, {SHORT}", "losses"),
-        {
-            "the losses are means of all so far; each batch has a loss of its own": _running_means,
-            "the losses are sums of all so far; each batch has a loss of its own": (
-                lambda *given: torch.tensor(_train(*given)).cumsum(0).tolist()
-            ),
-        },
+    "the first batch is used again": (
+        lambda model, batches, optimizer: _train(model, [batches[0]] * 2, optimizer)
     ),
-    Rung(
-        "the step is that of the optimizer which is given, not of its own optimizer",
-        _training(SHORT, "model.weight", "Adam(model.parameters(), lr=0.1)"),
-    ),
-]
+    "the losses are means of all so far; each batch has a loss of its own": (_running_means),
+}

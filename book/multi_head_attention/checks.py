@@ -8,16 +8,17 @@ from itertools import permutations, product
 import torch
 from torch import nn
 
-from book.checking.exercise import Mistake, Rung, call, exercise, ladder
+from book.checking.exercise import Mistake, call, climb, exercise
 from book.checking.faults import check_name
 from book.checking.results import show
+from book.checking.rungs import ladder
 from companion.nn import MultiHeadAttention
 
 
 @exercise
 def split_heads(answer) -> str:
     """Check `split_heads(x, num_heads)`: (B, T, d) -> (B, H, T, d / H)."""
-    ladder(SPLIT, _split, split_heads=answer)
+    climb(SPLIT_HEADS, answer)
     return "one, two and three heads, batches of one and two"
 
 
@@ -29,46 +30,48 @@ def _split_by_reshape(x, num_heads):
     return x.reshape(len(x), num_heads, x.shape[1], -1)
 
 
-SPLIT = [
-    Rung(
-        "head 0 gets the first half of every word, head 1 the second half",
-        "x = torch.arange(12.0).reshape(1, 3, 4)  # three words: 0 1 2 3, 4 5 6 7 and 8 9 10 11\n"
-        "split_heads(x, 2)",
-        {
-            "the reshape goes straight to (B, H, T, d / H): a head gets whole words, not a part of "
-            "each word; first cut the last axis, then exchange two axes": _split_by_reshape,
-            "the last axis is cut, but the heads still stand behind the positions: exchange axes 1 "
-            "and 2": lambda x, num_heads: x.unflatten(-1, (num_heads, -1)),
-            "a head gets every H-th entry; it should get d / H neighbours: cut the last axis into "
-            "(H, d / H), not (d / H, H)": (
-                lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
-            ),
-            "the heads come in reverse order: head 0 gets the first entries": (
-                lambda x, num_heads: _split(x, num_heads).flip(1)
-            ),
-            "positions and entries have changed places: the result is (B, H, d / H, T)": (
-                lambda x, num_heads: _split(x, num_heads).mT
-            ),
-            "the heads stand before the batch: the result is (H, B, T, d / H)": (
-                lambda x, num_heads: _split(x, num_heads).transpose(0, 1)
-            ),
-        },
+@ladder(_split)
+def SPLIT_HEADS(split_heads):
+    """head 0 gets the first half of every word, head 1 the second half"""
+    x = torch.arange(12.0).reshape(1, 3, 4)  # three words: 0 1 2 3, 4 5 6 7 and 8 9 10 11
+    yield split_heads(x, 2)
+
+    """num_heads is the number of heads, here 3, each of them 2 wide; and sentences stay
+    apart"""
+    x = torch.arange(60.0).reshape(2, 5, 6)
+    yield split_heads(x, 3)
+
+    """with one head nothing is cut, and there is an axis for it all the same"""
+    x = torch.arange(6.0).reshape(1, 3, 2)
+    yield split_heads(x, 1)
+
+
+SPLIT_HEADS.mistakes |= {
+    "the reshape goes straight to (B, H, T, d / H): a head gets whole words, not a part of "
+    "each word; first cut the last axis, then exchange two axes": (_split_by_reshape),
+    "the last axis is cut, but the heads still stand behind the positions: exchange axes 1 and 2": (
+        lambda x, num_heads: x.unflatten(-1, (num_heads, -1))
     ),
-    Rung(
-        "num_heads is the number of heads, here 3, each of them 2 wide; and sentences stay apart",
-        "x = torch.arange(60.0).reshape(2, 5, 6)\nsplit_heads(x, 3)",
+    "a head gets every H-th entry; it should get d / H neighbours: cut the last axis into "
+    "(H, d / H), not (d / H, H)": (
+        lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
     ),
-    Rung(
-        "with one head nothing is cut, and there is an axis for it all the same",
-        "x = torch.arange(6.0).reshape(1, 3, 2)\nsplit_heads(x, 1)",
+    "the heads come in reverse order: head 0 gets the first entries": (
+        lambda x, num_heads: _split(x, num_heads).flip(1)
     ),
-]
+    "positions and entries have changed places: the result is (B, H, d / H, T)": (
+        lambda x, num_heads: _split(x, num_heads).mT
+    ),
+    "the heads stand before the batch: the result is (H, B, T, d / H)": (
+        lambda x, num_heads: _split(x, num_heads).transpose(0, 1)
+    ),
+}
 
 
 @exercise
 def merge_heads(answer) -> str:
     """Check `merge_heads(x)`, the inverse of `split_heads`: (B, H, T, d / H) -> (B, T, d)."""
-    ladder(MERGE, _merge, merge_heads=answer)
+    climb(MERGE_HEADS, answer)
     return "one, two and three heads, batches of one and two"
 
 
@@ -80,34 +83,34 @@ def _merge_by_reshape(x):
     return x.reshape(len(x), x.shape[2], -1)
 
 
-MERGE = [
-    Rung(
-        "a word gets back its part from head 0 and then its part from head 1, side by side",
-        "x = torch.arange(8.0).reshape(1, 2, 2, 2)  # head 0: 0 1 and 2 3, head 1: 4 5 and 6 7\n"
-        "merge_heads(x)",
-        {
-            "the reshape comes without exchanging axes 1 and 2: words are mixed": _merge_by_reshape,
-            "the heads are interleaved entry by entry; they should be laid side by side": (
-                lambda x: x.permute(0, 2, 3, 1).flatten(2)
-            ),
-            "the heads come in reverse order: head 0 comes first": lambda x: _merge(x.flip(1)),
-            "axes 1 and 3 are exchanged, heads and entries; exchange heads and words, 1 and 2": (
-                lambda x: x.transpose(1, 3).reshape(len(x), x.shape[2], -1)
-            ),
-            "the mean of the heads is repeated; the heads themselves should be laid side by side": (
-                lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])
-            ),
-            "the heads are added up; they should be laid side by side": lambda x: x.sum(dim=1),
-            "the heads are averaged; they should be laid side by side": lambda x: x.mean(dim=1),
-            "the heads are laid one after the other along the positions": lambda x: x.flatten(1, 2),
-            "axes 1 and 2 are exchanged, but the last two not merged": lambda x: x.transpose(1, 2),
-        },
+@ladder(_merge)
+def MERGE_HEADS(merge_heads):
+    """a word gets back its part from head 0 and then its part from head 1, side by side"""
+    x = torch.arange(8.0).reshape(1, 2, 2, 2)  # head 0: 0 1 and 2 3, head 1: 4 5 and 6 7
+    yield merge_heads(x)
+
+    """there may be any number of heads, positions, entries and sentences"""
+    x = torch.arange(60.0).reshape(2, 3, 5, 2)
+    yield merge_heads(x)
+
+
+MERGE_HEADS.mistakes |= {
+    "the reshape comes without exchanging axes 1 and 2: words are mixed": (_merge_by_reshape),
+    "the heads are interleaved entry by entry; they should be laid side by side": (
+        lambda x: x.permute(0, 2, 3, 1).flatten(2)
     ),
-    Rung(
-        "there may be any number of heads, positions, entries and sentences",
-        "x = torch.arange(60.0).reshape(2, 3, 5, 2)\nmerge_heads(x)",
+    "the heads come in reverse order: head 0 comes first": (lambda x: _merge(x.flip(1))),
+    "axes 1 and 3 are exchanged, heads and entries; exchange heads and words, 1 and 2": (
+        lambda x: x.transpose(1, 3).reshape(len(x), x.shape[2], -1)
     ),
-]
+    "the mean of the heads is repeated; the heads themselves should be laid side by side": (
+        lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])
+    ),
+    "the heads are added up; they should be laid side by side": (lambda x: x.sum(dim=1)),
+    "the heads are averaged; they should be laid side by side": (lambda x: x.mean(dim=1)),
+    "the heads are laid one after the other along the positions": (lambda x: x.flatten(1, 2)),
+    "axes 1 and 2 are exchanged, but the last two not merged": (lambda x: x.transpose(1, 2)),
+}
 
 
 @exercise
@@ -127,8 +130,8 @@ def my_multi_head(answer) -> str:
     else:  # what the orders that get furthest say, with a name if one of them has one
         furthest = max(count for count, _, _ in tried)
         found = [_climbed(answer, order, named=True)[1] for n, _, order in tried if n == furthest]
-        names = [text for rung in MULTI_HEAD for text in rung.instead]
-        raise next((mistake for mistake in found if mistake.mistake in names), found[0])
+        named = (mistake for mistake in found if mistake.mistake in MY_MULTI_HEAD.mistakes)
+        raise next(named, found[0])
     x, module = torch.randn(2, 3, 4), answer(4, 2)
     output = call(module, x=x)
     output = output[0] if isinstance(output, tuple | list) else output
@@ -145,52 +148,52 @@ def my_multi_head(answer) -> str:
 
 def _climbed(answer, order: tuple, *, named: bool) -> tuple[int, Mistake | None, tuple]:
     """How many rungs the answer has reached with its rows in this order, and how it failed."""
-    tried = _Tried(answer, order)
-    rungs = [
-        Rung(idea, code, {text: partial(f, tried) for text, f in instead.items() if named})
-        for idea, code, instead in MULTI_HEAD
-    ]
+    made = []
+
+    def counted(d_model: int, num_heads: int) -> nn.Module:
+        made.append(answer(d_model, num_heads))
+        if not isinstance(made[-1], nn.Module):
+            kind = type(made[-1]).__name__
+            raise Mistake("expected a class derived from nn.Module", f"it made a {kind}")
+        return made[-1]
+
+    steps = MY_MULTI_HEAD.mapped(partial, answer=answer, order=order)
+    if not named:
+        steps.mistakes.clear()
     try:
-        ladder(rungs, partial(_Like, tried), optional=1, MyMultiHead=tried.made)
+        climb(steps, counted)
     except Mistake as mistake:
-        return tried.count, mistake, order
-    return tried.count + 1, None, order
+        return len(made), mistake, order
+    return len(made) + 1, None, order
 
 
-class _Tried:
-    """The answer's class, the layer that it has made last, and how many it has made."""
+class _Fused(nn.Module):
+    """Weights as an answer has them."""
 
-    def __init__(self, answer: Callable, order: tuple) -> None:
-        self.answer, self.order, self.count = answer, order, 0
-
-    def made(self, d_model: int, num_heads: int) -> nn.Module:
-        self.count += 1
-        self.module = self.answer(d_model, num_heads)
-        if not isinstance(self.module, nn.Module):
-            raise Mistake(
-                "expected a class derived from nn.Module",
-                f"it made a {type(self.module).__name__}",
-            )
-        return self.module
-
-
-class _Like:
-    """Companion's layer with the weights of the answer's, or with one step done in another way."""
-
-    def __init__(self, tried: _Tried, d_model: int, num_heads: int, **changes) -> None:
-        self.tried, self.sizes, self.changes = tried, (d_model, num_heads), changes
-
-    def parameters(self) -> list:
-        return []
-
-    def __call__(self, x, mask=None):
-        layer = _same_layer(self.tried.module, *self.sizes, *self.tried.order)
-        return _by_hand(layer, x, mask, **self.changes)
+    def __init__(self, d_model: int, num_heads: int) -> None:
+        super().__init__()
+        self.fused, self.output = nn.Linear(d_model, 3 * d_model), nn.Linear(d_model, d_model)
 
 
 # W^O as it is or transposed, how the fused rows may be cut, and which of them are whose.
 CUTS = ((0, lambda h: (3, h, -1)), (1, lambda h: (h, 3, -1)), (2, lambda h: (h, -1, 3)))
 ORDERS = [*product((False, True), CUTS, permutations(("q_proj", "k_proj", "v_proj")))]
+
+
+class _Like(nn.Module):
+    """Companion's layer with the weights of the answer's, or with one step done in another way.
+
+    The weights are drawn anew: a rung begins with the same random numbers whoever is tried.
+    """
+
+    def __init__(self, d_model, num_heads, *, answer=_Fused, order=ORDERS[0], **changes) -> None:
+        super().__init__()
+        self.module, self.order = answer(d_model, num_heads), order
+        self.sizes, self.changes = (d_model, num_heads), changes
+
+    def forward(self, x, mask=None):
+        layer = _same_layer(self.module, *self.sizes, *self.order)
+        return _by_hand(layer, x, mask, **self.changes)
 
 
 def _same_layer(module, d_model: int, num_heads: int, turned, cut, names) -> MultiHeadAttention:
@@ -250,108 +253,89 @@ def _by_hand(
     return (layer.out_proj(merged) if project else merged), weights
 
 
-def _layer(d_model: int, num_heads: int, x: str, mask: str = "None") -> str:
-    return (
-        f"x = {x}\nmask = {mask}\nlayer = MyMultiHead({d_model}, {num_heads})\n"
-        "for p in layer.parameters():\n    torch.nn.init.normal_(p)\nlayer(x, mask)"
-    )
+def drawn(layer: nn.Module) -> nn.Module:
+    """The layer with numbers from a normal distribution as its weights."""
+    for p in layer.parameters():
+        nn.init.normal_(p)
+    return layer
 
 
-MULTI_HEAD = [
-    Rung(
-        "a single word attends to itself: its output is W^O of its value",
-        _layer(4, 1, "torch.randn(1, 1, 4)"),
-        {"the last matrix, W^O, is not applied": partial(_Like, project=False)},
+@ladder(_Like, optional=1)
+def MY_MULTI_HEAD(MyMultiHead):
+    """a single word attends to itself: its output is W^O of its value"""
+    x = torch.randn(1, 1, 4)
+    layer = drawn(MyMultiHead(4, 1))
+    yield layer(x)
+
+    """one head is plain attention: scores over the square root of d_k, a softmax over the
+    keys"""
+    x = torch.randn(1, 2, 4)
+    layer = drawn(MyMultiHead(4, 1))
+    yield layer(x)
+
+    """with several heads, each compares its own part of every query and key, d_k = d_model /
+    num_heads wide, and the parts are laid side by side again before W^O"""
+    x = torch.randn(1, 4, 6)
+    layer = drawn(MyMultiHead(6, 3))
+    yield layer(x)
+
+    """where a mask is False there is no weight, and the rest of the row sums to 1: with one key
+    left for each query, the output is W^O of its value"""
+    x = torch.randn(1, 3, 4)
+    mask = torch.eye(3).bool()
+    layer = drawn(MyMultiHead(4, 2))
+    yield layer(x, mask)
+
+    """row i of the mask is for query i, column j for key j, the same for all heads"""
+    x = torch.randn(1, 3, 4)
+    mask = torch.ones(3, 3).tril().bool()
+    layer = drawn(MyMultiHead(4, 2))
+    yield layer(x, mask)
+
+    """a batch has several sentences, of any length, and one mask for all"""
+    x = torch.randn(3, 5, 6)
+    mask = torch.ones(5, 5).tril(1).bool()
+    layer = drawn(MyMultiHead(6, 2))
+    yield layer(x, mask)
+
+
+MY_MULTI_HEAD.mistakes |= {
+    "the last matrix, W^O, is not applied": partial(_Like, project=False),
+    "the scores are not scaled: divide them by the square root of d_k = d_model / num_heads": (
+        partial(_Like, scale=lambda d_model, d_k: 1.0)
     ),
-    Rung(
-        "one head is plain attention: scores over the square root of d_k, a softmax over the keys",
-        _layer(4, 1, "torch.randn(1, 2, 4)"),
-        {
-            "the scores are not scaled: divide them by the square root of d_k = d_model / "
-            "num_heads": partial(_Like, scale=lambda d_model, d_k: 1.0),
-            "the scores are divided by d_k; divide them by its square root": partial(
-                _Like, scale=lambda d_model, d_k: 1 / d_k
-            ),
-            "softmax over the queries: each row, the last axis, has to sum to 1": partial(
-                _Like, softmax_dim=-2
-            ),
-            "every word attends to itself only, or heads to heads: exchange axes 1 and 2 before "
-            "the scores": partial(_Like, change=lambda mask: torch.eye(mask.shape[-1]).bool()),
-            "the mask is always causal; without a mask all words may be looked at": partial(
-                _Like, change=lambda mask: torch.ones_like(mask).tril()
-            ),
-            "softmax over the heads: each row, the last axis, has to sum to 1": partial(
-                _Like, softmax_dim=1
-            ),
-        },
+    "the scores are divided by d_k; divide them by its square root": (
+        partial(_Like, scale=lambda d_model, d_k: 1 / d_k)
     ),
-    Rung(
-        "with several heads, each compares its own part of every query and key, d_k = d_model / "
-        "num_heads wide, and the parts are laid side by side again before W^O",
-        _layer(6, 3, "torch.randn(1, 4, 6)"),
-        {
-            "the scores are divided by the square root of d_model; a head's queries are only "
-            "d_k = d_model / num_heads wide": partial(
-                _Like, scale=lambda d_model, d_k: d_model**-0.5
-            ),
-            "the heads are split by one reshape: a head gets whole words, not a part of each": (
-                partial(_Like, split=_split_by_reshape)
-            ),
-            "the heads are merged by one reshape, without exchanging axes 1 and 2": partial(
-                _Like, merge=_merge_by_reshape
-            ),
-            "the heads are split and merged by one reshape each: a head gets whole words": partial(
-                _Like, split=_split_by_reshape, merge=_merge_by_reshape
-            ),
-            **{
-                f"the heads are not split: there is one, as wide as the whole vector{more}": (
-                    partial(
-                        _Like,
-                        split=lambda x, num_heads: x[:, None],
-                        scale=scale,
-                        merge=lambda heads: heads[:, 0],
-                    )
-                )
-                for more, scale in {
-                    "": lambda d_model, d_k: d_model**-0.5,
-                    ", and its scores are divided by the root of d_k": lambda d_model, d_k: (
-                        d_k**-0.5
-                    ),
-                }.items()
-            },
-        },
+    "softmax over the queries: each row, the last axis, has to sum to 1": (
+        partial(_Like, softmax_dim=-2)
     ),
-    Rung(
-        "where a mask is False there is no weight, and the rest of the row sums to 1: with one key "
-        "left for each query, the output is W^O of its value",
-        _layer(4, 2, "torch.randn(1, 3, 4)", "torch.eye(3).bool()"),
-        {
-            "the mask has no effect: forbidden positions are still looked at": partial(
-                _Like, change=torch.ones_like
-            ),
-            "forbidden scores are set to 0, and the softmax makes exp(0) = 1 of them; fill in "
-            "-torch.inf": partial(_Like, forbidden=0.0),
-            "forbidden weights are set to 0 after the softmax: the rest of a row no longer sums to "
-            "1; mask the scores": partial(_Like, afterwards=True),
-            "the mask is inverted: True means 'may attend'": partial(
-                _Like, change=torch.logical_not
-            ),
-        },
+    "every word attends to itself only, or heads to heads: exchange axes 1 and 2 before the "
+    "scores": partial(_Like, change=lambda mask: torch.eye(mask.shape[-1]).bool()),
+    "the mask is always causal; without a mask all words may be looked at": (
+        partial(_Like, change=lambda mask: torch.ones_like(mask).tril())
     ),
-    Rung(
-        "row i of the mask is for query i, column j for key j, the same for all heads",
-        _layer(4, 2, "torch.randn(1, 3, 4)", "torch.ones(3, 3).tril().bool()"),
-        {
-            "the mask is transposed: its rows are queries, its columns keys": partial(
-                _Like, change=lambda mask: mask.mT
-            ),
-        },
+    "softmax over the heads: each row, the last axis, has to sum to 1": (
+        partial(_Like, softmax_dim=1)
     ),
-    Rung(
-        "a batch has several sentences, of any length, and one mask for all",
-        _layer(6, 2, "torch.randn(3, 5, 6)", "torch.ones(5, 5).tril(1).bool()"),
+    "the scores are divided by the square root of d_model; a head's queries are only d_k = "
+    "d_model / num_heads wide": partial(_Like, scale=lambda d_model, d_k: d_model**-0.5),
+    "the heads are split by one reshape: a head gets whole words, not a part of each": (
+        partial(_Like, split=_split_by_reshape)
     ),
-]
+    "the heads are merged by one reshape, without exchanging axes 1 and 2": (
+        partial(_Like, merge=_merge_by_reshape)
+    ),
+    "the heads are split and merged by one reshape each: a head gets whole words": (
+        partial(_Like, split=_split_by_reshape, merge=_merge_by_reshape)
+    ),
+    "the heads are not split: there is one, as wide as the whole vector": partial(
+        _Like,
+        split=lambda x, num_heads: x[:, None],
+        merge=lambda heads: heads[:, 0],
+        scale=lambda d_model, d_k: d_model**-0.5,
+    ),
+}
 
 
 SYMPTOMS = {

@@ -5,15 +5,15 @@ from functools import partial
 import torch
 from torch.overrides import TorchFunctionMode
 
-from book.checking.exercise import Mistake, Rung, call, exercise, ladder
+from book.checking.exercise import Mistake, call, climb, exercise
 from book.checking.results import show
-from book.checking.rungs import rungs
+from book.checking.rungs import edited, ladder
 
 
 @exercise
 def to_halves(answer) -> str:
     """Check `to_halves(encoding)`, (length, d_model): first all sines, then all cosines."""
-    ladder(TO_HALVES, _to_halves, to_halves=answer)
+    climb(TO_HALVES, answer)
     return "widths 4 and 6, lengths 1, 2 and 3"
 
 
@@ -21,56 +21,39 @@ def _to_halves(encoding):
     return torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1)
 
 
-TO_HALVES = rungs(
-    _to_halves,
-    """
-the even columns, 0 and 2, hold the sines and come first; the odd ones, 1 and 3, hold the cosines
-and come after them; each row stays a row
+@ladder(_to_halves)
+def TO_HALVES(to_halves):
+    """the even columns, 0 and 2, hold the sines and come first; the odd ones, 1 and 3, hold the
+    cosines and come after them; each row stays a row"""
     encoding = torch.arange(16.0).reshape(4, 4)
-    to_halves(encoding)
-  - nothing has changed: sines and cosines still take turns
-    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding
-  - the cosines come first: even columns are sines
-    0::2], encoding[:, 1::2] => 1::2], encoding[:, 0::2]
-  - every second position was taken, not every second column: encoding[:, 0::2]
-    [:, 0::2], encoding[:, 1::2]], dim=1 => [0::2], encoding[1::2]]
-  - the cosines stand below the sines; they should stand to the right: dim=1
-    , dim=1 =>
-  - only the sines are left
-    , encoding[:, 1::2] =>
-  - the sines stand there twice; the cosines are the odd columns
-    1::2 => 0::2
-  - the columns are counted from 1, so that the first one is lost; it has number 0
-    0::2], encoding[:, 1::2] => 1::2], encoding[:, 2::2]
-  - the columns were cut in the middle, and the halves exchanged; sines and cosines take turns
-    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => HALVES_EXCHANGED
-    HALVES_EXCHANGED => encoding.roll(encoding.shape[1] // 2, 1)
-  - sines and cosines are computed anew; the numbers of the encoding that is given are only moved,
-  and here they are no sines at all
-    encoding[:, 0::2], encoding[:, 1::2] => SINES.sin(), SINES.cos()
-    SINES => (torch.arange(len(encoding))[:, None] / 1e4 ** SHARES)
-    SHARES => (torch.arange(0, encoding.shape[1], 2) / encoding.shape[1])
-  - every fourth column was taken, and half of them are lost
-    0::2], encoding[:, 1::2] => 0::4], encoding[:, 1::4]
-  - the first and the second half have changed nothing but the order of the rows
-    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding.flip(0)
-  - all columns are in reverse order
-    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding.flip(1)
-  - the sines and the cosines are each in reverse order
-    0::2], encoding[:, 1::2] => 0::2].flip(1), encoding[:, 1::2].flip(1)
-  - the cosines are in reverse order
-    1::2] => 1::2].flip(1)
-of six columns 0, 2 and 4 come first, and 1, 3 and 5 after them
+    yield to_halves(encoding)
+
+    """of six columns 0, 2 and 4 come first, and 1, 3 and 5 after them"""
     encoding = torch.arange(18.0).reshape(3, 6)
-    to_halves(encoding)
-  - this is the way back, from halves to interleaved; for width 4 the two are the same
-    torch.cat([encoding[:, 0::2], encoding[:, 1::2]], dim=1) => encoding.unflatten(1, (2, -1))
-    (2, -1)) => (2, -1)).mT.flatten(1)
-there may be a single position
+    yield to_halves(encoding)
+
+    """there may be a single position"""
     encoding = torch.arange(4.0).reshape(1, 4)
-    to_halves(encoding)
-""",
-)
+    yield to_halves(encoding)
+
+
+TO_HALVES.mistakes |= {
+    "nothing has changed: sines and cosines still take turns": lambda encoding: encoding,
+    "the cosines come first: even columns are sines": lambda encoding: torch.cat(
+        [encoding[:, 1::2], encoding[:, 0::2]], dim=1
+    ),
+    "every second position was taken, not every second column: encoding[:, "
+    "0::2]": lambda encoding: torch.cat([encoding[0::2], encoding[1::2]]),
+    "the cosines stand below the sines; they should stand to the right: dim=1": lambda encoding: (
+        torch.cat([encoding[:, 0::2], encoding[:, 1::2]])
+    ),
+    "only the sines are left": lambda encoding: torch.cat([encoding[:, 0::2]], dim=1),
+    "the cosines are in reverse order": lambda encoding: torch.cat(
+        [encoding[:, 0::2], encoding[:, 1::2].flip(1)], dim=1
+    ),
+    "this is the way back, from halves to interleaved; for width 4 the two "
+    "are the same": lambda encoding: encoding.unflatten(1, (2, -1)).mT.flatten(1),
+}
 
 
 @exercise
@@ -81,12 +64,8 @@ def rotate(answer) -> str:
     """
     found = []
     for pairing in ("interleaved", "halves"):
-        steps = [
-            Rung(idea, code, {text: partial(f, pairing=pairing) for text, f in instead.items()})
-            for idea, code, instead in ROTATE
-        ]
         try:
-            ladder(steps, partial(_rotate, pairing=pairing), rotate=answer)
+            climb(ROTATE.mapped(partial, pairing=pairing), answer)
             return "positions 0, 1 and others in any order, widths 2, 4 and 6, in either pairing"
         except Mistake as mistake:
             found.append(mistake)
@@ -110,115 +89,82 @@ def _other_layout(angle, pairing):
     return angle.repeat_interleave(2, dim=1).chunk(2, dim=1)
 
 
-ROTATE = rungs(
-    _rotate,
-    """
-position 0 is not turned at all
+@ladder(_rotate)
+def ROTATE(rotate):
+    """position 0 is not turned at all"""
     x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([0])
-    rotate(x, positions)
-  - the waves are added to x; RoPE turns x and adds nothing
-    a * angle.cos() - b * angle.sin() => a + angle.sin()
-    a * angle.sin() + b * angle.cos() => b + angle.cos()
-  - it counts from 1: position 0 is not turned at all
-    positions[:, None] => (positions[:, None] + 1)
-  - sine and cosine have changed places: at angle 0 the cosine is 1
-    cos() => COS()
-    sin() => cos()
-    COS() => sin()
-position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), and (0, 1) becomes
-(-sin 1, cos 1)
+    yield rotate(x, positions)
+
+    """position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), and (0, 1)
+    becomes (-sin 1, cos 1)"""
     x, positions = torch.eye(2), torch.tensor([1, 1])
-    rotate(x, positions)
-  - nothing is turned
-    angle = positions => angle = 0 * positions
-  - `positions` is not used: a row is turned by its place in the array
-    positions[:, None] => torch.arange(len(x))[:, None]
-  - the positions are counted from the first one that is given; each row is turned by its own
-  position as it is
-    positions[:, None] => (positions - positions[0])[:, None]
-  - the rows are turned by their positions in reverse order
-    positions[:, None] => positions.flip(0)[:, None]
-  - the angles are multiplied by 2 pi; position 1 turns the first pair by one radian
-    angle = positions => angle = 2 * torch.pi * positions
-  - both entries of a pair are multiplied by their wave, and nothing is turned: (a, b) becomes
-  (a cos - b sin, a sin + b cos)
-    a * angle.cos() - b * angle.sin() => a * angle.cos()
-    a * angle.sin() + b * angle.cos() => b * angle.sin()
-  - everything is multiplied by the cosine, and the other entry plays no part
-    a * angle.cos() - b * angle.sin() => a * angle.cos()
-    a * angle.sin() + b * angle.cos() => b * angle.cos()
-  - both entries of a pair have changed places
-    first = a * angle.cos() - b * angle.sin() => second = a * angle.cos() - b * angle.sin()
-    second = a * angle.sin() + b * angle.cos() => first = a * angle.sin() + b * angle.cos()
-  - it turns twice as far
-    angle = positions => angle = 2 * positions
-  - the angles are taken for degrees; they are radians
-    angle = positions => angle = torch.pi / 180 * positions
-  - it turns the other way: (1, 0) should become (cos, sin), not (cos, -sin)
-    angle = positions => angle = -positions
-  - a sign is wrong, and lengths change: (a, b) becomes (a cos - b sin, a sin + b cos)
-    - b * => + b *
-  - the second entry of a pair has a wrong sign: it becomes a sin + b cos
-    second = a => second = -a
-  - only the first entry of a pair is turned; the second becomes a sin + b cos
-    a * angle.sin() + b * angle.cos() => b
-  - only the second entry of a pair is turned; the first becomes a cos - b sin
-    a * angle.cos() - b * angle.sin() => a
-  - the second entry of a pair uses the first one's new value: compute both from the old ones
-    second = a => second = first
-with d_k = 4 the second pair turns a hundred times slower than the first, by 10000^(-2/4) = 0.01 per
-position, and each pair goes back to its own two places
+    yield rotate(x, positions)
+
+    """with d_k = 4 the second pair turns a hundred times slower than the first, by 10000^(-2/4)
+    = 0.01 per position, and each pair goes back to its own two places"""
     x, positions = torch.tensor([[1.0, 2.0, 3.0, 4.0]]), torch.tensor([2])
-    rotate(x, positions)
-  - all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_k) per position
-    10000.0 ** => 1.0 **
-  - the exponent is -i / d_k; it is -2i / d_k
-    torch.arange(0, x.shape[1], 2) => torch.arange(x.shape[1] // 2)
-  - the exponent is twice too large: i counts pairs, 0, 1, ...; it is -2i / d_k
-    (-torch.arange => (-2 * torch.arange
-  - the exponent is not divided by d_k; it is -2i / d_k
-     / x.shape[1]) => )
-  - later pairs turn faster; they should turn slower: the exponent is negative
-    (-torch.arange => (torch.arange
-  - the speeds are spread so that the last pair turns at 1 / 10000, i / (d_k / 2 - 1); pair i turns
-  at 10000^(-2i / d_k)
-    (-torch.arange(0, x.shape[1], 2) / x.shape[1]) => SPREAD
-    SPREAD => (-torch.arange(x.shape[1] // 2) / max(x.shape[1] // 2 - 1, 1))
-  - pairs are counted from 1: the first pair turns by one radian per position, the exponent is 0
-    torch.arange(0, x.shape[1], 2) => torch.arange(2, x.shape[1] + 2, 2)
-  - the speeds are in reverse order: the first pair turns fastest
-    x.shape[1]) => x.shape[1]).flip(0)
-  - the speeds fall evenly, 1 - 2i / d_k; they are powers, 10000^(-2i / d_k)
-    10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1]) => SPEEDS
-    SPEEDS => (1 - torch.arange(0, x.shape[1], 2) / x.shape[1])
-  - the base is e; it is 10000
-    10000.0 => 2.718281828
-  - the base is 1000; it is 10000
-    10000.0 => 1000.0
-  - the pairs are of one convention and the angles laid out for the other: neighbours need each
-  angle twice in a row, halves need all angles twice
-    first = a => angle, other = _other_layout(angle, pairing); first = a
-    second = a * angle.sin() + b * angle.cos() => second = a * other.sin() + b * other.cos()
-  - what is turned comes back in the order of the other convention
-    pairing == "interleaved": => pairing != "interleaved":
-with d_k = 6 the speeds are 1, 10000^(-2/6) and 10000^(-4/6)
+    yield rotate(x, positions)
+
+    """with d_k = 6 the speeds are 1, 10000^(-2/6) and 10000^(-4/6)"""
     x, positions = torch.tensor([[1.0, 2, 3, 4, 5, 6]]), torch.tensor([3])
-    rotate(x, positions)
-each row is turned by its own position, in whatever order they come
+    yield rotate(x, positions)
+
+    """each row is turned by its own position, in whatever order they come"""
     x, positions = torch.randn(4, 6), torch.tensor([7, 100, 0, 3])
-    rotate(x, positions)
-  - all rows are turned by the first position; each has its own
-    positions[:, None] => positions[:1, None]
-positions are whole numbers, also large ones, which have no place in a float of 16 bits
+    yield rotate(x, positions)
+
+    """positions are whole numbers, also large ones, which have no place in a float of 16 bits"""
     x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([2049])
-    rotate(x, positions)
-  - the positions are rounded to floats of 16 bits, which leave out whole numbers as large as these
-    positions[:, None] => positions.half()[:, None]
-two calls with as many rows: each has its own positions
+    yield rotate(x, positions)
+
+    """two calls with as many rows: each has its own positions"""
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
-    rotate(x, torch.tensor([5, 6])), rotate(x, torch.tensor([2, 0]))
-""",
-)
+    yield rotate(x, torch.tensor([5, 6])), rotate(x, torch.tensor([2, 0]))
+
+
+ROTATE.mistakes |= {
+    "the waves are added to x; RoPE turns x and adds nothing": edited(
+        _rotate,
+        "a * angle.cos() - b * angle.sin()",
+        "a + angle.sin()",
+        "a * angle.sin() + b * angle.cos()",
+        "b + angle.cos()",
+    ),
+    "it counts from 1: position 0 is not turned at all": edited(
+        _rotate, "positions[:, None]", "(positions[:, None] + 1)"
+    ),
+    "nothing is turned": edited(_rotate, "angle = positions", "angle = 0 * positions"),
+    "`positions` is not used: a row is turned by its place in the array": edited(
+        _rotate, "positions[:, None]", "torch.arange(len(x))[:, None]"
+    ),
+    "the second entry of a pair uses the first one's new value: compute both from the "
+    "old ones": edited(_rotate, "second = a", "second = first"),
+    "all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_k) per "
+    "position": edited(_rotate, "10000.0 **", "1.0 **"),
+    "the exponent is -i / d_k; it is -2i / d_k": edited(
+        _rotate, "torch.arange(0, x.shape[1], 2)", "torch.arange(x.shape[1] // 2)"
+    ),
+    "the exponent is twice too large: i counts pairs, 0, 1, ...; it is -2i / d_k": edited(
+        _rotate, "(-torch.arange", "(-2 * torch.arange"
+    ),
+    "later pairs turn faster; they should turn slower: the exponent is negative": edited(
+        _rotate, "(-torch.arange", "(torch.arange"
+    ),
+    "the pairs are of one convention and the angles laid out for the other: "
+    "neighbours need each angle twice in a row, halves need all angles twice": edited(
+        _rotate,
+        "first = a",
+        "angle, other = _other_layout(angle, pairing); first = a",
+        "second = a * angle.sin() + b * angle.cos()",
+        "second = a * other.sin() + b * other.cos()",
+    ),
+    "what is turned comes back in the order of the other convention": edited(
+        _rotate, 'pairing == "interleaved":', 'pairing != "interleaved":'
+    ),
+    "all rows are turned by the first position; each has its own": edited(
+        _rotate, "positions[:, None]", "positions[:1, None]"
+    ),
+}
 
 
 @exercise

@@ -10,12 +10,12 @@ from book.checking.ending import calling
 from book.checking.exercise import (
     Mistake,
     NotAttempted,
-    Rung,
+    climb,
     exercise,
-    ladder,
     mistake_of,
     where,
 )
+from book.checking.rungs import ladder
 from book.checking.undisturbed import undisturbed
 from companion.nn import scaled_dot_product_attention
 
@@ -26,7 +26,7 @@ def attention(answer) -> str:
 
     query is (T, d_k), key (S, d_k), value (S, d_v).
     """
-    ladder(ATTENTION, _attention(), optional=1, attention=answer)
+    climb(ATTENTION, answer)
     return "one key, equal scores, d_k = 4, two queries, T and S and widths apart, large scores"
 
 
@@ -45,17 +45,52 @@ def _attention(scale=lambda query, key, value: query.shape[-1] ** -0.5, weigh=_s
     return variant
 
 
-NO_SCALE = "the scores are not scaled: divide them by the square root of d_k before the softmax"
-BY_D_K = "the scores are divided by d_k; divide them by its square root"
-TIMES = "the scores are multiplied by the square root of d_k; divide them by it"
-KEEPDIMS = "the sums of the rows lose an axis and divide the columns: sum with keepdims=True"
-OVER_QUERIES = "softmax over the queries: each row, the last axis, has to sum to 1, not each column"
-NOT_DIVIDED = "the exponentials are not divided by their sum: the weights of a query sum to 1"
+@ladder(_attention(), optional=1)
+def ATTENTION(attention):
+    """the weights of a query sum to 1, so with one key they are 1 and the output is its
+    value"""
+    query, key, value = np.array([[[0.5]], [[3]], [[7.5]]])
+    yield attention(query, key, value)
 
+    """a query that likes both keys alike gives each of them the weight 1/2, whatever the other
+    queries do: the softmax runs over the keys, the last axis"""
+    query, key = np.array([[1.0, 1], [2, 2]]), np.array([[1.0, 2], [2, 1]])
+    value = np.array([[2.0, 0], [6, 4]])
+    yield attention(query, key, value)
 
-def _scaled_afterwards(query, key, value):
-    weights = _softmax(query @ key.T) / query.shape[-1] ** 0.5
-    return weights @ value, weights
+    """the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax,
+    which makes a weight of exp(2) / (exp(2) + 3) of the largest"""
+    query, key, value = 4 * np.eye(4), np.eye(4), np.eye(4)
+    yield attention(query, key, value)
+
+    """a score is the product of a row of query and a row of key; row i of the weights belongs
+    to query i, and it blends the rows of value"""
+    query, key = np.array([[2.0, 0], [6, 4]]), np.array([[1.0, 0], [1, 1]])
+    value = np.array([[1.0, 0], [0, 2]])
+    yield attention(query, key, value)
+
+    """there may be fewer queries than keys, or more, and values of any width"""
+    query, key = np.arange(12.0).reshape(3, 4) / 9, np.arange(20.0).reshape(5, 4) / 9 - 1
+    value = np.arange(10.0).reshape(5, 2) ** 2
+    yield attention(query, key, value)
+
+    """large scores must not overflow: subtract each row's maximum before np.exp, so that their
+    differences stay as they are"""
+    query, key = np.array([[1000.0]]), np.array([[1.0], [0.999]])
+    value = np.array([[1.0], [0]])
+    yield attention(query, key, value)
+
+    """large negative scores must not underflow either: the maximum of a row, here -1000, is
+    taken off with its sign"""
+    query, key = np.array([[-1000.0]]), np.array([[1.0], [1.001]])
+    value = np.array([[1.0], [0]])
+    yield attention(query, key, value)
+
+    """the maximum that is subtracted is each row's own: with one for all rows, rows far below
+    it become 0 / 0"""
+    query, key = np.array([[1000.0], [-1000]]), np.array([[1.0], [2]])
+    value = np.array([[1.0], [0]])
+    yield attention(query, key, value)
 
 
 def _lengths_taken_off(query, key, value):
@@ -63,141 +98,44 @@ def _lengths_taken_off(query, key, value):
     return _attention()(query / lengths[0], key / lengths[1], value)
 
 
-ATTENTION = [
-    Rung(
-        "the weights of a query sum to 1, so with one key they are 1 and the output is its value",
-        "query, key, value = np.array([[[0.5]], [[3]], [[7.5]]])\nattention(query, key, value)",
-        {
-            "key and value have changed places: compare with the keys, average the values": (
-                lambda query, key, value: key
-            ),
-            "the weights were returned first; the output is asked for first": (
-                lambda query, key, value: (np.ones((1, 1)), value)
-            ),
-            NOT_DIVIDED: _attention(weigh=np.exp),
-            "the scores themselves are the weights; a softmax makes weights of them": _attention(
-                weigh=lambda scores: scores
-            ),
-        },
+ATTENTION.mistakes |= {
+    "the exponentials are not divided by their sum: the weights of a query sum to 1": (
+        _attention(weigh=np.exp)
     ),
-    Rung(
-        "a query that likes both keys alike gives each of them the weight 1/2, whatever the other "
-        "queries do: the softmax runs over the keys, the last axis",
-        "query, key = np.array([[1.0, 1], [2, 2]]), np.array([[1.0, 2], [2, 1]])\n"
-        "value = np.array([[2.0, 0], [6, 4]])\nattention(query, key, value)",
-        {
-            OVER_QUERIES: _attention(weigh=lambda scores: _softmax(scores, axis=0)),
-            "softmax over the whole matrix: each row has to sum to 1 by itself": _attention(
-                weigh=lambda scores: _softmax(scores, axis=None)
-            ),
-            KEEPDIMS: _attention(weigh=lambda scores: np.exp(scores) / np.exp(scores).sum(-1)),
-            "the square root of d_k divides the weights, after the softmax; divide the scores": (
-                _scaled_afterwards
-            ),
-            NOT_DIVIDED: _attention(
-                weigh=lambda scores: np.exp(scores - scores.max(-1, keepdims=True))
-            ),
-            "the exponentials are divided by the sum of the whole matrix; divide each row by its "
-            "own": _attention(
-                weigh=lambda scores: (
-                    (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum()
-                )
-            ),
-            "query and key have changed places": lambda query, key, value: _attention()(
-                key, query, value
-            ),
-            "each query takes the value of its best key only: blend all values, by softmax": (
-                lambda query, key, value: value[:1].repeat(2, 0)
-            ),
-        },
+    "the scores themselves are the weights; a softmax makes weights of them": (
+        _attention(weigh=lambda scores: scores)
     ),
-    Rung(
-        "the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax, "
-        "which makes a weight of exp(2) / (exp(2) + 3) of the largest",
-        "query, key, value = 4 * np.eye(4), np.eye(4), np.eye(4)\nattention(query, key, value)",
-        {
-            NO_SCALE: _attention(lambda *_: 1),
-            BY_D_K: _attention(lambda *_: 1 / 4),
-            TIMES: _attention(lambda *_: 2),
-            "these are powers of 2; the softmax takes those of e": _attention(
-                weigh=lambda scores: _softmax(scores * math.log(2))
-            ),
-            "the lengths of query and key are divided out, as in a cosine; take the product of "
-            "both as they are": _lengths_taken_off,
-            "the scores are divided by their sum, without an exponential": (
-                lambda query, key, value: value
-            ),
-        },
+    "softmax over the queries: each row, the last axis, has to sum to 1, not each column": (
+        _attention(weigh=lambda scores: _softmax(scores, axis=0))
     ),
-    Rung(
-        "a score is the product of a row of query and a row of key; row i of the weights belongs "
-        "to query i, and it blends the rows of value",
-        "query, key = np.array([[2.0, 0], [6, 4]]), np.array([[1.0, 0], [1, 1]])\n"
-        "value = np.array([[1.0, 0], [0, 2]])\nattention(query, key, value)",
-        {
-            KEEPDIMS: _attention(
-                weigh=lambda scores: (
-                    (powers := np.exp(scores - scores.max(-1, keepdims=True))) / powers.sum(-1)
-                )
-            ),
-            "each column's maximum is taken off; the maximum of a row may be, as it divides out": (
-                _attention(
-                    weigh=lambda scores: (
-                        (powers := np.exp(scores - scores.max(0))) / powers.sum(-1, keepdims=True)
-                    )
-                )
-            ),
-            "the weights are transposed before they meet the values": (
-                lambda query, key, value: _attention()(query, key, value)[1].T @ value
-            ),
-            "the keys are not transposed: a score is a row of query times a row of key": (
-                lambda query, key, value: _attention()(query, key.T, value)
-            ),
-        },
+    "the sums of the rows lose an axis and divide the columns: sum with keepdims=True": (
+        _attention(weigh=lambda scores: np.exp(scores) / np.exp(scores).sum(-1))
     ),
-    Rung(
-        "there may be fewer queries than keys, or more, and values of any width",
-        "query, key = np.arange(12.0).reshape(3, 4) / 9, np.arange(20.0).reshape(5, 4) / 9 - 1\n"
-        "value = np.arange(10.0).reshape(5, 2) ** 2\nattention(query, key, value)",
-        {
-            f"the scores are divided by the square root of {what}; d_k is the width of a query and "
-            "a key": _attention(scale)
-            for what, scale in {
-                "the number of queries": lambda query, key, value: len(query) ** -0.5,
-                "the number of keys": lambda query, key, value: len(key) ** -0.5,
-                "the width of a value": lambda query, key, value: value.shape[1] ** -0.5,
-            }.items()
-        },
+    "the scores are not scaled: divide them by the square root of d_k before the softmax": (
+        _attention(lambda *_: 1)
     ),
-    Rung(
-        "large scores must not overflow: subtract each row's maximum before np.exp, so that their "
-        "differences stay as they are",
-        "query, key = np.array([[1000.0]]), np.array([[1.0], [0.999]])\n"
-        "value = np.array([[1.0], [0]])\nattention(query, key, value)",
-        {
-            "the scores are cut off at a limit, and their differences are lost": _attention(
-                weigh=lambda scores: _softmax(scores.clip(-50, 50))
-            ),
-        },
+    "the lengths of query and key are divided out, as in a cosine; take the product of both "
+    "as they are": (_lengths_taken_off),
+    "each column's maximum is taken off; the maximum of a row may be, as it divides out": (
+        _attention(
+            weigh=lambda scores: (
+                (powers := np.exp(scores - scores.max(0))) / powers.sum(-1, keepdims=True)
+            )
+        )
     ),
-    Rung(
-        "large negative scores must not underflow either: the maximum of a row, here -1000, is "
-        "taken off with its sign",
-        "query, key = np.array([[-1000.0]]), np.array([[1.0], [1.001]])\n"
-        "value = np.array([[1.0], [0]])\nattention(query, key, value)",
-        {
-            "a largest absolute value is taken off: exp of what is left is 0, and 0 / 0 is NaN": (
-                lambda query, key, value: (np.full((1, 1), math.nan), np.full((1, 2), math.nan))
-            ),
-        },
+    "the weights are transposed before they meet the values": (
+        lambda query, key, value: _attention()(query, key, value)[1].T @ value
     ),
-    Rung(
-        "the maximum that is subtracted is each row's own: with one for all rows, rows far below "
-        "it become 0 / 0",
-        "query, key = np.array([[1000.0], [-1000]]), np.array([[1.0], [2]])\n"
-        "value = np.array([[1.0], [0]])\nattention(query, key, value)",
+    "the keys are not transposed: a score is a row of query times a row of key": (
+        lambda query, key, value: _attention()(query, key.T, value)
     ),
-]
+    "the scores are divided by the square root of the number of queries; d_k is "
+    "the width of a query and a key": _attention(lambda query, key, value: len(query) ** -0.5),
+    "the scores are divided by the square root of the number of keys; d_k is the "
+    "width of a query and a key": _attention(lambda query, key, value: len(key) ** -0.5),
+    "the scores are divided by the square root of the width of a value; d_k is "
+    "the width of a query and a key": _attention(lambda query, key, value: value.shape[-1] ** -0.5),
+}
 
 
 @exercise
@@ -206,7 +144,7 @@ def masked_attention(answer) -> str:
 
     query is (T, d_k), key (S, d_k), value (S, d_v), mask boolean (T, S) with True for "may attend".
     """
-    ladder(MASKED, scaled_dot_product_attention, optional=1, masked_attention=answer)
+    climb(MASKED_ATTENTION, answer)
     return "one key hidden, none, a column, T and S apart, low scores, empty rows, all gradients"
 
 
@@ -221,121 +159,101 @@ def _masked(forbidden=-math.inf, scale=None, dim=-1, change=lambda mask: mask) -
     return variant
 
 
-def _masked_afterwards(query, key, value, mask):
-    weights = _masked(change=torch.ones_like)(query, key, value, mask)[1] * mask
-    return weights @ value, weights
+@ladder(scaled_dot_product_attention, optional=1)
+def MASKED_ATTENTION(masked_attention):
+    """a key that may not be looked at has no weight at all, and the others share the whole:
+    with one key for each query, the output is its value"""
+    query, key = torch.tensor([[0.0, 2], [2, 0]]), torch.eye(2)
+    value = torch.tensor([[3.0, 0], [1, 4]])
+    mask = torch.tensor([[True, False], [False, True]])
+    yield masked_attention(query, key, value, mask)
+
+    """a query that likes both keys alike gives each of them the weight 1/2, whatever the other
+    queries do: the softmax runs over the keys, the last axis"""
+    query, key = torch.tensor([[1.0, 1], [2, 2]]), torch.tensor([[1.0, 2], [2, 1]])
+    value = torch.tensor([[2.0, 0], [6, 4]])
+    mask = torch.tensor([[True, True], [True, True]])
+    yield masked_attention(query, key, value, mask)
+
+    """the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax"""
+    query, key, value = 4 * torch.eye(4), torch.eye(4), torch.eye(4)
+    mask = torch.ones(4, 4).bool()
+    yield masked_attention(query, key, value, mask)
+
+    """row i of the mask is for query i, column j for key j, and any pair may be forbidden"""
+    query, key = torch.tensor([[0.0, 2], [2, 0]]), torch.eye(2)
+    value = torch.tensor([[3.0, 0], [1, 4]])
+    mask = torch.tensor([[True, True], [False, True]])
+    yield masked_attention(query, key, value, mask)
+
+    """there may be more keys than queries, and values of another width"""
+    query, key, value = torch.randn(3, 7), torch.randn(5, 7), torch.randn(5, 2)
+    mask = torch.ones(3, 5).tril(1).bool()
+    yield masked_attention(query, key, value, mask)
+
+    """what is forbidden has no weight even where the allowed scores are low, here -1000: the
+    number that marks it must be far below them, use -inf; and exp(-1000) is 0, so that a row's
+    maximum has to be taken off first"""
+    query, key = torch.tensor([[0.0, 2], [2, 0]]), torch.eye(2)
+    value = torch.tensor([[3.0, 0], [1, 4]])
+    mask = torch.tensor([[True, False], [True, True]])
+    query[0] = torch.tensor([-1000 * 2**0.5, 0])
+    yield masked_attention(query, key, value, mask)
+
+    """a row that may attend to nothing gives zeros, neither NaN nor an average"""
+    query, key = torch.tensor([[0.0, 2], [2, 0]]), torch.eye(2)
+    value = torch.tensor([[3.0, 0], [1, 4]])
+    mask = torch.tensor([[True, False], [False, False]])
+    yield masked_attention(query, key, value, mask)
+
+    """gradients reach query, key and value"""
+    query, key, value = torch.randn(3, 2, 4).unbind()
+    inputs = [x.requires_grad_() for x in (query, key, value)]
+    mask = torch.tensor([[True, True], [False, True]])
+    output = masked_attention(query, key, value, mask)
+    output = output[0] if isinstance(output, (tuple, list)) else output
+    yield torch.autograd.grad(output.square().sum(), inputs)
+
+    """the gradients are finite too where a row may attend to nothing: no row of -inf goes into
+    the softmax, even if its NaN is replaced afterwards"""
+    query, key, value = torch.randn(3, 2, 4).unbind()
+    inputs = [x.requires_grad_() for x in (query, key, value)]
+    mask = torch.tensor([[True, True], [False, False]])
+    output = masked_attention(query, key, value, mask)
+    output = output[0] if isinstance(output, (tuple, list)) else output
+    yield torch.autograd.grad(output.square().sum(), inputs)
 
 
-MASK_INVERTED = "the mask is inverted: True means 'may attend'"
-SQUARE = """\
-query, key = torch.tensor([[0.0, 2], [2, 0]]), torch.eye(2)
-value = torch.tensor([[3.0, 0], [1, 4]])
-"""
-CALL = "masked_attention(query, key, value, mask)"
-GRADIENTS = """\
-query, key, value = torch.randn(3, 2, 4).unbind()
-inputs = [x.requires_grad_() for x in (query, key, value)]
-mask = torch.tensor([[True, {}], [False, {}]])
-output = masked_attention(query, key, value, mask)
-output = output[0] if isinstance(output, (tuple, list)) else output
-torch.autograd.grad(output.square().sum(), inputs)"""
-MASKED = [
-    Rung(
-        "a key that may not be looked at has no weight at all, and the others share the whole: "
-        "with one key for each query, the output is its value",
-        f"{SQUARE}mask = torch.tensor([[True, False], [False, True]])\n{CALL}",
-        {
-            MASK_INVERTED: _masked(change=torch.logical_not),
-            "the mask has no effect: forbidden keys are still looked at": _masked(
-                change=torch.ones_like
-            ),
-            "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf": _masked(0.0),
-            "the mask is applied after the softmax, so that rows no longer sum to 1": (
-                _masked_afterwards
-            ),
-            "the mask is added to the scores as 0 and 1; fill the forbidden scores with -inf": (
-                lambda query, key, value, mask: (query @ key.mT / 2**0.5 + mask).softmax(-1) @ value
-            ),
-            "a row is taken for empty if it may not look at the first key; it is empty if it may "
-            "look at none": lambda query, key, value, mask: (
-                scaled_dot_product_attention(query, key, value, mask)[0] * mask[:, :1]
-            ),
-            "the mask is always causal; it is the one that is given": _masked(
-                change=lambda mask: torch.ones_like(mask).tril()
-            ),
-            "all is NaN: 0 times infinity is NaN, so fill the forbidden scores instead of adding a "
-            "multiple of -inf": lambda query, key, value, mask: value * math.nan,
-        },
+MASKED_ATTENTION.mistakes |= {
+    "the mask is inverted: True means 'may attend'": _masked(change=torch.logical_not),
+    "the mask has no effect: forbidden keys are still looked at": _masked(change=torch.ones_like),
+    "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf": _masked(0.0),
+    "the mask is added to the scores as 0 and 1; fill the forbidden scores with -inf": (
+        lambda query, key, value, mask: (query @ key.mT / 2**0.5 + mask).softmax(-1) @ value
     ),
-    Rung(
-        "a query that likes both keys alike gives each of them the weight 1/2, whatever the other "
-        "queries do: the softmax runs over the keys, the last axis",
-        "query, key = torch.tensor([[1.0, 1], [2, 2]]), torch.tensor([[1.0, 2], [2, 1]])\n"
-        "value = torch.tensor([[2.0, 0], [6, 4]])\n"
-        f"mask = torch.tensor([[True, True], [True, True]])\n{CALL}",
-        {
-            OVER_QUERIES: _masked(dim=-2),
-            "a causal mask is laid over the one that is given, which alone decides": _masked(
-                change=torch.tril
-            ),
-        },
+    "a row is taken for empty if it may not look at the first key; it is empty if it may "
+    "look at none": (
+        lambda query, key, value, mask: (
+            scaled_dot_product_attention(query, key, value, mask)[0] * mask[:, :1]
+        )
     ),
-    Rung(
-        "the scores, here 4 and 0, are divided by the square root of d_k = 4 before the softmax",
-        f"query, key, value = 4 * torch.eye(4), torch.eye(4), torch.eye(4)\n"
-        f"mask = torch.ones(4, 4).bool()\n{CALL}",
-        {
-            NO_SCALE: _masked(scale=lambda d_k: 1),
-            BY_D_K: _masked(scale=lambda d_k: 1 / d_k),
-            TIMES: _masked(scale=lambda d_k: d_k**0.5),
-        },
+    "the mask is always causal; it is the one that is given": (
+        _masked(change=lambda mask: torch.ones_like(mask).tril())
     ),
-    Rung(
-        "row i of the mask is for query i, column j for key j, and any pair may be forbidden",
-        f"{SQUARE}mask = torch.tensor([[True, True], [False, True]])\n{CALL}",
-        {
-            "the mask is transposed: its rows are queries, its columns keys": (
-                lambda query, key, value, mask: scaled_dot_product_attention(
-                    query, key, value, mask.mT
-                )
-            ),
-        },
+    "all is NaN: 0 times infinity is NaN, so fill the forbidden scores instead of adding a "
+    "multiple of -inf": (lambda query, key, value, mask: value * math.nan),
+    "softmax over the queries: each row, the last axis, has to sum to 1, not each column": (
+        _masked(dim=-2)
     ),
-    Rung(
-        "there may be more keys than queries, and values of another width",
-        "query, key, value = torch.randn(3, 7), torch.randn(5, 7), torch.randn(5, 2)\n"
-        f"mask = torch.ones(3, 5).tril(1).bool()\n{CALL}",
+    "a causal mask is laid over the one that is given, which alone decides": (
+        _masked(change=torch.tril)
     ),
-    Rung(
-        "what is forbidden has no weight even where the allowed scores are low, here -1000: the "
-        "number that marks it must be far below them, use -inf; and exp(-1000) is 0, so that "
-        "a row's maximum has to be taken off first",
-        f"{SQUARE}mask = torch.tensor([[True, False], [True, True]])\n"
-        "query[0] = torch.tensor([-1000 * 2**0.5, 0])\n" + CALL,
+    "the mask is transposed: its rows are queries, its columns keys": (
+        lambda query, key, value, mask: scaled_dot_product_attention(query, key, value, mask.mT)
     ),
-    Rung(
-        "a row that may attend to nothing gives zeros, neither NaN nor an average",
-        f"{SQUARE}mask = torch.tensor([[True, False], [False, False]])\n{CALL}",
-        {
-            "the row that may attend to nothing is NaN: a softmax of -inf alone is 0 / 0": (
-                _masked()
-            ),
-            "one row may attend to nothing, and the whole output is zeros; the other rows stay": (
-                lambda query, key, value, mask: torch.zeros(2, 2)
-            ),
-            "the row that may attend to nothing gets the value of the first key": (
-                lambda query, key, value, mask: value[:1].repeat(2, 1)
-            ),
-            "the row that may attend to nothing gets the average of all values": _masked(-1e30),
-        },
-    ),
-    Rung("gradients reach query, key and value", GRADIENTS.format(True, True)),
-    Rung(
-        "the gradients are finite too where a row may attend to nothing: no row of -inf goes into "
-        "the softmax, even if its NaN is replaced afterwards",
-        GRADIENTS.format(True, False),
-    ),
-]
+    "the row that may attend to nothing is NaN: a softmax of -inf alone is 0 / 0": _masked(),
+    "the row that may attend to nothing gets the average of all values": _masked(-1e30),
+}
 
 
 @exercise

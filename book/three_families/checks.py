@@ -3,8 +3,8 @@
 import numpy as np
 import torch
 
-from book.checking.exercise import Mistake, call, exercise, ladder
-from book.checking.rungs import rungs
+from book.checking.exercise import Mistake, call, climb, exercise
+from book.checking.rungs import edited, ladder
 from companion.data import BOS, EOS, WORDS, Vocabulary, corpus
 from companion.nn import causal_mask
 
@@ -16,7 +16,7 @@ def prefix_mask(answer) -> str:
     The first `source` words see each other; the last `target` see them, themselves and what stands
     before them. True for "may attend".
     """
-    ladder(PREFIX_MASK, _prefix_mask, prefix_mask=answer)
+    climb(PREFIX_MASK, answer)
     return "sources of 0 to 5 words, targets of 0 to 4"
 
 
@@ -26,74 +26,72 @@ def _prefix_mask(source, target):
     return mask
 
 
-PREFIX_MASK = rungs(
-    _prefix_mask,
-    """
-without a target every word sees every word
-    prefix_mask(3, 0)
-  - this is the causal mask: a word of the source does not see the later ones
-    mask[:source, :source] = True => pass
-  - the words of the source see nothing, not even themselves
-    ] = True => ] = False
-  - a slice up to -target is empty for a target of 0; take the first `source` rows and columns
-    mask[:source, :source] => mask[:-target, :-target]
-  - this mask is to be added, 0 and minus infinity; it should be boolean, True for "may attend"
-    return mask => return torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
-  - the full corner is one word too small
-    mask[:source, :source] => mask[: max(source - 1, 0), : max(source - 1, 0)]
-without a source it is the causal mask: a word sees itself and what stands before it
-    prefix_mask(0, 3)
-  - every word sees every word; a word of the target sees later words of the target
-    mask[:source, :source] => mask[:]
-  - a word of the target sees later words of the target
-    mask[:source, :source] => mask[:source, :source] = mask[source:, source:]
-  - the target's corner is full, not the source's: a word of the target sees later words of the
-  target
-    mask[:source, :source] => mask[source:, source:]
-  - source and target have changed places
-    mask[:source, :source] => mask[:target, :target]
-  - the mask is transposed: rows look, columns are looked at
-    return mask => return mask.T
-  - the mask is inverted: True means 'may attend'
-    return mask => return ~mask
-  - a word of the target does not see itself
-    return mask => mask[source:, source:].fill_diagonal_(False); return mask
-  - a word of the target sees itself, but none of the target's words before it
-    return mask => mask[source:, source:] = torch.eye(target) > 0; return mask
-  - a word of the target sees the next one as well
-    return mask => mask[source:, source:] = torch.ones(target, target).tril(1) > 0; return mask
-  - a word of the target sees only itself and the one before it
-    return mask => mask[source:, source:] &= torch.ones(target, target).triu(-1) > 0; return mask
-  - a word of the target sees itself and what stands behind it, not what stands before it
-    return mask => mask[source:, source:] = mask[source:, source:].T.clone(); return mask
-  - a word of the target sees the source alone, neither itself nor what stands before it
-    return mask => mask[source:, source:] = False; return mask
-the words of the source see each other
-    torch.as_tensor(prefix_mask(3, 2))[:3, :3]
-no word of the source sees one of the target: the corner on the upper right is empty
-    torch.as_tensor(prefix_mask(3, 2))[:3, 3:]
-  - the source sees the target; the corner on the upper right should be empty
-    mask[:source, :source] => mask[:source]
-  - the full corner is one word too large: it lets the source see the first word of the target
-    mask[:source, :source] => mask[:, : source + 1]
-every word of the target sees the whole source
-    torch.as_tensor(prefix_mask(3, 2))[3:, :3]
-  - the target does not see the source
-    return mask => mask[source:, :source] = False; return mask
-of the target a word sees itself and what stands before it
-    torch.as_tensor(prefix_mask(3, 2))[3:, 3:]
-a source of one word, a longer target
-    prefix_mask(1, 4)
-a longer source, a target of one word
-    prefix_mask(5, 1)
-the mask is boolean: True and False, not 1 and 0
-    str(torch.as_tensor(prefix_mask(2, 1)).dtype)
-  - 0 and 1 stand there as floats; the mask should be boolean
-    return mask => return mask.float()
-  - 0 and 1 stand there as whole numbers; the mask should be boolean
-    return mask => return mask.long()
-""",
-)
+@ladder(_prefix_mask)
+def PREFIX_MASK(prefix_mask):
+    """without a target every word sees every word"""
+    yield prefix_mask(3, 0)
+
+    """without a source it is the causal mask: a word sees itself and what stands before it"""
+    yield prefix_mask(0, 3)
+
+    """the words of the source see each other"""
+    yield torch.as_tensor(prefix_mask(3, 2))[:3, :3]
+
+    """no word of the source sees one of the target: the corner on the upper right is empty"""
+    yield torch.as_tensor(prefix_mask(3, 2))[:3, 3:]
+
+    """every word of the target sees the whole source"""
+    yield torch.as_tensor(prefix_mask(3, 2))[3:, :3]
+
+    """of the target a word sees itself and what stands before it"""
+    yield torch.as_tensor(prefix_mask(3, 2))[3:, 3:]
+
+    """a source of one word, a longer target"""
+    yield prefix_mask(1, 4)
+
+    """a longer source, a target of one word"""
+    yield prefix_mask(5, 1)
+
+    """the mask is boolean: True and False, not 1 and 0"""
+    yield str(torch.as_tensor(prefix_mask(2, 1)).dtype)
+
+
+PREFIX_MASK.mistakes |= {
+    "this is the causal mask: a word of the source does not see the later ones": edited(
+        _prefix_mask, "mask[:source, :source] = True", "pass"
+    ),
+    "the full corner is one word too small": edited(
+        _prefix_mask, "mask[:source, :source]", "mask[: max(source - 1, 0), : max(source - 1, 0)]"
+    ),
+    "every word sees every word; a word of the target sees later words of the target": edited(
+        _prefix_mask, "mask[:source, :source]", "mask[:]"
+    ),
+    "a word of the target sees later words of the target": edited(
+        _prefix_mask, "mask[:source, :source]", "mask[:source, :source] = mask[source:, source:]"
+    ),
+    "the target's corner is full, not the source's: a word of the target sees later "
+    "words of the target": edited(_prefix_mask, "mask[:source, :source]", "mask[source:, source:]"),
+    "the mask is transposed: rows look, columns are looked at": edited(
+        _prefix_mask, "return mask", "return mask.T"
+    ),
+    "the mask is inverted: True means 'may attend'": edited(
+        _prefix_mask, "return mask", "return ~mask"
+    ),
+    "a word of the target does not see itself": edited(
+        _prefix_mask, "return mask", "mask[source:, source:].fill_diagonal_(False); return mask"
+    ),
+    "the source sees the target; the corner on the upper right should be empty": edited(
+        _prefix_mask, "mask[:source, :source]", "mask[:source]"
+    ),
+    "the full corner is one word too large: it lets the source see the first word of "
+    "the target": edited(_prefix_mask, "mask[:source, :source]", "mask[:, : source + 1]"),
+    "the target does not see the source": edited(
+        _prefix_mask, "return mask", "mask[source:, :source] = False; return mask"
+    ),
+    "0 and 1 stand there as floats; the mask should be boolean": edited(
+        _prefix_mask, "return mask", "return mask.float()"
+    ),
+}
 
 
 @exercise
@@ -102,7 +100,7 @@ def temper(answer) -> str:
 
     The logits may be as large as 300, the temperature as low as 0.02.
     """
-    ladder(TEMPER, _temper, temper=answer)
+    climb(TEMPER, answer)
     return "temperatures of 0.02 to 2, one row and several, logits of up to 300"
 
 
@@ -110,92 +108,76 @@ def _temper(logits, temperature):
     return (logits / temperature).softmax(-1)
 
 
-TEMPER = rungs(
-    _temper,
-    """
-at temperature 1 the probabilities are those of the softmax
+@ladder(_temper)
+def TEMPER(temper):
+    """at temperature 1 the probabilities are those of the softmax"""
     logits = torch.tensor([[2.0, 1.0, 0.0]])
-    temper(logits, 1.0)
-  - the softmax comes twice: the temperature divides probabilities as if they were logits
-    (logits / => (logits.softmax(-1) /
-  - softmax over the rows of the batch; it runs over the vocabulary, the last axis
-    softmax(-1) => softmax(0)
-  - these are the logits divided by the temperature; the softmax is still to come
-    .softmax(-1) =>
-  - a sigmoid looks at each logit alone; a softmax makes all of them sum to 1
-    softmax(-1) => sigmoid()
-  - this is the logarithm of the probabilities
-    softmax => log_softmax
-  - the logits are divided by the largest of them as well; divide by the temperature alone
-    / temperature => / temperature / logits.abs().max()
-  - a share of the uniform distribution is mixed in; divide the logits by the temperature
-    (logits / temperature).softmax(-1) => (logits.softmax(-1) + EVEN) / (1 + temperature)
-    EVEN => temperature / logits.shape[-1]
-  - 1 is added to the temperature
-    / temperature => / (1 + temperature)
-half the temperature squares the probabilities, then makes them sum to 1 again
+    yield temper(logits, 1.0)
+
+    """half the temperature squares the probabilities, then makes them sum to 1 again"""
     logits = torch.tensor([[0.9, 0.1]]).log()
-    temper(logits, 0.5)
-  - the logits are multiplied by the temperature; divide them
-    logits / => logits *
-  - a power of the logits is taken; divide them
-    logits / temperature => logits ** (1 / temperature)
-  - the logits are divided by the root of the temperature; divide them by it
-    / temperature => / temperature**0.5
-  - the logits are divided by the square of the temperature; divide them by it
-    / temperature => / temperature**2
-  - the temperature divides the probabilities, which no longer sum to 1; divide the logits
-    (logits / temperature).softmax(-1) => logits.softmax(-1) / temperature
-  - the temperature has no effect: a factor on all probabilities is undone when they are made to sum
-  to 1; divide the logits
-    logits / temperature => logits
-  - the powers of the probabilities do not sum to 1: divide them by their sum
-    softmax(-1) => exp()
-  - the exponent is the temperature; it is 1 / temperature, and the powers have to sum to 1
-    (logits / temperature).softmax(-1) => (logits * temperature).exp()
-above 1 the outsiders gain: at temperature 2 the probabilities become their square roots
+    yield temper(logits, 0.5)
+
+    """above 1 the outsiders gain: at temperature 2 the probabilities become their square
+    roots"""
     logits = torch.tensor([[0.64, 0.36]]).log()
-    temper(logits, 2.0)
-each row is a distribution of its own: normalise over the vocabulary, the last axis
+    yield temper(logits, 2.0)
+
+    """each row is a distribution of its own: normalise over the vocabulary, the last axis"""
     logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]])
-    temper(logits, 0.5)
-  - softmax over the whole batch: every row has to sum to 1 by itself
-    softmax(-1) => flatten().softmax(0).view_as(logits)
-divided by a low temperature the logits are large, and stay apart
+    yield temper(logits, 0.5)
+
+    """divided by a low temperature the logits are large, and stay apart"""
     logits = torch.tensor([[40.0, 39.9]])
-    temper(logits, 0.1)
-logits of 300 are allowed
+    yield temper(logits, 0.1)
+
+    """logits of 300 are allowed"""
     logits = torch.tensor([[300.0, 299.9]])
-    temper(logits, 0.1)
-  - the exponential of a large number is infinite: subtract the largest logit first, as
-  torch.softmax does
-    (logits / temperature).softmax(-1) => (e := (logits / temperature).exp()) / e.sum(1)[:, None]
-  - the divided logits are clamped, which makes large ones equal; they may be as large as they are
-    (logits / temperature) => (logits / temperature).clamp(-20, 20)
-  - the logits are clamped, which makes large ones equal; they may be as large as they are
-    (logits / temperature) => (logits.clamp(-50, 50) / temperature)
-every row has a largest logit of its own, which may be far below that of another row
+    yield temper(logits, 0.1)
+
+    """every row has a largest logit of its own, which may be far below that of another row"""
     logits = torch.tensor([[300.0, 299.9], [-300.0, -299.9]])
-    temper(logits, 0.1)
-  - the largest logit of the whole batch is subtracted; each row needs its own
-    (logits / temperature).softmax(-1) => (e := (EXPONENT).exp()) / e.sum(1)[:, None]
-    EXPONENT => (logits - logits.max()) / temperature
-at a low temperature every power of a probability is 0 in float32: divide the logits, before the
-softmax
+    yield temper(logits, 0.1)
+
+    """at a low temperature every power of a probability is 0 in float32: divide the logits,
+    before the softmax"""
     logits = torch.zeros(1, 10)
-    temper(logits, 0.02)
-  - the probabilities are raised to the power 1 / temperature, which at a low temperature makes 0 of
-  all of them; divide the logits, before the softmax
-    (logits / temperature).softmax(-1) => (p := logits.softmax(-1) ** EXPONENT) / p.sum(1)[:, None]
-    EXPONENT => (1 / temperature)
-the logits may be a transposed tensor
+    yield temper(logits, 0.02)
+
+    """the logits may be a transposed tensor"""
     logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T
-    temper(logits, 2.0)
-many words
+    yield temper(logits, 2.0)
+
+    """many words"""
     logits = 3 * torch.randn(5, 40)
-    temper(logits, 0.7)
-""",
-)
+    yield temper(logits, 0.7)
+
+
+TEMPER.mistakes |= {
+    "softmax over the rows of the batch; it runs over the "
+    "vocabulary, the last axis": lambda logits, temperature: (logits / temperature).softmax(0),
+    "these are the logits divided by the temperature; the "
+    "softmax is still to come": lambda logits, temperature: logits / temperature,
+    "the temperature divides the probabilities, which no longer "
+    "sum to 1; divide the logits": lambda logits, temperature: logits.softmax(-1) / temperature,
+    "the temperature has no effect: a factor on all "
+    "probabilities is undone when they are made to sum to 1; "
+    "divide the logits": lambda logits, temperature: (logits).softmax(-1),
+    "the powers of the probabilities do not sum to 1: divide "
+    "them by their sum": lambda logits, temperature: (logits / temperature).exp(),
+    "softmax over the whole batch: every row has to sum to 1 by "
+    "itself": lambda logits, temperature: (
+        (logits / temperature).flatten().softmax(0).view_as(logits)
+    ),
+    "the exponential of a large number is infinite: subtract "
+    "the largest logit first, as torch.softmax does": lambda logits, temperature: (
+        (e := (logits / temperature).exp()) / e.sum(1)[:, None]
+    ),
+    "the largest logit of the whole batch is subtracted; each "
+    "row needs its own": lambda logits, temperature: (
+        (e := ((logits - logits.max()) / temperature).exp()) / e.sum(1)[:, None]
+    ),
+}
 
 
 @exercise
@@ -205,7 +187,7 @@ def cut(answer) -> str:
     First the top_k most probable tokens are kept and made to sum to 1; of what is left the fewest
     most probable that reach top_p together. None leaves a cut out.
     """
-    ladder(CUT, _cut, cut=answer)
+    climb(CUT, answer)
     return "4, 7 and 11 words; each cut alone, both and none; one row and several"
 
 
@@ -223,108 +205,111 @@ def _cut(probabilities, top_k, top_p):
     return result
 
 
-CUT = rungs(
-    _cut,
-    """
-None leaves a cut out: without both nothing changes
-    cut(p, None, None)
-  - gather with the sorted tokens sorts once more; scatter brings the numbers back
-    torch.zeros_like(p).scatter(-1, words, p) => p.gather(-1, words)
-  - a softmax was taken of the probabilities at the end; divide them by their sum
-    return result => return result.masked_fill(result == 0, -torch.inf).softmax(-1)
-  - the result is in the order of probability; bring it back into the order of the words
-    return result => return p
-top_k = 1 leaves the most probable word alone, with probability 1
-    cut(p, 1, None)
-  - what is left does not sum to 1: divide by its sum
-    p = p / p.sum(dim=-1, keepdim=True) => pass
-    p = p / p.sum(-1, keepdim=True) => pass
-  - the least probable words are kept
-    descending=True => descending=False
-  - what argsort returns are words, not ranks: compare ranks with k, or scatter what is kept
-    p = p * (rank < top_k) => p, words = (probabilities * (words < top_k)).sort(descending=True)
-  - top_k keeps one word too many
-    rank < top_k => rank < top_k + 1
-  - top_k keeps one word too few
-    rank < top_k => rank < top_k - 1
-  - top_k is ignored
-    (rank < top_k) => 1
-top_k = 2 leaves two words, in their places, which sum to 1
-    cut(p, 2, None)
-k may be larger than the vocabulary: then every word stays
-    cut(p, 9, None)
-a word that has top_p alone is enough
-    cut(p, None, 0.3)
-  - top_p drops the word that crosses p; the words that are kept have to reach p
-    before < top_p => before + p < top_p
-  - top_p keeps one word too many: those before it reach p already
-    before < top_p => before - p.roll(1, -1) < top_p
-  - top_p is taken for what is dropped; it is the share that is kept
-    < top_p => < 1 - top_p
-  - the probabilities are summed up in the order of the words; begin with the most probable
-    before = p.cumsum(-1) - p => q = torch.zeros_like(p).scatter(-1, words, p); before = SUMS
-    SUMS => (q.cumsum(-1) - q).gather(-1, words)
-  - top_p is ignored
-    (before < top_p) => 1
-top_p keeps the fewest words that reach p together, with the one that crosses it
-    cut(p, None, 0.8)
-  - top_p is taken for the least probability of a single word
-    before < top_p => p >= top_p
-  - a softmax was taken of the probabilities that are left; divide them by their sum
-    p = p / p.sum(dim=-1, keepdim=True) => p = p.masked_fill(p == 0, -torch.inf).softmax(-1)
-    p = p / p.sum(-1, keepdim=True) => p = p.masked_fill(p == 0, -torch.inf).softmax(-1)
-where words have exactly p together no more are kept
+@ladder(_cut)
+def CUT(cut):
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
+
+    """None leaves a cut out: without both nothing changes"""
+    yield cut(p, None, None)
+
+    """top_k = 1 leaves the most probable word alone, with probability 1"""
+    yield cut(p, 1, None)
+
+    """top_k = 2 leaves two words, in their places, which sum to 1"""
+    yield cut(p, 2, None)
+
+    """k may be larger than the vocabulary: then every word stays"""
+    yield cut(p, 9, None)
+
+    """a word that has top_p alone is enough"""
+    yield cut(p, None, 0.3)
+
+    """top_p keeps the fewest words that reach p together, with the one that crosses it"""
+    yield cut(p, None, 0.8)
+
+    """where words have exactly p together no more are kept"""
     p = torch.tensor([[0.25, 0.5, 0.125, 0.125]])
-    cut(p, None, 0.75)
-  - where words reach top_p exactly, one more is kept: to reach is enough
-    before < top_p => before <= top_p
-with both, no more than k words are left, however large top_p is
-    cut(p, 2, 0.95)
-  - top_k is ignored where there is a top_p
-    if top_k is not None: => if top_k is not None and top_p is None:
-with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its share
-    cut(p, 3, 0.53)
-  - top_p is ignored where there is a top_k
-    if top_p is not None: => if top_p is not None and top_k is None:
-  - top_p is a share of all words here; top_k cuts first, and what it leaves has to sum to 1
-    p = p / p.sum(dim=-1, keepdim=True) => pass
-    result = => p = p / p.sum(-1, keepdim=True); result =
-every row is cut by itself
+    yield cut(p, None, 0.75)
+
+    """with both, no more than k words are left, however large top_p is"""
+    yield cut(p, 2, 0.95)
+
+    """with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its
+    share"""
+    yield cut(p, 3, 0.53)
+
+    """every row is cut by itself"""
     p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
-    cut(p, None, 0.6)
-  - all rows are put back in the order of the first one
-    scatter(-1, words, p) => scatter(-1, words[:1].expand_as(words), p)
-  - the first row decides which words are kept in all rows
-    return result => kept = probabilities * (result[:1] > 0); return kept / kept.sum(1)[:, None]
-  - the first row decides how many words are kept in all rows
-    before < top_p => before[:1] < top_p
-  - the sums run over the rows of the batch; they run along the words, the last axis
-    cumsum(-1) => cumsum(0)
-  - what is left is divided by the sum of the whole batch; every row sums to 1
-    p = p / p.sum(-1, keepdim=True) => p = p / p.sum()
-every row is cut by itself, by top_k, too
+    yield cut(p, None, 0.6)
+
+    """every row is cut by itself, by top_k, too"""
     p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
-    cut(p, 2, None)
-of words that are equally probable at the k-th place, top_k keeps as many as make k
+    yield cut(p, 2, None)
+
+    """of words that are equally probable at the k-th place, top_k keeps as many as make k"""
     p = torch.tensor([[0.4, 0.2, 0.2, 0.2]])
-    (torch.as_tensor(cut(p, 2, None)) > 0).sum()
-  - all words as probable as the k-th are kept; top_k keeps k words
-    (rank < top_k) => (p >= p[..., min(top_k, p.shape[-1]) - 1, None])
-both cuts, several rows
+    yield (torch.as_tensor(cut(p, 2, None)) > 0).sum()
+
+    """both cuts, several rows"""
     p = (2 * torch.randn(3, 7)).softmax(-1)
-    cut(p, 4, 0.85)
-top_k of several rows
+    yield cut(p, 4, 0.85)
+
+    """top_k of several rows"""
     p = (2 * torch.randn(5, 11)).softmax(-1)
-    cut(p, 3, None)
-top_p of several rows
+    yield cut(p, 3, None)
+
+    """top_p of several rows"""
     p = (2 * torch.randn(5, 11)).softmax(-1)
-    cut(p, None, 0.7)
-the probabilities may be a transposed tensor
+    yield cut(p, None, 0.7)
+
+    """the probabilities may be a transposed tensor"""
     p = (2 * torch.randn(7, 3)).softmax(0).T
-    cut(p, 99, 0.9)
-""",
-    before="p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])\n",
-)
+    yield cut(p, 99, 0.9)
+
+
+CUT.mistakes |= {
+    "gather with the sorted tokens sorts once more; scatter brings the numbers back": edited(
+        _cut, "torch.zeros_like(p).scatter(-1, words, p)", "p.gather(-1, words)"
+    ),
+    "a softmax was taken of the probabilities at the end; divide them by their sum": edited(
+        _cut, "return result", "return result.masked_fill(result == 0, -torch.inf).softmax(-1)"
+    ),
+    "the result is in the order of probability; bring it back into the order of the words": edited(
+        _cut, "return result", "return p"
+    ),
+    "what is left does not sum to 1: divide by its sum": edited(
+        _cut,
+        "p = p / p.sum(dim=-1, keepdim=True)",
+        "pass",
+        "p = p / p.sum(-1, keepdim=True)",
+        "pass",
+    ),
+    "top_k keeps one word too many": edited(_cut, "rank < top_k", "rank < top_k + 1"),
+    "top_k is ignored": edited(_cut, "(rank < top_k)", "1"),
+    "top_p is ignored": edited(_cut, "(before < top_p)", "1"),
+    "where words reach top_p exactly, one more is kept: to reach is enough": edited(
+        _cut, "before < top_p", "before <= top_p"
+    ),
+    "top_k is ignored where there is a top_p": edited(
+        _cut, "if top_k is not None:", "if top_k is not None and top_p is None:"
+    ),
+    "top_p is ignored where there is a top_k": edited(
+        _cut, "if top_p is not None:", "if top_p is not None and top_k is None:"
+    ),
+    "top_p is a share of all words here; top_k cuts first, and what it leaves has to "
+    "sum to 1": edited(
+        _cut,
+        "p = p / p.sum(dim=-1, keepdim=True)",
+        "pass",
+        "result =",
+        "p = p / p.sum(-1, keepdim=True); result =",
+    ),
+    "the first row decides which words are kept in all rows": edited(
+        _cut,
+        "return result",
+        "kept = probabilities * (result[:1] > 0); return kept / kept.sum(1)[:, None]",
+    ),
+}
 
 
 @exercise
@@ -334,7 +319,7 @@ def hide(answer) -> str:
     Of the chosen tokens those with a fate below 0.8 become mask_id, those from 0.8 to 0.9 stay, and
     those from 0.9 on become what stands in `others`. Targets are pad_id where nothing is asked.
     """
-    ladder(HIDE, _hide, hide=answer)
+    climb(HIDE, answer)
     return "none, one and many chosen; each of the three fates, and their limits"
 
 
@@ -345,93 +330,73 @@ def _hide(ids, chosen, fate, others, mask_id, pad_id):
     return hidden, targets
 
 
-HIDE = rungs(
-    _hide,
-    """
-a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word is
+@ladder(_hide)
+def HIDE(hide):
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
+
+    """a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word
+    is"""
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.3, 0.95]], dtype=torch.float64)
-    hide(ids, chosen, fate, others, 2, 3)
-  - targets and hidden words have changed places: return what the model sees first
-    return hidden, targets => return targets, hidden
-  - only words of a sentence whose first one was chosen are hidden; each word is looked at by itself
-    chosen & (fate < 0.8) => chosen & chosen[:, :1] & (fate < 0.8)
-  - the fate of the sentence's first word decides for all; each word has a fate of its own
-    fate < 0.8 => fate[:, :1] < 0.8
-    fate >= 0.9 => fate[:, :1] >= 0.9
-  - all words are asked for; only the chosen ones are
-    torch.where(chosen, ids, pad_id) => ids
-  - where nothing is asked the targets are 0; they should be pad_id
-    ids, pad_id) => ids, 0)
-  - where nothing is asked the targets are -100; they should be pad_id
-    ids, pad_id) => ids, -100)
-  - where nothing is asked the targets are mask_id; they should be pad_id
-    ids, pad_id) => ids, mask_id)
-  - the targets are the wrong way round: they hold the words that were not chosen
-    torch.where(chosen, ids, pad_id) => torch.where(chosen, pad_id, ids)
-  - the targets hold what the model gets to see; it has to name the original word
-    torch.where(chosen, ids, => torch.where(chosen, hidden,
-  - the targets hold the other words; the model has to name the original one
-    torch.where(chosen, ids, => torch.where(chosen, others,
-  - pad_id is written where mask_id should stand
-    mask_id, ids) => pad_id, ids)
-  - words that were not chosen are padding in what the model sees; it sees them as they are
-    return hidden => return torch.where(chosen, hidden, pad_id)
-  - words that were not chosen are changed, too
-    chosen & =>
-  - words that were not chosen become [MASK], too
-    chosen & (fate < 0.8) => (fate < 0.8)
-  - words that were not chosen are replaced by the other one, too
-    chosen & (fate >= 0.9) => (fate >= 0.9)
-where no word is chosen, none is changed and none is asked for
+    yield hide(ids, chosen, fate, others, 2, 3)
+
+    """where no word is chosen, none is changed and none is asked for"""
     chosen = torch.tensor([[False, False, False]])
     fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
-    hide(ids, chosen, fate, others, 2, 3)
-a chosen word with a fate from 0.9 on becomes the other word, and is asked for
+    yield hide(ids, chosen, fate, others, 2, 3)
+
+    """a chosen word with a fate from 0.9 on becomes the other word, and is asked for"""
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.95, 0.95]], dtype=torch.float64)
-    hide(ids, chosen, fate, others, 2, 3)
-  - every chosen word becomes [MASK]
-    chosen & (fate < 0.8) => chosen
-    chosen & (fate >= 0.9) => chosen & False
-  - a chosen word with a fate from 0.9 on stays; it should be replaced
-    chosen & (fate >= 0.9) => chosen & False
-  - those from 0.8 to 0.9 are replaced, and those from 0.9 on stay: it is the other way round
-    (fate >= 0.9) => (fate >= 0.8) & (fate < 0.9)
-  - fates are counted from the other end: high ones become [MASK]; those below 0.8 should
-    fate < 0.8 => fate >= 0.2
-    fate >= 0.9 => fate < 0.1
-  - only what became [MASK] is asked for; those that stay or are replaced were chosen, too
-    torch.where(chosen, ids, => torch.where(chosen & (fate < 0.8), ids,
-a chosen word with a fate from 0.8 to 0.9 stays, and is asked for
+    yield hide(ids, chosen, fate, others, 2, 3)
+
+    """a chosen word with a fate from 0.8 to 0.9 stays, and is asked for"""
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
-    hide(ids, chosen, fate, others, 2, 3)
-  - the words that stay are not asked for; they were chosen, too
-    torch.where(chosen, ids, => torch.where(chosen & ((fate < 0.8) | (fate >= 0.9)), ids,
-  - the chosen words from 0.8 to 0.9 are replaced; they should stay
-    fate >= 0.9 => fate >= 0.8
-  - the chosen words from 0.8 to 0.9 become [MASK]; they should stay
-    fate < 0.8 => fate < 0.9
-a fate of exactly 0.8 stays, one of exactly 0.9 is replaced
+    yield hide(ids, chosen, fate, others, 2, 3)
+
+    """a fate of exactly 0.8 stays, one of exactly 0.9 is replaced"""
     chosen = torch.tensor([[True, True, False]])
     fate = torch.tensor([[0.8, 0.9, 0.95]], dtype=torch.float64)
-    hide(ids, chosen, fate, others, 2, 3)
-  - a fate of exactly 0.8 becomes [MASK]; it is the first that stays
-    fate < 0.8 => fate <= 0.8
-  - a fate of exactly 0.9 stays; it is the first that is replaced
-    fate >= 0.9 => fate > 0.9
-all three fates in one sentence
+    yield hide(ids, chosen, fate, others, 2, 3)
+
+    """all three fates in one sentence"""
     chosen = torch.tensor([[True, True, True]])
     fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
-    hide(ids, chosen, fate, others, 2, 3)
-several sentences
+    yield hide(ids, chosen, fate, others, 2, 3)
+
+    """several sentences"""
     ids, others = torch.randint(4, 50, (3, 29)), torch.randint(50, 90, (3, 29))
     chosen, fate = torch.rand(3, 29) < 0.6, torch.rand(3, 29)
-    hide(ids, chosen, fate, others, 1, 3)
-""",
-    before="ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])\n",
-)
+    yield hide(ids, chosen, fate, others, 1, 3)
+
+
+HIDE.mistakes |= {
+    "targets and hidden words have changed places: return what the model sees first": edited(
+        _hide, "return hidden, targets", "return targets, hidden"
+    ),
+    "all words are asked for; only the chosen ones are": edited(
+        _hide, "torch.where(chosen, ids, pad_id)", "ids"
+    ),
+    "where nothing is asked the targets are -100; they should be pad_id": edited(
+        _hide, "ids, pad_id)", "ids, -100)"
+    ),
+    "the targets are the wrong way round: they hold the words that were not chosen": edited(
+        _hide, "torch.where(chosen, ids, pad_id)", "torch.where(chosen, pad_id, ids)"
+    ),
+    "the targets hold what the model gets to see; it has to name the original word": edited(
+        _hide, "torch.where(chosen, ids,", "torch.where(chosen, hidden,"
+    ),
+    "words that were not chosen are changed, too": edited(
+        _hide, "chosen & (fate <", " (fate <", "chosen & (fate >", " (fate >"
+    ),
+    "every chosen word becomes [MASK]": edited(
+        _hide, "chosen & (fate < 0.8)", "chosen", "chosen & (fate >= 0.9)", "chosen & False"
+    ),
+    "a chosen word with a fate from 0.9 on stays; it should be replaced": edited(
+        _hide, "chosen & (fate >= 0.9)", "chosen & False"
+    ),
+}
 
 
 @exercise
@@ -440,7 +405,7 @@ def fill(answer) -> str:
 
     probabilities(ids) takes T ids and gives (T, V), as a masked language model does.
     """
-    ladder(FILL, _fill, fill=answer)
+    climb(FILL, answer)
     return (
         "no gap, one and several; gaps that depend on each other; ties; a model that likes [MASK]"
     )
@@ -457,156 +422,186 @@ def _fill(probabilities, ids, mask_id):
     return ids
 
 
-FILL = rungs(
-    _fill,
-    """
-without a gap the words stay as they are, even where the model prefers others; what it returns is
-its own
+@ladder(_fill)
+def FILL(fill):
+    """without a gap the words stay as they are, even where the model prefers others; what it
+    returns is its own"""
     table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.9, 0.1]])
-    model = lambda ids: table  # the same answers, whatever it reads; 0 is [MASK]
+
+    def model(ids):
+        return table
+
     ids = [1, 2]
-    fill(model, ids, 0)
-  - words that are no gaps are replaced, too
-    while mask_id in ids => for place in range(len(ids))
-    place = max(gaps, key=lambda t: p[t].max()) => pass
-one gap gets the most probable word at its place
+    yield fill(model, ids, 0)
+
+    """one gap gets the most probable word at its place"""
     table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.2, 0.8], [0.0, 0.9, 0.1]])
-    model = lambda ids: table
+
+    def model(ids):
+        return table
+
     ids = [1, 0, 2]
-    fill(model, ids, 0)
-  - the place of which the model is surest is filled, gap or not; only gaps are
-    while mask_id in ids => for _ in range(ids.count(mask_id))
-     if i == mask_id] => ]
-  - the row before the gap's is read; a gap's own row says what stands there
-    p[t].max() => p[t - 1].max()
-    p[place] => p[place - 1]
-[MASK] itself is never written, even where the model finds it most probable
+    yield fill(model, ids, 0)
+
+    """[MASK] itself is never written, even where the model finds it most probable"""
     table = torch.tensor([[0.5, 0.1, 0.4]])
-    model = lambda ids: table
+
+    def model(ids):
+        return table
+
     ids = [0]
-    fill(model, ids, 0)
-  - [MASK] is written where it is most probable; take the best of the other words
-    while mask_id in ids => for _ in range(ids.count(mask_id))
-    p[:, mask_id] = 0.0 => pass
-two gaps that do not depend on each other both get their best word
+    yield fill(model, ids, 0)
+
+    """two gaps that do not depend on each other both get their best word"""
     table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.8, 0.2]])
-    model = lambda ids: table
+
+    def model(ids):
+        return table
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - only one gap is filled; go on until none is left
-    while mask_id in ids => if mask_id in ids
-  - the best word of the whole sentence is put into the gap; take that of the gap itself
-    p[place].argmax().item() => p.flatten().argmax().item() % p.shape[1]
-  - all gaps get the same word, that of the surest one; each gets its own
-    ids[place] = p[place].argmax().item() => ids = [WORD if i == mask_id else i for i in ids]
-    WORD => p[place].argmax().item()
-  - words are drawn; the most probable one is asked for
-    p[place].argmax().item() => torch.multinomial(p[place], 1).item()
-the gap of which the model is surest is filled first, and then the model is asked again
+    yield fill(model, ids, 0)
+
+    """the gap of which the model is surest is filled first, and then the model is asked
+    again"""
+
     def model(ids):  # surest of the second; each depends on the other
         first = [0.0, 0.4, 0.3, 0.3] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
         second = [0.0, 0.2, 0.7, 0.1] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1]
         return torch.tensor([first, second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - the gaps are filled from left to right; the surest one comes first
-    max(gaps, key=lambda t: p[t].max()) => gaps[0]
-  - the gap of which the model is least sure comes first; the surest one should
-    max(gaps => min(gaps
-  - the best word of the surest gap is written into the first one
-    ids[place] = => ids[gaps[0]] =
-  - two gaps are filled before the model is asked again; ask it after every word that was put in
-    place = max(gaps, key=lambda t: p[t].max()) => two = sorted(gaps, key=lambda t: -p[t].max())[:2]
-    ids[place] = p[place].argmax().item() => for t in two: ids[t] = p[t].argmax().item()
-  - the model is asked once for all gaps, or always about the same list; ask it again after every
-  word that was put in
-    p = probabilities(ids) + 0 => p = p if "p" in locals() else probabilities(ids) + 0
-the surest gap may be the first one
+    yield fill(model, ids, 0)
+
+    """the surest gap may be the first one"""
+
     def model(ids):  # surest of the first; each depends on the other
         first = [0.0, 0.2, 0.7, 0.1] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
         second = [0.0, 0.4, 0.3, 0.3] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1]
         return torch.tensor([first, second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - the gaps are filled from right to left; the surest one comes first
-    max(gaps, key=lambda t: p[t].max()) => gaps[-1]
-the largest probability decides, not how far the next one is behind
+    yield fill(model, ids, 0)
+
+    """the largest probability decides, not how far the next one is behind"""
+
     def model(ids):  # of the first 0.5, and the next word has 0.45; of the second 0.4
         first = [0.0, 0.5, 0.45, 0.05, 0.0] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8, 0.0]
         second = [0.0, 0.2, 0.4, 0.2, 0.2] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1, 0.0]
         return torch.tensor([first, second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - the gap comes first whose best word is farthest ahead of the next; its probability alone counts
-    p[t].max() => -p[t].topk(2).values.diff()
-  - the gap comes first whose best word is the most times as probable as the next; its probability
-  alone counts, not the ratio
-    p[t].max() => -(p[t].topk(2).values[1] / p[t].max())
-the largest probability decides, not how few words share the rest
+    yield fill(model, ids, 0)
+
+    """the largest probability decides, not how few words share the rest"""
+
     def model(ids):  # of the first 0.6, the rest in small parts; of the second 0.55 and 0.45
         first = [0.0, 0.6, 0.1, 0.1, 0.1, 0.1] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8, 0.0, 0.0]
         second = [0.0, 0.0, 0.55, 0.45, 0.0, 0.0] if ids[0] == 0 else [0.0, 0.8, 0.2, 0.0, 0.0, 0.0]
         return torch.tensor([first, second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - the gap of the smallest entropy comes first; the probability of its best word decides
-    key=lambda t: p[t].max() => key=lambda t: (p[t] * p[t].clamp(min=1e-12).log()).sum()
-how sure the model is of a word that is no gap does not count
+    yield fill(model, ids, 0)
+
+    """how sure the model is of a word that is no gap does not count"""
+
     def model(ids):  # the first is no gap; the third is the surer gap; each depends on the other
         second = [0.0, 0.4, 0.3, 0.3] if ids[2] == 0 else [0.0, 0.1, 0.1, 0.8]
         third = [0.0, 0.2, 0.7, 0.1] if ids[1] == 0 else [0.0, 0.8, 0.1, 0.1]
         return torch.tensor([[0.0, 0.99, 0.01, 0.0], second, third])
+
     ids = [1, 0, 0]
-    fill(model, ids, 0)
-  - the surest place is looked for among all words, and the next gap behind it filled; look among
-  the gaps alone
-    max(gaps, key=lambda t: p[t].max()) => next((t for t in gaps if SURE), gaps[0])
-    SURE => t >= p.max(1).values.argmax()
-after a word was put in, the order of the other gaps is decided anew
+    yield fill(model, ids, 0)
+
+    """after a word was put in, the order of the other gaps is decided anew"""
+
     def model(ids):  # the third gap, once filled, makes the second surer than the first
         if ids[2] == 0:
             return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.5, 0.5], [0.0, 0.1, 0.9]])
         if ids[1] == 0:
             return torch.tensor([[0.0, 0.6, 0.4], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
         return torch.tensor([[0.0, 0.2, 0.8], [0.0, 0.1, 0.9], [0.0, 0.1, 0.9]])
+
     ids = [0, 0, 0]
-    fill(model, ids, 0)
-  - the order of the gaps is fixed at the start; it is decided anew after each word
-    place = max(gaps, => order = order if "order" in locals() else sorted(gaps,
-    p[t].max()) => -p[t].max()); place = order.pop(0)
-how sure the model is of [MASK] does not count when the surest gap is chosen
+    yield fill(model, ids, 0)
+
+    """how sure the model is of [MASK] does not count when the surest gap is chosen"""
+
     def model(ids):  # of the first gap it is surest that it is [MASK]
         second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
         return torch.tensor([[0.8, 0.1, 0.1], second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - the gap was chosen by how sure the model is of [MASK], too, which is never written
-    key=lambda t: p[t].max() => key=lambda t: probabilities(ids)[t].max()
-a word counts with the probability that the model gives it, also where [MASK] has a large share
+    yield fill(model, ids, 0)
+
+    """a word counts with the probability that the model gives it, also where [MASK] has a large
+    share"""
+
     def model(ids):  # of the first gap: [MASK] 0.8, and the best word 0.18
         second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
         return torch.tensor([[0.8, 0.18, 0.02], second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - the other words are given [MASK]'s share, so that they sum to 1, before gaps are compared;
-  compare what the model gives
-    p[:, mask_id] = 0.0 => p[:, mask_id] = 0.0; p = p / p.sum(1, keepdim=True)
-at a tie the leftmost gap comes first
+    yield fill(model, ids, 0)
+
+    """at a tie the leftmost gap comes first"""
+
     def model(ids):  # equally sure of both; the second depends on the first
         second = [0.0, 0.8, 0.2] if ids[0] == 0 else [0.0, 0.2, 0.8]
         first = [0.0, 0.8, 0.2] if ids[1] == 0 else [0.0, 0.2, 0.8]
         return torch.tensor([first, second])
+
     ids = [0, 0]
-    fill(model, ids, 0)
-  - at a tie the rightmost gap came first; at a tie the leftmost gap does
-    max(gaps, => max(gaps[::-1],
-mask_id may be any id
+    yield fill(model, ids, 0)
+
+    """mask_id may be any id"""
     table = torch.tensor([[0.6, 0.1, 0.2, 0.1], [0.1, 0.6, 0.1, 0.2]])
-    model = lambda ids: table
+
+    def model(ids):
+        return table
+
     ids = [3, 3]
-    fill(model, ids, 3)
-""",
-)
+    yield fill(model, ids, 3)
+
+
+FILL.mistakes |= {
+    "words that are no gaps are replaced, too": edited(
+        _fill,
+        "while mask_id in ids",
+        "for place in range(len(ids))",
+        "place = max(gaps, key=lambda t: p[t].max())",
+        "pass",
+    ),
+    "[MASK] is written where it is most probable; take the best of the other words": edited(
+        _fill,
+        "while mask_id in ids",
+        "for _ in range(ids.count(mask_id))",
+        "p[:, mask_id] = 0.0",
+        "pass",
+    ),
+    "the gaps are filled from left to right; the surest one comes first": edited(
+        _fill, "max(gaps, key=lambda t: p[t].max())", "gaps[0]"
+    ),
+    "the model is asked once for all gaps, or always about the same list; ask it "
+    "again after every word that was put in": edited(
+        _fill, "p = probabilities(ids) + 0", 'p = p if "p" in locals() else probabilities(ids) + 0'
+    ),
+    "the gaps are filled from right to left; the surest one comes first": edited(
+        _fill, "max(gaps, key=lambda t: p[t].max())", "gaps[-1]"
+    ),
+    "the order of the gaps is fixed at the start; it is decided anew after each word": edited(
+        _fill,
+        "place = max(gaps,",
+        'order = order if "order" in locals() else sorted(gaps,',
+        "p[t].max())",
+        "-p[t].max()); place = order.pop(0)",
+    ),
+    "the gap was chosen by how sure the model is of [MASK], too, which is never written": edited(
+        _fill, "key=lambda t: p[t].max()", "key=lambda t: probabilities(ids)[t].max()"
+    ),
+    "at a tie the rightmost gap came first; at a tie the leftmost gap does": edited(
+        _fill, "max(gaps,", "max(gaps[::-1],"
+    ),
+}
 
 
 @exercise

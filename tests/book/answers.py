@@ -11,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from book.checking.rungs import Ladder
 from tests.book.exercises import CHECK, EXERCISES
 
 
@@ -51,6 +52,21 @@ def chapters() -> list[ModuleType]:
     """All modules of answers, in alphabetical order."""
     files = sorted(Path(__file__).parent.glob("*/answers.py"))
     return [import_module(f"tests.book.{path.parent.name}.answers") for path in files]
+
+
+@cache
+def ladders() -> dict[Callable, Ladder]:
+    """Each check with a ladder -> its ladder, called like it, in capitals.
+
+    The mistakes that a ladder knows are wrong answers, too.
+    """
+    found = {}
+    for chapter in dict.fromkeys(answer.check.__module__ for answer in RIGHT):
+        module = import_module(chapter)
+        for name, x in vars(module).items():
+            if isinstance(x, Ladder):
+                found[getattr(module, name.lower())] = x
+    return found
 
 
 @cache

@@ -36,43 +36,6 @@ def drawn_with_return(right, tries, k):
     return 1 - (1 - right / tries) ** k
 
 
-@wrong(pass_at_k, "subtract it from 1")
-def share_that_fails(right, tries, k):
-    return math.comb(tries - right, k) / math.comb(tries, k)
-
-
-@wrong(pass_at_k, "all k are right")
-def all_of_them(right, tries, k):
-    return math.comb(right, k) / math.comb(tries, k)
-
-
-@wrong(pass_at_k, "k is not used")
-def the_first_only(right, tries, k):
-    return right / tries
-
-
-@wrong(pass_at_k, "counts picks with two right answers twice")
-def k_times(right, tries, k):
-    return k * right / tries
-
-
-@wrong(pass_at_k, "cut at 1, is too high")
-def k_times_at_most_one(right, tries, k):
-    return min(1, k * right / tries)
-
-
-@wrong(pass_at_k, "must be among the k that are picked")
-def any_right_at_all(right, tries, k):
-    return 1.0 if right else 0.0
-
-
-@wrong(pass_at_k, "fewer wrong answers than k")
-def product_below_zero(right, tries, k):
-    if tries - right < k:
-        return 0.0
-    return with_binomials(right, tries, k)
-
-
 @wrong(pass_at_k, "OverflowError")
 def with_factorials(right, tries, k):
     f = math.factorial
@@ -80,21 +43,6 @@ def with_factorials(right, tries, k):
     if tries - right < k:
         return 1.0
     return 1 - float(f(tries - right)) / float(f(k)) / float(f(tries - right - k)) / ways
-
-
-@wrong(pass_at_k, "none right")
-def at_least_one_is_right(right, tries, k):
-    return with_binomials(max(right, 1), tries, k)
-
-
-@wrong(pass_at_k, "all right")
-def all_is_as_none(right, tries, k):
-    return 0.0 if right in (0, tries) else with_binomials(right, tries, k)
-
-
-@wrong(pass_at_k, "picking all of them")
-def the_share_of_all(right, tries, k):
-    return right / tries if k == tries else with_binomials(right, tries, k)
 
 
 # 2. Only the answer counts
@@ -132,65 +80,9 @@ def whole_text(logits, ids, prompt):
     return with_cross_entropy(logits, ids, 1)
 
 
-@wrong(answer_loss, "the last token of the prompt counts as well")
-def one_early(logits, ids, prompt):
-    return with_cross_entropy(logits, ids, prompt - 1)
-
-
-@wrong(answer_loss, "the first token of the answer is left out")
-def one_late(logits, ids, prompt):
-    return with_cross_entropy(logits, ids, prompt + 1)
-
-
-@wrong(answer_loss, "is about the token after ids[:, t]")
-def not_shifted(logits, ids, prompt):
-    target = ids[:, prompt:]
-    about = logits[:, prompt:]
-    return F.cross_entropy(about.flatten(0, 1), target.flatten(), ignore_index=-1)
-
-
-@wrong(answer_loss, "the sign is wrong")
-def mean_log_probability(logits, ids, prompt):
-    return -with_a_mask(logits, ids, prompt)
-
-
-@wrong(answer_loss, "this is the sum")
-def added_up(logits, ids, prompt):
-    return with_a_mask(logits, ids, prompt) * (ids[:, prompt:] >= 0).sum()
-
-
-@wrong(answer_loss, "still over the whole text")
-def over_the_whole_text(logits, ids, prompt):
-    return added_up(logits, ids, prompt) / (ids[:, 1:] >= 0).sum()
-
-
-@wrong(answer_loss, "as if it were token 0")
-def padding_is_a_token(logits, ids, prompt):
-    return with_cross_entropy(logits, ids.clamp(min=0), prompt)
-
-
-@wrong(answer_loss, "over the places behind the end")
-def mean_over_places(logits, ids, prompt):
-    return added_up(logits, ids, prompt) / ids[:, prompt:].numel()
-
-
-@wrong(answer_loss, "short ones count too much")
-def mean_of_means(logits, ids, prompt):
-    rows = range(len(ids))
-    each = [with_a_mask(logits[i : i + 1], ids[i : i + 1], prompt) for i in rows]
-    return torch.stack(each).mean()
-
-
 @wrong(answer_loss, "carries the gradient")
 def without_gradient(logits, ids, prompt):
     return with_a_mask(logits.detach(), ids, prompt)
-
-
-@wrong(answer_loss, "must stay finite")
-def log_of_softmax(logits, ids, prompt):
-    counts = (ids[:, 1:] >= 0) & (torch.arange(1, ids.shape[1]) >= prompt)
-    p = logits[:, :-1].softmax(-1).gather(-1, ids[:, 1:].clamp(min=0)[..., None])[..., 0]
-    return -p[counts].log().mean()
 
 
 # 3. Advantages of groups
@@ -211,59 +103,10 @@ def rewards_alone(rewards):
     return rewards * 1.0
 
 
-@wrong(advantages, "the sign is turned round")
-def mean_minus_reward(rewards):
-    return rewards.mean(1, keepdim=True) - rewards
-
-
-@wrong(advantages, "as in GRPO")
-def as_in_grpo(rewards):
-    return (rewards - rewards.mean(1, keepdim=True)) / (rewards.std(1, keepdim=True) + 1e-6)
-
-
-@wrong(advantages, "standard deviation over G")
-def as_in_numpy(rewards):
-    spread = rewards.std(1, keepdim=True, correction=0)
-    return (rewards - rewards.mean(1, keepdim=True)) / (spread + 1e-6)
-
-
-@wrong(advantages, "as in RLOO")
-def leave_one_out(rewards):
-    others = (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
-    return rewards - others
-
-
 @wrong(advantages, "it changes its input rewards")
 def in_place(rewards):
     rewards -= rewards.mean(dim=1, keepdim=True)
     return rewards
-
-
-@wrong(advantages, "take it within each")
-def down_the_columns(rewards):
-    return rewards - rewards.mean(0)
-
-
-@wrong(advantages, "one mean for all groups")
-def mean_of_everything(rewards):
-    return rewards - rewards.mean()
-
-
-@wrong(advantages, "nothing to learn")
-def equal_groups_stay(rewards):
-    same = rewards.std(1, keepdim=True) == 0
-    return torch.where(same, rewards, rewards - rewards.mean(1, keepdim=True))
-
-
-@wrong(advantages, "rows are the groups")
-def an_axis_only_where_it_must_be(rewards):
-    mean = rewards.mean(1)
-    return rewards - (mean if len(mean) == rewards.shape[1] else mean[:, None])
-
-
-@wrong(advantages, "its own mean")
-def alone_it_stays(rewards):
-    return rewards + 0.0 if rewards.shape[1] == 1 else rewards - rewards.mean(1, keepdim=True)
 
 
 # 4. The loss of DPO
@@ -285,74 +128,9 @@ def without_reference(won, lost, won_start, lost_start, beta):
     return -F.logsigmoid(beta * (won - lost)).mean()
 
 
-@wrong(dpo_loss, "the start is added")
-def start_added(won, lost, won_start, lost_start, beta):
-    return -F.logsigmoid(beta * ((won + won_start) - (lost + lost_start))).mean()
-
-
-@wrong(dpo_loss, "the logarithm is missing")
-def only_the_sigmoid(won, lost, won_start, lost_start, beta):
-    return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).mean()
-
-
-@wrong(dpo_loss, "the sign is wrong")
-def log_sigmoid(*given):
-    return -as_written(*given)
-
-
-@wrong(dpo_loss, "beta multiplies the loss")
-def beta_outside(won, lost, won_start, lost_start, beta):
-    return -beta * F.logsigmoid(won - won_start - lost + lost_start).mean()
-
-
-@wrong(dpo_loss, "have changed places")
-def turned_round(won, lost, won_start, lost_start, beta):
-    return as_written(lost, won, lost_start, won_start, beta)
-
-
-@wrong(dpo_loss, "beta is not used")
-def without_beta(won, lost, won_start, lost_start, beta):
-    return as_written(won, lost, won_start, lost_start, 1)
-
-
-@wrong(dpo_loss, "it divides by beta")
-def divided(won, lost, won_start, lost_start, beta):
-    return as_written(won, lost, won_start, lost_start, 1 / beta)
-
-
-@wrong(dpo_loss, "the rejected answer is not used")
-def chosen_alone(won, lost, won_start, lost_start, beta):
-    return -F.logsigmoid(beta * (won - won_start)).mean()
-
-
-@wrong(dpo_loss, "the two gains are added")
-def gains_added(won, lost, won_start, lost_start, beta):
-    return -F.logsigmoid(beta * (won - won_start + lost - lost_start)).mean()
-
-
-@wrong(dpo_loss, "this is the sum")
-def summed(*given):
-    return as_written(*given) * len(given[0])
-
-
-@wrong(dpo_loss, "inside the sigmoid; it is over the losses")
-def mean_inside(won, lost, won_start, lost_start, beta):
-    return -F.logsigmoid(beta * (won - won_start - lost + lost_start).mean())
-
-
-@wrong(dpo_loss, "a loss for each pair")
-def for_each_pair(won, lost, won_start, lost_start, beta):
-    return -F.logsigmoid(beta * (won - won_start - lost + lost_start))
-
-
 @wrong(dpo_loss, "where log(sigmoid(x)) is infinite")
 def log_of_sigmoid(won, lost, won_start, lost_start, beta):
     return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).log().mean()
-
-
-@wrong(dpo_loss, "lowers the rejected one by as much")
-def rejected_is_fixed(won, lost, won_start, lost_start, beta):
-    return as_written(won, lost.detach() + 0 * lost, won_start, lost_start, beta)
 
 
 # 5. A round that runs
@@ -532,44 +310,9 @@ def _picks(text, formula):
 
 
 _picks("is subtracted from 1; it is that", lambda r, n, k: 1 - math.comb(r, k) / math.comb(n, k))
-_picks("exactly one passes", lambda r, n, k: r * math.comb(n - r, k - 1) / math.comb(n, k))
-_picks("one pick too few", lambda r, n, k: 1 - math.comb(n - r, k - 1) / math.comb(n, k - 1))
-_picks(
-    "one pick too many", lambda r, n, k: 1 - math.comb(n - r, k + 1) / max(1, math.comb(n, k + 1))
-)
-_picks("in order here and without", lambda r, n, k: 1 - math.perm(n - r, k) / math.comb(n, k))
-_picks("without an order here", lambda r, n, k: 1 - math.comb(n - r, k) / math.perm(n, k))
 _picks("in percent", lambda r, n, k: 100 * (1 - math.comb(n - r, k) / math.comb(n, k)))
 
-wrong(advantages, "the sum of the group")(lambda r: r - r.sum(1, keepdim=True))
-wrong(advantages, "the median of the group")(lambda r: r - r.median(1, keepdim=True).values)
-wrong(advantages, "the best of the group")(lambda r: r - r.amax(1, keepdim=True))
-wrong(advantages, "the worst of the group")(lambda r: r - r.amin(1, keepdim=True))
-wrong(advantages, "divided by the mean")(lambda r: r / r.mean(1, keepdim=True))
 wrong(advantages, "the sign is lost")(lambda r: (r - r.mean(1, keepdim=True)).abs())
-wrong(advantages, "is set to 0")(lambda r: (r - r.mean(1, keepdim=True)).relu())
-
-
-@wrong(answer_loss, "the wrong way")
-def shifted_back(logits, ids, prompt):
-    return F.cross_entropy(logits[:, prompt:].flatten(0, 1), ids[:, prompt - 1 : -1].flatten())
-
-
-@wrong(answer_loss, "which takes logits")
-def softmax_first(logits, ids, prompt):
-    p = logits[:, prompt - 1 : -1].softmax(-1)
-    return F.cross_entropy(p.flatten(0, 1), ids[:, prompt:].flatten(), ignore_index=-1)
-
-
-@wrong(answer_loss, "the last token of the answer is left out")
-def without_the_last(logits, ids, prompt):
-    about, target = logits[:, prompt - 1 : -2], ids[:, prompt:-1]
-    return F.cross_entropy(about.flatten(0, 1), target.flatten(), ignore_index=-1)
-
-
-@wrong(dpo_loss, "log-probabilities are divided")
-def ratio_of_logarithms(won, lost, won_start, lost_start, beta):
-    return -F.logsigmoid(beta * (won / won_start - lost / lost_start)).mean()
 
 
 @wrong(rejection_round, "the judge is given tensors")

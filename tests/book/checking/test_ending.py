@@ -16,23 +16,32 @@ import torch
 
 from book._grading.sandbox import Limits
 from book.checking import ending
-from book.checking.exercise import COULD_NOT_JUDGE, Rung, exercise, ladder
+from book.checking.exercise import COULD_NOT_JUDGE, climb, exercise
+from book.checking.rungs import ladder
 from book.checking.verdict import Verdict
 from book.decoding.checks import greedy as greedy_check
 from book.multi_head_attention.checks import split_heads
 from book.three_families.checks import fill as fill_check
 from tests.book.conftest import ROOT
 
-STEPS = [
-    Rung("half of 4 is 2", "x = torch.tensor([4.0])\nhalve(x)"),
-    Rung("each number by itself", "x = torch.tensor([1.0, 3.0])\nhalve(x)"),
-]
-SHOWN = STEPS[0].code
+
+@ladder(lambda x: x / 2)
+def HALVE(halve):
+    """half of 4 is 2"""
+    x = torch.tensor([4.0])
+    yield halve(x)
+
+    """each number by itself"""
+    x = torch.tensor([1.0, 3.0])
+    yield halve(x)
+
+
+SHOWN = HALVE.rungs[0].code
 
 
 @exercise
 def halve(answer) -> str:
-    ladder(STEPS, lambda x: x / 2, halve=answer)
+    climb(HALVE, answer)
     return "two tensors"
 
 
@@ -232,10 +241,10 @@ def test_other_ways_out_are_mistakes(told, answer):
 
 
 def test_an_error_of_the_check_is_a_verdict_that_says_so(monkeypatch):
-    monkeypatch.setitem(ladder.__globals__, "difference", int)  # int(result, expected)
+    monkeypatch.setitem(climb.__globals__, "difference", int)  # int(result, expected)
     verdict = split_heads(lambda x, num_heads: x)
     assert verdict.mistake.startswith(f"{COULD_NOT_JUDGE} (TypeError: ")
-    assert "split_heads(x, 2)\nin ladder, line " in verdict.example
+    assert "\nin climb, line " in verdict.example
 
 
 def test_the_checks_of_the_chapters_end_too(monkeypatch):

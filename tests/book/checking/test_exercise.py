@@ -9,19 +9,33 @@ import pytest
 import torch
 from torch import nn
 
-from book.checking.exercise import Mistake, Rung, call, exercise, ladder
+from book.checking.exercise import Mistake, call, climb, exercise
+from book.checking.rungs import ladder
 from book.checking.verdict import Verdict
 from book.multi_head_attention.checks import my_multi_head
 
-STEPS = [
-    Rung("half of 4 is 2", "x = torch.tensor([4.0])\nhalve(x)", {"it doubles": lambda x: 2 * x}),
-    Rung("each number by itself", "x = torch.tensor([1.0, 3.0])\nhalve(x)"),
-]
+
+def _halve(x):
+    return x / 2
+
+
+@ladder(_halve)
+def STEPS(halve):
+    """half of 4 is 2"""
+    x = torch.tensor([4.0])
+    yield halve(x)
+
+    """each number by itself"""
+    x = torch.tensor([1.0, 3.0])
+    yield halve(x)
+
+
+STEPS.mistakes |= {"it doubles": lambda x: 2 * x}
 
 
 @exercise
 def halve(answer) -> str:
-    ladder(STEPS, lambda x: x / 2, halve=answer)
+    climb(STEPS, answer)
     return "two tensors"
 
 

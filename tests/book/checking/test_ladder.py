@@ -1,36 +1,54 @@
 """Ladders, and what a check neither trusts nor leaves behind, on an exercise of its own: halve."""
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from book.checking.exercise import AGAIN, Mistake, Rung, exercise, ladder
+from book.checking.exercise import AGAIN, Mistake, climb, exercise
+from book.checking.rungs import Ladder, Rung, ladder
 from book.checking.verdict import Verdict
 
-HALVES = [
-    Rung("half of 0 is 0", "halve(torch.zeros(1))"),
-    Rung(
-        "half of 4 is 2, of 1 it is 0.5",
-        "x = torch.tensor([4.0, 1.0])\nhalve(x)",
-        {"it doubles": lambda x: 2 * x},
-    ),
-    Rung("rows and columns stay", "halve(torch.rand(4, 5))"),
-]
+
+def hold(rungs, right, mistakes=None, optional=0, **answer):
+    """Climb a ladder whose rungs are given as text."""
+    [(name, given)] = answer.items()
+    climb(Ladder(right, name, rungs, optional, mistakes or {}), given)
+
+
+def _halve(x):
+    return x / 2
+
+
+@ladder(_halve)
+def HALVES(halve):
+    """half of 0 is 0"""
+    yield halve(torch.zeros(1))
+
+    """half of 4 is 2, of 1 it is 0.5"""
+    x = torch.tensor([4.0, 1.0])
+    yield halve(x)
+
+    """rows and columns stay"""
+    yield halve(torch.rand(4, 5))
+
+
+HALVES.mistakes |= {"it doubles": lambda x: 2 * x}
 
 
 @exercise
 def halve(answer) -> str:
-    ladder(HALVES, lambda x: x / 2, halve=answer)
+    climb(HALVES, answer)
     return "three tensors"
 
 
 @exercise
 def largest_and_sum(answer) -> str:
     rungs = [Rung("both of three numbers", "both(torch.tensor([1.0, 5.0, 2.0]))")]
-    ladder(rungs, lambda x: (x.max(), x.sum()), optional=1, both=answer)
+    hold(rungs, lambda x: (x.max(), x.sum()), optional=1, both=answer)
     return "three numbers"
 
 
@@ -65,7 +83,7 @@ def test_the_last_results_may_be_left_out_where_the_check_says_so():
 def test_a_list_of_one_row_is_a_matrix_of_one_row():
     rows = [Rung("a matrix of one row", "row(torch.rand(3))")]
     for answer in (lambda x: x[None], lambda x: [x], lambda x: [x[None]], lambda x: [x.tolist()]):
-        ladder(rows, lambda x: x[None], row=answer)
+        hold(rows, lambda x: x[None], row=answer)
 
 
 def test_the_first_rung_that_fails_names_its_idea_and_can_be_run_again():
@@ -79,13 +97,16 @@ def test_a_mistake_that_is_known_on_a_rung_is_told_instead_of_the_idea():
     assert halve(lambda x: x * x / 8).mistake == "half of 4 is 2, of 1 it is 0.5"
     verdict = halve(lambda x: x / 2 if x.dim() == 1 else 2 * x)
     seen = "all numbers are 4 times what is expected"
-    assert verdict.mistake == f"{seen}: rows and columns stay"
+    assert verdict.mistake == (
+        f"{seen}: rows and columns stay. One mistake that gives the same result here: it doubles"
+    )
 
 
 def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the_input_only():
     verdict = halve(lambda x: 2 * x if x.tolist() == [4, 1] else x / 2)
     assert verdict.mistake == (
-        "half of 4 is 2, of 1 it is 0.5. One mistake that gives the same result here: it doubles"
+        "all numbers are 4 times what is expected: half of 4 is 2, of 1 it is 0.5. "
+        "One mistake that gives the same result here: it doubles"
     )
 
 
@@ -141,7 +162,7 @@ def test_what_stays_from_call_to_call_is_noticed():
 def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
     table = "torch.tensor([[0.5, 1, 4], [9, 2, 7], [3, 8, 0.75]])"
     with pytest.raises(Mistake) as found:
-        ladder([Rung("a table comes back", f"same({table})")], lambda x: x, same=answer)
+        hold([Rung("a table comes back", f"same({table})")], lambda x: x, same=answer)
     assert seen in found.value.mistake
     assert (found.value.mistake == "a table comes back") == (seen == "a table comes back")
 
@@ -152,7 +173,7 @@ MORE_SURPRISES = [*SURPRISES, Rung("two at once", "surprise(torch.tensor([0.3, 0
 
 @exercise
 def surprise(answer) -> str:
-    ladder(MORE_SURPRISES, lambda p: -p.log2(), surprise=answer)
+    hold(MORE_SURPRISES, lambda p: -p.log2(), surprise=answer)
     return "five probabilities"
 
 
@@ -185,7 +206,7 @@ POWERS = [
 
 @exercise
 def power(answer) -> str:
-    ladder(POWERS, lambda base, exponent: base**exponent, power=answer)
+    hold(POWERS, lambda base, exponent: base**exponent, power=answer)
     return "six powers"
 
 
@@ -211,7 +232,7 @@ def test_one_input_without_the_case_refutes_it():
 def test_arguments_that_have_changed_places_are_said():
     rungs = [Rung(f"{a} less {b}", f"less({a}, {b})") for a, b in ((3, 1), (7, 2), (4, 9))]
     with pytest.raises(Mistake, match="if `a` and `b` had changed places: 3 less 1"):
-        ladder(rungs, lambda a, b: a * a - b, less=lambda a, b: b * b - a)
+        hold(rungs, lambda a, b: a * a - b, less=lambda a, b: b * b - a)
 
 
 def test_one_input_without_the_relation_refutes_it():
@@ -222,10 +243,10 @@ def test_one_input_without_the_relation_refutes_it():
 def test_axes_in_another_order_are_said():
     rung = Rung("a batch comes back", "same(torch.arange(24.0).reshape(2, 3, 4))")
     with pytest.raises(Mistake, match=r"x.permute\(1, 0, 2\) would make of it: a batch"):
-        ladder([rung], lambda x: x, same=lambda x: x.transpose(0, 1))
+        hold([rung], lambda x: x, same=lambda x: x.transpose(0, 1))
     rung = Rung("which are larger than 0", "larger(torch.tensor([1.0, -2.0, 3.0]))")
     with pytest.raises(Mistake, match="True and False have changed places: which"):
-        ladder([rung], lambda x: x > 0, larger=lambda x: x <= 0)
+        hold([rung], lambda x: x > 0, larger=lambda x: x <= 0)
 
 
 def test_the_example_draws_the_same_numbers_when_it_is_run_again():
@@ -267,7 +288,7 @@ def test_a_result_with_which_nothing_can_be_done_is_told_from_a_wrong_call():
         Rung("its gradient is 1", "x = torch.ones(1, requires_grad=True)\nf(x).backward()\nx.grad")
     ]
     with pytest.raises(Mistake) as found:
-        ladder(rungs, lambda x: x, f=lambda x: 1.0)
+        hold(rungs, lambda x: x, f=lambda x: 1.0)
     assert found.value.mistake.startswith(
         "it raised AttributeError: 'float' object has no attribute"
     )
@@ -278,7 +299,7 @@ def test_a_result_with_which_nothing_can_be_done_is_told_from_a_wrong_call():
         )
     ]
     with pytest.raises(Mistake) as found:
-        ladder(rungs, lambda x: x, f=lambda x: 1.0)
+        hold(rungs, lambda x: x, f=lambda x: 1.0)
     assert found.value.mistake == (
         "what it returned cannot be used (TypeError: 'float' object is not iterable), "
         "when this was tried: its gradient is 1"
@@ -286,13 +307,13 @@ def test_a_result_with_which_nothing_can_be_done_is_told_from_a_wrong_call():
     with pytest.raises(
         Mistake, match="takes 0 positional arguments but 1 was given: it cannot be called"
     ):
-        ladder(rungs, lambda x: x, f=lambda: 1.0)
+        hold(rungs, lambda x: x, f=lambda: 1.0)
 
 
 def test_inputs_of_any_kind_must_stay():
     def judged(code, answer):
         with pytest.raises(Mistake) as found:
-            ladder([Rung("x", code)], lambda *x: 0, f=answer)
+            hold([Rung("x", code)], lambda *x: 0, f=answer)
         return found.value.mistake
 
     assert "changes its input words" in judged('words = ["a", "b"]\nf(words)', lambda x: x.pop())
@@ -305,7 +326,7 @@ def test_inputs_of_any_kind_must_stay():
     code = "layer = torch.nn.Linear(2, 2)\nf(layer)"
     assert "changes its input layer" in judged(code, reset)
     made = Rung("what it makes itself may change", "x = f()\nx += f()\nf() + x.sum()")
-    ladder([made], lambda: torch.ones(2), f=lambda: torch.ones(2))
+    hold([made], lambda: torch.ones(2), f=lambda: torch.ones(2))
 
 
 def test_a_class_and_its_methods():
@@ -320,7 +341,7 @@ def test_a_class_and_its_methods():
     def verdict(answer):
         @exercise
         def times(answer):
-            ladder([Rung("twice 1 is 2", "Times(2)(torch.ones(1))")], Right, Times=answer)
+            hold([Rung("twice 1 is 2", "Times(2)(torch.ones(1))")], Right, Times=answer)
             return "1"
 
         return times(answer)
@@ -354,7 +375,7 @@ def test_a_missing_method_is_called_that():
             return 1
 
     with pytest.raises(Mistake, match="'Box' object has no attribute 'open'; it has opened"):
-        ladder([Rung("it opens", "Box().open()")], lambda: None, Box=Box)
+        hold([Rung("it opens", "Box().open()")], lambda: None, Box=Box)
 
 
 def test_only_the_exercises_own_error_is_not_attempted():
@@ -375,7 +396,7 @@ def test_a_broken_reference_is_an_error_of_the_check():
         raise KeyError("a bug in the check")
 
     with pytest.raises(KeyError, match="a bug in the check"):
-        ladder(HALVES, broken, halve=lambda x: x / 2)
+        climb(replace(HALVES, right=broken), lambda x: x / 2)
 
 
 @pytest.mark.parametrize("error", [IndexError, KeyError, RuntimeError, TypeError, ValueError])
@@ -383,15 +404,16 @@ def test_a_known_mistake_may_fail_on_an_input(error):
     def fails(x):
         raise error
 
-    rungs = [Rung("one half", "halve(1.0)", {"it fails": fails})]
+    rungs, mistakes = [Rung("one half", "halve(1.0)")], {"it fails": fails}
     with pytest.raises(Mistake, match="one half"):
-        ladder(rungs, lambda x: x / 2, halve=lambda x: x)
+        hold(rungs, lambda x: x / 2, mistakes, halve=lambda x: x)
 
 
 def test_a_broken_known_mistake_is_an_error_of_the_check():
-    rungs = [Rung("one half", "halve(1.0)", {"it doubles": lambda x: x * missing})]  # noqa: F821
+    rungs = [Rung("one half", "halve(1.0)")]
+    mistakes = {"it doubles": lambda x: x * missing}  # noqa: F821
     with pytest.raises(NameError, match="missing"):
-        ladder(rungs, lambda x: x / 2, halve=lambda x: x)
+        hold(rungs, lambda x: x / 2, mistakes, halve=lambda x: x)
 
 
 def settings() -> tuple:

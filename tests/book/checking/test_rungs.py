@@ -1,10 +1,12 @@
-"""Ladders in plain text."""
+"""A ladder is read from the source of a function."""
+
+import math
 
 import pytest
 import torch
 
-from book.checking.exercise import exercise, ladder
-from book.checking.rungs import rungs
+from book.checking.exercise import climb, exercise
+from book.checking.rungs import edited, ladder
 from book.checking.verdict import Verdict
 
 
@@ -13,39 +15,46 @@ def _halve(x):
     return factor * x
 
 
-HALVE = rungs(
-    _halve,
-    """
-one number
-    halve(torch.tensor([4.0]))
-  - it doubles
-    0.5 => 2.0
-two numbers,
-each by itself
-    x = torch.tensor([4.0, 6.0])
-    halve(x)
-  - it adds
-    factor * x => factor * x.sum()
-  - it takes the root of what it
-  should halve
-    factor * x => x.sqrt()
-""",
-    before="import math\n",
-)
+def two_numbers():
+    return torch.tensor([4.0, 6.0])
+
+
+@ladder(_halve)
+def HALVE(halve):
+    factor = 1
+
+    """one number"""
+    yield factor * halve(torch.tensor([4.0]))
+
+    """two numbers,
+    each by itself"""
+    x = two_numbers() * math.sqrt(1)
+    # nothing else
+    yield halve(
+        x,
+    )
+
+
+HALVE.mistakes |= {
+    "it doubles": lambda x: 2.0 * x,
+    "it adds": edited(_halve, "factor * x", "factor * x.sum()"),
+    "it takes the root of what it should halve": edited(_halve, "0.5", "1", "* x", "* x.sqrt()"),
+}
 
 
 @exercise
 def halve(answer) -> str:
-    ladder(HALVE, _halve, halve=answer)
+    climb(HALVE, answer)
     return "one number and two"
 
 
-def test_a_text_is_a_ladder():
-    ideas = [rung.idea for rung in HALVE]
-    assert ideas == ["one number", "two numbers, each by itself"]
-    assert HALVE[1].code == "import math\nx = torch.tensor([4.0, 6.0])\nhalve(x)"
-    assert [*HALVE[0].instead] == [*HALVE.mistakes]
-    assert next(iter(HALVE[1].instead)) == "it adds"  # its own come first
+def test_a_function_is_a_ladder():
+    assert [idea for idea, _ in HALVE.rungs] == ["one number", "two numbers, each by itself"]
+    assert HALVE.rungs[0].code == "factor = 1\nfactor * halve(torch.tensor([4.0]))"
+    assert HALVE.rungs[1].code == (
+        f"import math\nfrom {__name__} import two_numbers\nfactor = 1\n"
+        "x = two_numbers() * math.sqrt(1)\n# nothing else\nhalve(\n    x,\n)"
+    )
     assert halve(lambda x: x / 2) == Verdict("passed", tried="one number and two")
 
 
@@ -53,11 +62,11 @@ def test_a_text_is_a_ladder():
     ("answer", "mistake"),
     [
         (lambda x: x + x, "it doubles"),
-        (lambda x: x.sum().expand(len(x)) / 2, "two numbers, each by itself"),
+        (lambda x: x.prod().expand(len(x)) / 2, "two numbers, each by itself"),
         (torch.sqrt, "it takes the root of what it should halve"),
     ],
 )
-def test_a_mistake_is_known_by_its_edit_or_by_the_idea(answer, mistake):
+def test_a_mistake_is_known_by_what_it_gives_or_by_the_idea(answer, mistake):
     assert halve(answer).mistake == mistake
 
 
@@ -67,14 +76,25 @@ def test_a_mistake_is_looked_for_on_every_rung():
     assert mistake.endswith("One mistake that gives the same result here: it doubles")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("one\n    halve(1)\n  - it doubles\n    0.7 => 2.0", "no '0.7'"),
-        ("one\n    halve(1)\n  - it doubles\n    2.0", "no '2.0'"),
-        ("one\n halve(1)", "column 1"),
-    ],
-)
-def test_a_text_that_is_no_ladder(text, message):
-    with pytest.raises(ValueError, match=message):
-        rungs(_halve, text)
+def no_idea(halve):
+    yield halve(1)
+
+
+def nothing_is_judged(halve):
+    """one"""
+    yield halve(1)
+
+    """two"""
+    halve(2)
+
+
+@pytest.mark.parametrize("steps", [no_idea, nothing_is_judged])
+def test_a_function_that_is_no_ladder(steps):
+    with pytest.raises(ValueError, match="is no ladder"):
+        ladder(_halve)(steps)
+
+
+@pytest.mark.parametrize("old", ["0.7", "factor"])
+def test_an_edit_changes_one_place(old):
+    with pytest.raises(ValueError, match=f"'{old}' stands [02] times"):
+        edited(_halve, old, "2.0")

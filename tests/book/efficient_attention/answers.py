@@ -1,7 +1,6 @@
 """Answers to the exercises of book/efficient_attention.ipynb."""
 
 from collections import deque
-from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -45,38 +44,6 @@ def by_log_sum_exp(m1, l1, b1, m2, l2, b2):
 @wrong(merge, "nothing is rescaled")
 def added(m1, l1, b1, m2, l2, b2):
     return m1.maximum(m2), l1 + l2, b1 + b2
-
-
-@wrong(merge, "only the first part is rescaled")
-def as_in_the_loop(m1, l1, b1, m2, l2, b2):
-    m = m1.maximum(m2)
-    r = (m1 - m).exp()
-    return m, l1 * r + l2, b1 * r + b2
-
-
-@wrong(merge, "turned round")
-def growing(m1, l1, b1, m2, l2, b2):
-    m = m1.maximum(m2)
-    r1, r2 = (m - m1).exp(), (m - m2).exp()
-    return m, l1 * r1 + l2 * r2, b1 * r1 + b2 * r2
-
-
-@wrong(merge, "the blends are not")
-def sums_only(m1, l1, b1, m2, l2, b2):
-    m, total, _ = both_rescaled(m1, l1, b1, m2, l2, b2)
-    return m, total, b1 + b2
-
-
-@wrong(merge, "the sums are not")
-def blends_only(m1, l1, b1, m2, l2, b2):
-    m, _, blend = both_rescaled(m1, l1, b1, m2, l2, b2)
-    return m, l1 + l2, blend
-
-
-@wrong(merge, "divided by the sum already")
-def finished(*parts):
-    m, total, blend = both_rescaled(*parts)
-    return m, total, blend / total
 
 
 @wrong(merge, "never of a maximum itself")
@@ -139,15 +106,6 @@ def whole_row(query, key, value, output, log_sum_exp, grad_output, block):
     return the_loop(query, key, value, output, log_sum_exp, grad_output, len(key))
 
 
-@wrong(backward_row, "not those of the forward pass")
-def unscaled_scores(query, key, value, output, log_sum_exp, grad_output, block):
-    root, average = len(query) ** 0.5, output @ grad_output
-    weights = (key @ query - log_sum_exp).exp()
-    grad_scores = weights * (value @ grad_output - average) / root
-    grads = grad_scores @ key, torch.outer(grad_scores, query)
-    return *grads, torch.outer(weights, grad_output)
-
-
 def backward(query, key, value, output, log_sum_exp, grad_output, block, *, of_scores, scale=True):
     """The loop with another gradient of the scores: of_scores(weights, grad_weights, average)."""
     root = len(query) ** 0.5
@@ -166,71 +124,6 @@ def backward(query, key, value, output, log_sum_exp, grad_output, block, *, of_s
 @wrong(backward_row, "lack a factor")
 def unscaled_gradients(*given):
     return backward(*given, of_scores=lambda p, dp, mean: p * (dp - mean), scale=False)
-
-
-@wrong(backward_row, "nothing is subtracted")
-def no_average(*given):
-    return backward(*given, of_scores=lambda p, dp, mean: p * dp)
-
-
-@wrong(backward_row, "the average is taken over one block")
-def average_of_a_block(*given):
-    return backward(*given, of_scores=lambda p, dp, mean: p * (dp - (p * dp).sum()))
-
-
-@wrong(backward_row, "lack the weights")
-def no_weights(*given):
-    return backward(*given, of_scores=lambda p, dp, mean: dp - mean)
-
-
-@wrong(backward_row, "a softmax over one block")
-def softmax_of_a_block(query, key, value, output, log_sum_exp, grad_output, block):
-    root, found = len(query) ** 0.5, []
-    for k, v in zip(key.split(block), value.split(block), strict=True):
-        p = (k @ query / root).softmax(0)
-        ds = p * (v @ grad_output - output @ grad_output) / root
-        found.append((ds @ k, torch.outer(ds, query), torch.outer(p, grad_output)))
-    dq, dk, dv = zip(*found, strict=True)
-    return sum(dq), torch.cat(dk), torch.cat(dv)
-
-
-@wrong(backward_row, "a value collects the output")
-def values_of_the_output(query, key, value, output, log_sum_exp, grad_output, block):
-    dq, dk, _ = the_loop(query, key, value, output, log_sum_exp, grad_output, block)
-    weights = torch.cat(
-        [(k @ query / len(query) ** 0.5 - log_sum_exp).exp() for k in key.split(block)]
-    )
-    return dq, dk, torch.outer(weights, output)
-
-
-@wrong(backward_row, "the last, shorter block is left out")
-def whole_blocks_only(query, key, value, output, log_sum_exp, grad_output, block):
-    grads = [torch.zeros_like(x) for x in (query, key, value)]
-    count = len(key) // block * block
-    if count:
-        given = query, key[:count], value[:count], output, log_sum_exp, grad_output, block
-        for grad, found in zip(grads, the_loop(*given), strict=True):
-            grad[: len(found)] = found
-    return tuple(grads)
-
-
-@wrong(backward_row, "that of the last block only")
-def overwritten(query, key, value, output, log_sum_exp, grad_output, block):
-    _, dk, dv = the_loop(query, key, value, output, log_sum_exp, grad_output, block)
-    start = (len(key) - 1) // block * block
-    given = output, log_sum_exp, grad_output, block
-    return the_loop(query, key[start:], value[start:], *given)[0], dk, dv
-
-
-@wrong(backward_row, "exp overflows")
-def divided_exponentials(query, key, value, output, log_sum_exp, grad_output, block):
-    root, found = len(query) ** 0.5, []
-    for k, v in zip(key.split(block), value.split(block), strict=True):
-        p = (k @ query / root).exp() / log_sum_exp.exp()
-        ds = p * (v @ grad_output - output @ grad_output) / root
-        found.append((ds @ k, torch.outer(ds, query), torch.outer(p, grad_output)))
-    dq, dk, dv = zip(*found, strict=True)
-    return sum(dq), torch.cat(dk), torch.cat(dv)
 
 
 # 3. A sliding window
@@ -260,54 +153,6 @@ def row_by_row(T, S, window):
 @wrong(window_mask, "turned round")
 def forbidden(T, S, window):
     return ~by_distance(T, S, window)
-
-
-@wrong(window_mask, "the future can be seen")
-def both_sides(T, S, window):
-    back = torch.arange(S - T, S)[:, None] - torch.arange(S)
-    return back.abs() < window
-
-
-@wrong(window_mask, "one key too many")
-def up_to_the_window(T, S, window):
-    return torch.ones(T, S, dtype=torch.bool).tril(S - T).triu(S - T - window)
-
-
-@wrong(window_mask, "one key too few")
-def below_the_window(T, S, window):
-    return torch.ones(T, S, dtype=torch.bool).tril(S - T).triu(S - T - window + 2)
-
-
-@wrong(window_mask, "does not see its own key")
-def not_itself(T, S, window):
-    mask = by_distance(T, S, window)
-    return mask & ~torch.eye(T, S, dtype=torch.bool)
-
-
-@wrong(window_mask, "the window has no end")
-def causal_only(T, S, window):
-    return torch.ones(T, S, dtype=torch.bool).tril(S - T)
-
-
-@wrong(window_mask, "the window is not")
-def the_rest(T, S, window):
-    return causal_only(T, S, window) & ~by_distance(T, S, window)
-
-
-@wrong(window_mask, "aligned with the first key")
-def from_the_top_left(T, S, window):
-    back = torch.arange(T)[:, None] - torch.arange(S)
-    return (back >= 0) & (back < window)
-
-
-@wrong(window_mask, "a mask is boolean")
-def a_float_mask(T, S, window):
-    return by_distance(T, S, window).float()
-
-
-@wrong(window_mask, "it is made of numbers; a mask is boolean")
-def an_integer_mask(T, S, window):
-    return by_distance(T, S, window).int()
 
 
 # 4. A cache that forgets
@@ -378,80 +223,10 @@ class Hoarder(Listed):
         pass
 
 
-@wrong(window_cache, "the new token cannot see itself")
-class Late(Listed):
-    def append(self, key, value):
-        held = key[None][:0], value[None][:0]
-        if self.keys:
-            held = torch.stack(self.keys), torch.stack(self.values)
-        super().append(key, value)
-        return held
-
-
-@wrong(window_cache, "one token too many")
-class OneMore(Listed):
-    def forget(self):
-        while len(self.keys) > self.window + 1:
-            del self.keys[0], self.values[0]
-
-
-@wrong(window_cache, "one token too few")
-class OneLess(Listed):
-    def forget(self):
-        while len(self.keys) > max(1, self.window - 1):
-            del self.keys[0], self.values[0]
-
-
-@wrong(window_cache, "once full, it takes nothing in")
-class Full(Listed):
-    def forget(self):
-        while len(self.keys) > self.window:
-            del self.keys[-1], self.values[-1]
-
-
-@wrong(window_cache, "everything is thrown away")
-class Emptied(Listed):
-    def forget(self):
-        if len(self.keys) > self.window:
-            del self.keys[:-1], self.values[:-1]
-
-
-@wrong(window_cache, "no longer belong together")
-class KeysOnly(Listed):
-    def forget(self):
-        while len(self.keys) > self.window:
-            del self.keys[0]
-
-
-@wrong(window_cache, "the cache still holds every token")
-class Sliced(Listed):
-    def forget(self):
-        pass
-
-    def append(self, key, value):
-        super().append(key, value)
-        return torch.stack(self.keys[-self.window :]), torch.stack(self.values[-self.window :])
-
-
-@wrong(window_cache, "nothing that another cache was given")
-class Shared(Listed):
-    stores: ClassVar[dict] = {}
-
-    def __init__(self, window):
-        self.window = window
-        self.keys, self.values = self.stores.setdefault(window, ([], []))
-
-
 @wrong(window_cache, "is the `return` missing?")
 class Silent(Listed):
     def append(self, key, value):
         super().append(key, value)
-
-
-@wrong(window_cache, "it returned 1 result, expected 2")
-class KeysAlone(Listed):
-    def append(self, key, value):
-        return super().append(key, value)[0]
 
 
 # 5. Shared keys
@@ -484,37 +259,6 @@ def sharing(query, key, value, share):
 @wrong(grouped_attention, "key head h mod G")
 def in_turn(query, key, value):
     return sharing(query, key, value, lambda x: x.repeat(1, query.shape[1] // x.shape[1], 1, 1))
-
-
-@wrong(grouped_attention, "the first key head")
-def first_only(query, key, value):
-    return sharing(query, key, value, lambda x: x[:, [0] * query.shape[1]])
-
-
-@wrong(grouped_attention, "the key heads are averaged")
-def averaged(query, key, value):
-    return sharing(
-        query, key, value, lambda x: x.mean(1, keepdim=True).expand(-1, query.shape[1], -1, -1)
-    )
-
-
-@wrong(grouped_attention, "the query heads of a group are averaged")
-def averaged_queries(query, key, value):
-    query = query.unflatten(1, (key.shape[1], -1)).mean(2)
-    return scaled_dot_product_attention(query, key, value)[0]
-
-
-@wrong(grouped_attention, "not scaled")
-def without_the_root_of_d_k(query, key, value):
-    return repeated(query * query.shape[-1] ** 0.5, key, value)
-
-
-@wrong(grouped_attention, "over the queries")
-def softmax_over_queries(query, key, value):
-    group = query.shape[1] // key.shape[1]
-    key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
-    scores = torch.einsum("bhtd,bhsd->bhts", query, key) / query.shape[-1] ** 0.5
-    return scores.softmax(dim=2) @ value
 
 
 @wrong(grouped_attention, "it raised RuntimeError")

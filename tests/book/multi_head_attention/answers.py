@@ -33,60 +33,9 @@ def one_is_as_it_is(x, num_heads):
     return x if num_heads == 1 else view_and_transpose(x, num_heads)
 
 
-@wrong(split_heads, "a head gets whole words")
-def one_reshape(x, num_heads):
-    B, T, d = x.shape
-    return x.reshape(B, num_heads, T, d // num_heads)
-
-
-@wrong(split_heads, "the heads still stand behind the positions")
-def forgot_to_exchange(x, num_heads):
-    B, T, d = x.shape
-    return x.reshape(B, T, num_heads, d // num_heads)
-
-
-@wrong(split_heads, "every H-th entry")
-def every_other_entry(x, num_heads):
-    B, T, d = x.shape
-    return x.view(B, T, d // num_heads, num_heads).permute(0, 3, 1, 2)
-
-
-@wrong(split_heads, "num_heads is the number of heads")
-def heads_for_width(x, num_heads):
-    return torch.stack(x.split(num_heads, dim=-1), dim=1)
-
-
 @wrong(split_heads, "the result is (B, H, d / H, T)")
 def transposed_heads(x, num_heads):
     return view_and_transpose(x, num_heads).transpose(2, 3)
-
-
-@wrong(split_heads, "the heads stand before the batch")
-def heads_before_batch(x, num_heads):
-    return torch.stack(x.chunk(num_heads, dim=-1))
-
-
-@wrong(split_heads, "it raised RuntimeError")
-def always_two_heads(x, num_heads):
-    B, T, d = x.shape
-    return x.view(B, T, 2, d // num_heads).transpose(1, 2)
-
-
-@wrong(split_heads, "it raised RuntimeError")
-def one_sequence_only(x, num_heads):
-    _, T, d = x.shape
-    return x.view(1, T, num_heads, d // num_heads).transpose(1, 2)
-
-
-@wrong(split_heads, "it changes its input x")
-def counts_from_zero(x, num_heads):
-    x -= x.min() - 1
-    return view_and_transpose(x, num_heads)
-
-
-@wrong(split_heads, "the heads stand before the batch")
-def list_of_heads(x, num_heads):
-    return x.chunk(num_heads, dim=-1)
 
 
 @right(merge_heads)
@@ -105,41 +54,9 @@ def two_heads_of_two(x):
     return x.transpose(1, 2).reshape(len(x), -1, 4)
 
 
-@wrong(merge_heads, "without exchanging axes")
-def merge_in_one_reshape(x):
-    B, H, T, width = x.shape
-    return x.reshape(B, T, H * width)
-
-
 @wrong(merge_heads, "interleaved entry by entry")
 def merge_interleaved(x):
     return x.permute(0, 2, 3, 1).flatten(2)
-
-
-@wrong(merge_heads, "added up")
-def added(x):
-    return x.sum(1)
-
-
-@wrong(merge_heads, "averaged")
-def averaged(x):
-    return x.mean(1)
-
-
-@wrong(merge_heads, "along the positions")
-def one_below_the_other(x):
-    return torch.cat(x.unbind(dim=1), dim=1)
-
-
-@wrong(merge_heads, "the last two not merged")
-def half_way(x):
-    return x.transpose(1, 2)
-
-
-@wrong(merge_heads, "it raised RuntimeError: view size is not compatible")
-def view_after_transpose(x):
-    B, H, T, width = x.shape
-    return x.transpose(1, 2).view(B, T, H * width)
 
 
 # 2. The layer in your own words
@@ -216,146 +133,10 @@ class KeysFirst(Chunked):
         return self.out(self.merge(F.scaled_dot_product_attention(query, key, value, mask)))
 
 
-@wrong(my_multi_head, "and its scores are divided by the root of d_k")
-class OneWideHeadOfDk(Chunked):
-    def forward(self, x, mask=None):
-        q, k, v = self.qkv(x).chunk(3, dim=-1)
-        scores = q @ k.mT / (x.shape[-1] // self.num_heads) ** 0.5
-        if mask is not None:
-            scores = scores.masked_fill(~mask, -math.inf)
-        return self.out(scores.softmax(-1) @ v)
-
-
 @wrong(my_multi_head, "a batch has several sentences")
 class TheFirstSentence(Chunked):
     def forward(self, x, mask=None):
         return super().forward(x[:1], mask).expand(x.shape)
-
-
-@wrong(my_multi_head, "the scores are not scaled")
-class NoScale(Chunked):
-    def scale(self, query):
-        return 1
-
-
-@wrong(my_multi_head, "square root of d_model")
-class RootOfDModel(Chunked):
-    def scale(self, query):
-        return 1 / math.sqrt(self.out.in_features)
-
-
-@wrong(my_multi_head, "divided by d_k")
-class DividedByDk(Chunked):
-    def scale(self, query):
-        return 1 / query.shape[-1]
-
-
-@wrong(my_multi_head, "split by one reshape")
-class SplitByOneReshape(Chunked):
-    def cut(self, x):
-        B, T, d = x.shape
-        return x.reshape(B, self.num_heads, T, d // self.num_heads)
-
-
-@wrong(my_multi_head, "merged by one reshape")
-class MergedByOneReshape(Chunked):
-    def merge(self, heads):
-        B, H, T, width = heads.shape
-        return heads.reshape(B, T, H * width)
-
-
-@wrong(my_multi_head, "split and merged by one reshape")
-class BothByOneReshape(SplitByOneReshape):
-    def merge(self, heads):
-        B, H, T, width = heads.shape
-        return heads.reshape(B, T, H * width)
-
-
-@wrong(my_multi_head, "heads to heads")
-class HeadsAttendToHeads(Chunked):
-    def cut(self, x):
-        B, T, d = x.shape
-        return x.view(B, T, self.num_heads, d // self.num_heads)
-
-    def masked(self, scores, mask):
-        return scores
-
-    def merge(self, heads):
-        return heads.flatten(2)
-
-
-@wrong(my_multi_head, "the heads are not split")
-class OneWideHead(Chunked):
-    def cut(self, x):
-        return x.unsqueeze(1)
-
-
-@wrong(my_multi_head, "W^O, is not applied")
-class NoOutputMatrix(Chunked):
-    def forward(self, x, mask=None):
-        out, self.out = self.out, nn.Identity()
-        try:
-            return super().forward(x, mask)
-        finally:
-            self.out = out
-
-
-@wrong(my_multi_head, "softmax over the queries")
-class SoftmaxOverQueries(Chunked):
-    def forward(self, x, mask=None):
-        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
-        scores = self.masked(query @ key.transpose(-2, -1) * self.scale(query), mask)
-        return self.out(self.merge(scores.softmax(dim=2) @ value))
-
-
-@wrong(my_multi_head, "softmax over the heads")
-class SoftmaxOverHeads(Chunked):
-    def forward(self, x, mask=None):
-        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
-        scores = self.masked(query @ key.transpose(-2, -1) * self.scale(query), mask)
-        return self.out(self.merge(scores.softmax(dim=1) @ value))
-
-
-@wrong(my_multi_head, "the mask has no effect")
-class LeakOfTheFuture(Chunked):
-    def masked(self, scores, mask):
-        if mask is not None:
-            scores.masked_fill(~mask, -torch.inf)
-        return scores
-
-
-@wrong(my_multi_head, "forbidden scores are set to 0")
-class ScoresTimesMask(Chunked):
-    def masked(self, scores, mask):
-        return scores if mask is None else scores * mask
-
-
-@wrong(my_multi_head, "set to 0 after the softmax")
-class WeightsTimesMask(Chunked):
-    def forward(self, x, mask=None):
-        query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
-        weights = (query @ key.mT * self.scale(query)).softmax(dim=-1)
-        if mask is not None:
-            weights = weights * mask
-        return self.out(self.merge(weights @ value))
-
-
-@wrong(my_multi_head, "the mask is inverted")
-class TorchPolarity(Chunked):
-    def masked(self, scores, mask):
-        return scores if mask is None else scores.masked_fill(mask, -torch.inf)
-
-
-@wrong(my_multi_head, "the mask is transposed")
-class TransposedMask(Chunked):
-    def masked(self, scores, mask):
-        return super().masked(scores, None if mask is None else mask.T)
-
-
-@wrong(my_multi_head, "the mask is always causal")
-class AlwaysCausal(Chunked):
-    def masked(self, scores, mask):
-        return super().masked(scores, torch.ones(scores.shape[-2:]).tril().bool())
 
 
 @right(my_multi_head)
@@ -369,51 +150,6 @@ class AroundTorch(nn.Module):
     def forward(self, x, mask=None):
         forbidden = None if mask is None else ~mask
         return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
-
-
-@wrong(my_multi_head, "it returned shape")
-class AveragedWeights(AroundTorch):
-    def forward(self, x, mask=None):
-        return self.layer(x, x, x, attn_mask=None if mask is None else ~mask)
-
-
-@wrong(my_multi_head, "no fused matrix")
-class ThreeMatrices(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.q, self.k, self.v, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
-
-    def forward(self, x, mask=None):
-        return x
-
-
-@wrong(my_multi_head, "no output matrix")
-class NoOutput(nn.Module):
-    def __init__(self, d_model, num_heads):
-        super().__init__()
-        self.qkv = nn.Linear(d_model, 3 * d_model)
-
-    def forward(self, x, mask=None):
-        return x
-
-
-@wrong(my_multi_head, "derived from nn.Module")
-class PlainClass:
-    def __init__(self, d_model, num_heads):
-        self.num_heads = num_heads
-
-
-@wrong(my_multi_head, "it raised RuntimeError")
-class OneSequenceOnly(Chunked):
-    def cut(self, x):
-        return x.view(1, x.shape[1], self.num_heads, -1).transpose(1, 2).view(1, self.num_heads, -1)
-
-
-@wrong(my_multi_head, "it changes its input x")
-class AddsInPlace(Chunked):
-    def forward(self, x, mask=None):
-        x += super().forward(x, mask)
-        return x
 
 
 # 3. Name the fault
@@ -506,24 +242,3 @@ def another_width(layer):
 @wrong(name_the_fault, "it returned None")
 def forgot_to_return(layer):
     layer(torch.randn(1, 4, 12), torch.ones(4, 4, dtype=torch.bool))
-
-
-@wrong(split_heads, "the heads come in reverse order: head 0 gets")
-def last_part_first(x, num_heads):
-    return torch.stack(x.chunk(num_heads, dim=-1)[::-1], dim=1)
-
-
-@wrong(merge_heads, "the heads come in reverse order: head 0 comes")
-def last_head_first(x):
-    return torch.cat(x.unbind(1)[::-1], dim=-1)
-
-
-@wrong(merge_heads, "axes 1 and 3 are exchanged")
-def heads_for_entries(x):
-    B, H, T, width = x.shape
-    return x.transpose(1, 3).reshape(B, T, H * width)
-
-
-@wrong(merge_heads, "the mean of the heads is repeated")
-def mean_of_heads(x):
-    return torch.cat([x.mean(1)] * x.shape[1], dim=-1)

@@ -37,56 +37,6 @@ def cut_and_pasted(encoding):
     return torch.cat(encoding.chunk(2, dim=1), dim=1)
 
 
-@wrong(to_halves, "the cosines come first")
-def cosines_first(encoding):
-    return torch.cat([encoding[:, 1::2], encoding[:, 0::2]], dim=1)
-
-
-@wrong(to_halves, "every second position")
-def every_second_position(encoding):
-    return torch.cat([encoding[0::2], encoding[1::2]])
-
-
-@wrong(to_halves, "the way back")
-def the_way_back(encoding):
-    length, width = encoding.shape
-    return encoding.reshape(length, 2, width // 2).transpose(1, 2).reshape(length, width)
-
-
-@wrong(to_halves, "below the sines")
-def one_below_the_other(encoding):
-    return torch.cat([encoding[:, 0::2], encoding[:, 1::2]])
-
-
-@wrong(to_halves, "in reverse order")
-def cosines_backwards(encoding):
-    return torch.cat([encoding[:, 0::2], encoding[:, 1::2].flip(-1)], dim=-1)
-
-
-@wrong(to_halves, "it changes its input encoding")
-def written_into_itself(encoding):
-    encoding[:] = by_slices(encoding)
-    return encoding
-
-
-@wrong(to_halves, "it changes its input encoding")
-def overwritten_before_use(encoding):
-    half = encoding.shape[1] // 2
-    encoding[:, :half] = encoding[:, 0::2]
-    encoding[:, half:] = encoding[:, 1::2]
-    return encoding
-
-
-@wrong(to_halves, "of six columns 0, 2 and 4")
-def width_of_four(encoding):
-    return encoding[:, [0, 2, 1, 3]]
-
-
-@wrong(to_halves, "only the sines")
-def only_sines(encoding):
-    return encoding[:, ::2]
-
-
 # 2. A bias of your own
 
 
@@ -235,112 +185,9 @@ def the_packages_halves(x, positions):
     return RotaryEmbedding(x.shape[1], pairing="half")(x[None, None], positions)[0, 0]
 
 
-@wrong(rotate, "the exponent is twice too large")
-def counting_twice(x, positions):
-    speeds = 10000.0 ** (-2 * torch.arange(0, x.shape[1], 2) / x.shape[1])
-    angle = positions[:, None] * speeds
-    a, b = x[:, 0::2], x[:, 1::2]
-    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
-    return torch.stack(turned, dim=-1).flatten(1)
-
-
-@wrong(rotate, "in the order of the other convention")
-def neighbours_apart(x, positions):
-    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
-    a, b = x[:, 0::2], x[:, 1::2]
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
-
-
-@wrong(rotate, "with d_k = 6 the speeds are")
-def width_of_four_for_ever(x, positions):
-    angle = positions[:, None] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / 4)
-    a, b = x[:, 0::2], x[:, 1::2]
-    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
-    return torch.stack(turned, dim=-1).flatten(1)
-
-
-@wrong(rotate, "all rows are turned by the first position")
-def by_the_first_position(x, positions):
-    angle = positions[0] * 10000.0 ** (-torch.arange(0, x.shape[1], 2) / x.shape[1])
-    a, b = x[:, 0::2], x[:, 1::2]
-    turned = a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()
-    return torch.stack(turned, dim=-1).flatten(1)
-
-
 @wrong(rotate, "nothing is turned")
 def as_it_was(x, positions):
     return x
-
-
-@wrong(rotate, "turned by the same angle")
-def one_hand(x, positions):
-    a, b = x[:, 0::2], x[:, 1::2]
-    cos, sin = positions[:, None].cos(), positions[:, None].sin()
-    return torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(1)
-
-
-@wrong(rotate, "the exponent is -i / d_k")
-def half_the_exponent(x, positions):
-    angle = positions[:, None] * 10000.0 ** (-torch.arange(x.shape[1] // 2) / x.shape[1])
-    a, b = x.chunk(2, dim=1)
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
-
-
-@wrong(rotate, "later pairs turn faster")
-def grows(x, positions):
-    angle = positions[:, None] * 10000 ** (torch.arange(0, x.shape[1], 2) / x.shape[1])
-    a, b = x.chunk(2, dim=1)
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=1)
-
-
-@wrong(rotate, "`positions` is not used")
-def counts_by_itself(x, positions):
-    return neighbours(x, torch.arange(len(x)).float())
-
-
-@wrong(rotate, "counts from 1")
-def from_one(x, positions):
-    return halves(x, positions + 1)
-
-
-@wrong(rotate, "turns the other way")
-def backwards(x, positions):
-    return neighbours(x, -positions)
-
-
-@wrong(rotate, "a sign is wrong")
-def no_minus(x, positions):
-    angle = angles_of(x, positions).repeat(1, 2)
-    a, b = x.chunk(2, dim=1)
-    return x * angle.cos() + torch.cat([b, a], dim=1) * angle.sin()
-
-
-@wrong(rotate, "the second entry of a pair uses")
-def one_after_the_other(x, positions):
-    angle, x = angles_of(x, positions), x.clone()
-    x[:, 0::2] = x[:, 0::2] * angle.cos() - x[:, 1::2] * angle.sin()
-    x[:, 1::2] = x[:, 0::2] * angle.sin() + x[:, 1::2] * angle.cos()
-    return x
-
-
-@wrong(rotate, "angles laid out for the other")
-def halves_with_angles_of_neighbours(x, positions):
-    angle = angles_of(x, positions).repeat_interleave(2, dim=1)
-    a, b = x.chunk(2, dim=1)
-    return x * angle.cos() + torch.cat([-b, a], dim=1) * angle.sin()
-
-
-@wrong(rotate, "angles laid out for the other")
-def neighbours_with_angles_of_halves(x, positions):
-    angle = angles_of(x, positions).repeat(1, 2)
-    across = torch.stack([-x[:, 1::2], x[:, 0::2]], dim=-1).flatten(1)
-    return x * angle.cos() + across * angle.sin()
-
-
-@wrong(rotate, "the waves are added")
-def added(x, positions):
-    angle = angles_of(x, positions)
-    return x + torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
 
 @wrong(rotate, "it returned shape")

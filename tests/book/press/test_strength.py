@@ -9,17 +9,20 @@ import pytest
 from book._press import strength
 from book._press.strength import told, with_answers
 from book.checking.verdict import Verdict
-from tests.book.answers import RIGHT, WRONG, Answer, chapters
+from tests.book.answers import RIGHT, WRONG, Answer, chapters, ladders
 
 chapters()  # importing them fills the two lists
-ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "book" / "checking" / "strength.md").read_text("utf8")
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "book" / "exercises" / "strength.md").read_text("utf8")
 
 
 def test_every_answer_is_on_the_page_with_what_it_was_told():
     texts = [f"half * of a | b, `x | y`: {number}" for number in range(len(WRONG))]
     page = with_answers(PAGE, lambda: texts)
-    assert f"{len(RIGHT)} right answers and {len(WRONG)} wrong ones" in page
+    known = [text for ladder in ladders().values() for text in ladder.mistakes]
+    wrongs = len(WRONG) + len(known)
+    assert f"{len(RIGHT)} right answers and {wrongs} wrong ones" in page
+    assert page.count("| a mistake that the check knows |") == len(known)
     for number, answer in enumerate(WRONG):
         told = rf"half \* of a \| b, `x \| y`: {number}"
         assert page.count(f"| `{answer.answer.__name__}` | {told} |") == 1
@@ -33,8 +36,8 @@ def test_every_answer_is_on_the_page_with_what_it_was_told():
 @pytest.fixture
 def book(tmp_path):
     """The files that what the checks say depends on."""
-    for folder in ("companion", "book", "tests/book"):
-        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copytree(ROOT / "tests" / "checks", tmp_path / "tests" / "checks")
+    shutil.copytree(ROOT / "companion", tmp_path / "companion")
     shutil.copy(ROOT / "requirements.txt", tmp_path)
     return tmp_path
 
@@ -57,11 +60,11 @@ def test_the_checks_are_asked_once_until_something_changes(book, monkeypatch):
     expected = ["one", "it raised TypeError, with its message and its line"]
     for changed, times in {
         "": 2,
-        "book/self_attention/figures/word.js": 2,
-        "book/_grading/grade.py": 2,
-        "book/decoding/checks.py": 4,
+        "companion/page/figures/heads.js": 2,
+        "companion/grading/grade.py": 2,
+        "companion/checks/decoding.py": 4,
         "companion/nn/attention.py": 6,
-        "tests/book/decoding/answers.py": 8,
+        "tests/checks/answers_decoding.py": 8,
     }.items():
         if changed:
             (book / changed).write_text((book / changed).read_text("utf8") + "\n", "utf8")

@@ -89,131 +89,9 @@ def everything_again(model, prompt, new, stop):
     return written
 
 
-@wrong(write, "positions were computed")
-def writes_all_and_cuts(model, prompt, new, stop):
-    written = the_loop(newest, lambda *_: False)(model, prompt, new, stop)
-    for end in range(len(stop), new + 1):
-        if written[end - len(stop) : end] == stop:
-            return written[:end]
-    return written
-
-
-@wrong(write, "positions were computed")
-def one_step_too_many(model, prompt, new, stop):
-    caches = [KVCache() for _ in model.blocks]
-    written, logits = [], model(prompt, caches=caches)
-    while len(written) < new and written[-len(stop) :] != stop:
-        written.append(logits[0, -1].argmax().item())
-        logits = model(torch.tensor([written[-1:]]), caches=caches)
-    return written
-
-
-@wrong(write, "piece by piece")
-def the_prompt_token_by_token(model, prompt, new, stop):
-    def step(model, prompt, written, caches):
-        if written:
-            return newest(model, prompt, written, caches)
-        return [model(prompt[:, t : t + 1], caches=caches) for t in range(prompt.shape[1])][-1]
-
-    return the_loop(step, tail)(model, prompt, new, stop)
-
-
-@wrong(write, "behind a cache that already holds it")
-def the_whole_text_into_the_cache(model, prompt, new, stop):
-    def step(model, prompt, written, caches):
-        return model(torch.tensor([prompt[0].tolist() + written]), caches=caches)
-
-    return the_loop(step, tail)(model, prompt, new, stop)
-
-
-@wrong(write, "without the past")
-def the_newest_token_alone(model, prompt, new, stop):
-    def step(model, prompt, written, caches):
-        return model(torch.tensor([written[-1:]]) if written else prompt)
-
-    return the_loop(step, tail)(model, prompt, new, stop)
-
-
 @wrong(write, "the prompt is in the result")
 def with_the_prompt(model, prompt, new, stop):
     return the_loop(newest, tail, list.__add__)(model, prompt, new, stop)
-
-
-@wrong(write, "the first position")
-def reads_the_first_position(model, prompt, new, stop):
-    def step(*inputs):
-        return newest(*inputs)[:, :1]
-
-    return the_loop(step, tail)(model, prompt, new, stop)
-
-
-@wrong(write, "one token too many")
-def counts_from_zero(model, prompt, new, stop):
-    return compares_the_tail(model, prompt, new + 1, stop)
-
-
-@wrong(write, "nothing stops it")
-def as_in_the_chapter(model, prompt, new, stop):
-    return the_loop(newest, lambda *_: False)(model, prompt, new, stop)
-
-
-@wrong(write, "the stop is missing")
-def without_the_stop(model, prompt, new, stop):
-    written = compares_the_tail(model, prompt, new, stop)
-    return written[: -len(stop)] if written[-len(stop) :] == stop else written
-
-
-@wrong(write, "one token too late")
-def looks_before_it_writes(model, prompt, new, stop):
-    def ended(prompt, written, stop):
-        return tail(prompt, written[:-1], stop)
-
-    return the_loop(newest, ended)(model, prompt, new, stop)
-
-
-@wrong(write, "any one of the tokens")
-def one_of_them_is_enough(model, prompt, new, stop):
-    def ended(prompt, written, stop):
-        return bool(set(written) & set(stop))
-
-    return the_loop(newest, ended)(model, prompt, new, stop)
-
-
-@wrong(write, "whatever stands before it")
-def the_last_one_is_enough(model, prompt, new, stop):
-    def ended(prompt, written, stop):
-        return written[-1:] == stop[-1:]
-
-    return the_loop(newest, ended)(model, prompt, new, stop)
-
-
-@wrong(write, "in another order")
-def in_any_order(model, prompt, new, stop):
-    def ended(prompt, written, stop):
-        return set(written[-len(stop) :]) == set(stop)
-
-    return the_loop(newest, ended)(model, prompt, new, stop)
-
-
-@wrong(write, "may be the first one of `stop`")
-def starts_over(model, prompt, new, stop):
-    def ended(prompt, written, stop):
-        met = 0
-        for token in written:
-            met = met + 1 if token == stop[met] else 0
-            if met == len(stop):
-                return True
-        return False
-
-    return the_loop(newest, ended)(model, prompt, new, stop)
-
-
-@wrong(write, "the prompt is searched, too")
-def searches_the_prompt(model, prompt, new, stop):
-    def ended(prompt, written, stop):
-        return (prompt + written)[-len(stop) :] == stop
-
-    return the_loop(newest, ended)(model, prompt, new, stop)
 
 
 # 2. Round between two ends
@@ -262,13 +140,6 @@ def the_nearest_of_all_values(weight, bits, block):
     return grid.gather(-1, nearest).flatten(1)
 
 
-@wrong(quantise, "symmetric about zero")
-def the_chapters(weight, bits, block):
-    groups = weight.reshape(-1, block)
-    scale = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12) / (2 ** (bits - 1) - 1)
-    return ((groups / scale).round() * scale).reshape(weight.shape)
-
-
 def grid(groups, steps, rounded=torch.round):
     low, high = ends(groups)
     step = ((high - low) / steps).clamp_min(1e-12)
@@ -280,86 +151,6 @@ def as_many_steps_as_values(weight, bits, block):
     return in_blocks(lambda groups, bits: grid(groups, 2**bits))(weight, bits, block)
 
 
-@wrong(quantise, "no bit is needed for a sign")
-def keeps_a_bit_for_the_sign(weight, bits, block):
-    return in_blocks(lambda groups, bits: grid(groups, 2 ** (bits - 1) - 1))(weight, bits, block)
-
-
-@wrong(quantise, "the codes are returned")
-def codes_only(weight, bits, block):
-    def rounding(groups, bits):
-        low, high = ends(groups)
-        return ((groups - low) / ((high - low) / (2**bits - 1))).round()
-
-    return in_blocks(rounding)(weight, bits, block)
-
-
-@wrong(quantise, "the fraction is cut off")
-def cut_off(weight, bits, block):
-    return in_blocks(lambda groups, bits: grid(groups, 2**bits - 1, torch.trunc))(
-        weight, bits, block
-    )
-
-
-@wrong(quantise, "rounded up")
-def rounded_up(weight, bits, block):
-    return in_blocks(lambda groups, bits: grid(groups, 2**bits - 1, torch.ceil))(
-        weight, bits, block
-    )
-
-
-@wrong(quantise, "nothing is rounded")
-def not_rounded(weight, bits, block):
-    return weight.clone()
-
-
-@wrong(quantise, "not added again")
-def never_added(weight, bits, block):
-    def rounding(groups, bits):
-        return grid(groups, 2**bits - 1) - ends(groups)[0]
-
-    return in_blocks(rounding)(weight, bits, block)
-
-
-@wrong(quantise, "was not taken off")
-def never_taken_off(weight, bits, block):
-    def rounding(groups, bits):
-        low, high = ends(groups)
-        step = ((high - low) / (2**bits - 1)).clamp_min(1e-12)
-        return low + step * (groups / step).round()
-
-    return in_blocks(rounding)(weight, bits, block)
-
-
-@wrong(quantise, "begins at zero")
-def from_zero(weight, bits, block):
-    def rounding(groups, bits):
-        step = ends(groups)[1] / (2**bits - 1)
-        return step * (groups / step).round()
-
-    return in_blocks(rounding)(weight, bits, block)
-
-
-@wrong(quantise, "largest absolute value")
-def forgets_the_sign(weight, bits, block):
-    def rounding(groups, bits):
-        low = ends(groups)[0]
-        step = (groups.abs().amax(1, keepdim=True) - low) / (2**bits - 1)
-        return low + step * ((groups - low) / step).round()
-
-    return in_blocks(rounding)(weight, bits, block)
-
-
-@wrong(quantise, "one grid for the whole matrix")
-def one_grid(weight, bits, block):
-    return clamped(weight.reshape(1, -1), bits, weight.numel()).reshape(weight.shape)
-
-
-@wrong(quantise, "down the columns")
-def down_the_columns(weight, bits, block):
-    return clamped(weight.T.reshape(1, -1), bits, block).reshape(weight.T.shape).T
-
-
 @wrong(quantise, "a step of zero")
 def divides_by_zero(weight, bits, block):
     def rounding(groups, bits):
@@ -368,11 +159,6 @@ def divides_by_zero(weight, bits, block):
         return low + step * ((groups - low) / step).round()
 
     return in_blocks(rounding)(weight, bits, block)
-
-
-@wrong(quantise, "equal weights becomes zero")
-def zero_instead(weight, bits, block):
-    return divides_by_zero(weight, bits, block).nan_to_num(0.0)
 
 
 # 3. Two in a byte
@@ -401,53 +187,6 @@ def weight_by_weight(packed, scale, smallest):
     return result
 
 
-@wrong(unpack, "side by side")
-def side_by_side(packed, scale, smallest):
-    codes = torch.stack([packed & 15, packed >> 4], dim=-1).flatten(1)
-    return smallest[:, None] + scale[:, None] * codes
-
-
-@wrong(unpack, "changed places")
-def high_first(packed, scale, smallest):
-    codes = torch.cat([packed >> 4, packed & 15], dim=1)
-    return smallest[:, None] + scale[:, None] * codes
-
-
-@wrong(unpack, "not moved down")
-def not_moved_down(packed, scale, smallest):
-    codes = torch.cat([packed & 15, packed & 0xF0], dim=1)
-    return smallest[:, None] + scale[:, None] * codes
-
-
-@wrong(unpack, "mask them out")
-def not_masked(packed, scale, smallest):
-    codes = torch.cat([packed, packed >> 4], dim=1)
-    return smallest[:, None] + scale[:, None] * codes
-
-
 @wrong(unpack, "is not added")
 def nothing_added(packed, scale, smallest):
     return scale[:, None] * torch.cat([packed & 15, packed >> 4], dim=1)
-
-
-@wrong(unpack, "a weight already")
-def all_scaled(packed, scale, smallest):
-    codes = torch.cat([packed & 15, packed >> 4], dim=1)
-    return scale[:, None] * (codes + smallest[:, None])
-
-
-@wrong(unpack, "8 is taken off")
-def centred(packed, scale, smallest):
-    codes = torch.cat([packed & 15, packed >> 4], dim=1).float() - 8
-    return smallest[:, None] + scale[:, None] * codes
-
-
-@wrong(write, "the numbers are compared as text")
-def ends_as_text(model, prompt, new, stop):
-    caches, read, written = [KVCache() for _ in model.blocks], prompt, []
-    for _ in range(new):
-        read = model(read, caches=caches)[:, -1:].argmax(-1)
-        written.append(read.item())
-        if ", ".join(map(str, written)).endswith(", ".join(map(str, stop))):
-            break
-    return written

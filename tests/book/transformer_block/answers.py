@@ -26,11 +26,6 @@ def by_length(x, eps):
     return x * torch.rsqrt(torch.linalg.vector_norm(x, dim=-1, keepdim=True) ** 2 / d + eps)
 
 
-@wrong(rms_norm, "the axis is the last one")
-def along_axis_1(x, eps):
-    return x / (x.square().mean(1, keepdim=True) + eps).sqrt()
-
-
 @wrong(rms_norm, "a single vector is normed as well")
 def two_axes_at_least(x, eps):
     return (x.mT / (x.mT.square().mean(-2, keepdim=True) + eps).sqrt()).mT
@@ -39,52 +34,6 @@ def two_axes_at_least(x, eps):
 @wrong(rms_norm, "this is layer norm")
 def layer_norm(x, eps):
     return F.layer_norm(x, x.shape[-1:], eps=eps)
-
-
-@wrong(rms_norm, "the spread about the mean is divided by")
-def by_variance(x, eps):
-    return x / torch.sqrt(x.var(dim=-1, unbiased=False, keepdim=True) + eps)
-
-
-@wrong(rms_norm, "each vector has length 1")
-def to_length_one(x, eps):
-    return x / ((x**2).sum(-1, keepdim=True) + eps) ** 0.5
-
-
-@wrong(rms_norm, "there is no root")
-def without_root(x, eps):
-    return x / ((x**2).mean(-1, keepdim=True) + eps)
-
-
-@wrong(rms_norm, "eps is added to the root")
-def eps_outside(x, eps):
-    return x / (x.pow(2).mean(-1, keepdim=True).sqrt() + eps)
-
-
-@wrong(rms_norm, "eps is left out")
-def without_eps(x, eps):
-    return x / x.pow(2).mean(-1, keepdim=True).sqrt()
-
-
-@wrong(rms_norm, "one mean for all vectors")
-def one_mean_for_all(x, eps):
-    return x / torch.sqrt((x**2).mean() + eps)
-
-
-@wrong(rms_norm, "over the words, or over the batch")
-def over_the_first_axis(x, eps):
-    return x / torch.sqrt((x**2).mean(0, keepdim=True) + eps)
-
-
-@wrong(rms_norm, "lose an axis")
-def keepdim_forgotten(x, eps):
-    return x / torch.sqrt((x**2).mean(-1) + eps)
-
-
-@wrong(rms_norm, "it changes its input x")
-def in_place(x, eps):
-    x /= (x.square().mean(-1, keepdim=True) + eps).sqrt()
-    return x
 
 
 # 2. Before or after
@@ -116,57 +65,6 @@ def exchanged(x, sub_layer, norm, norm_first):
     return two_lines(x, sub_layer, norm, not norm_first)
 
 
-@wrong(add_and_norm, "always post-norm")
-def as_in_the_paper(x, sub_layer, norm, norm_first):
-    return norm(x + sub_layer(x))
-
-
-@wrong(add_and_norm, "always pre-norm")
-def as_in_gpt(x, sub_layer, norm, norm_first):
-    return x + sub_layer(norm(x))
-
-
-@wrong(add_and_norm, "the residual connection is missing")
-def replaced(x, sub_layer, norm, norm_first):
-    return sub_layer(norm(x)) if norm_first else norm(sub_layer(x))
-
-
-@wrong(add_and_norm, "adds the result to the normalised x")
-def overwritten(x, sub_layer, norm, norm_first):
-    if norm_first:
-        x = norm(x)
-        return x + sub_layer(x)
-    return norm(x + sub_layer(x))
-
-
-@wrong(add_and_norm, "it should normalise the sum")
-def norm_of_what_was_found(x, sub_layer, norm, norm_first):
-    return x + sub_layer(norm(x)) if norm_first else x + norm(sub_layer(x))
-
-
-@wrong(add_and_norm, "it should normalise what it reads")
-def norm_of_what_is_returned(x, sub_layer, norm, norm_first):
-    return x + norm(sub_layer(x)) if norm_first else norm(x + sub_layer(x))
-
-
-@wrong(add_and_norm, "normalises twice")
-def both_norms(x, sub_layer, norm, norm_first):
-    found = sub_layer(norm(x) if norm_first else x)
-    return norm(x + found)
-
-
-@wrong(add_and_norm, "there is no norm")
-def add_only(x, sub_layer, norm, norm_first):
-    return x + sub_layer(x)
-
-
-@wrong(add_and_norm, "it changes its input x")
-def added_in_place(x, sub_layer, norm, norm_first):
-    found = sub_layer(norm(x) if norm_first else x)
-    x += found
-    return x if norm_first else norm(x)
-
-
 # 3. A residual with a tap
 
 
@@ -192,111 +90,10 @@ class TapInAList(nn.Module):
         return torch.addcmul(x, self.alpha, self.parts[0](x))
 
 
-@wrong(tap, "the tap starts at 1")
-class OpenTap(ReZero):
-    def __init__(self, sub_layer):
-        super().__init__(sub_layer)
-        nn.init.ones_(self.tap)
-
-
-@wrong(tap, "not one of its own")
-class OwnSubLayer(ReZero):
-    def __init__(self, sub_layer):
-        super().__init__(nn.Linear(3, 3))
-
-
 @wrong(tap, "nothing is left of x")
 class NothingAdded(ReZero):
     def forward(self, x):
         return self.tap * self.sub_layer(x)
-
-
-@wrong(tap, "the tap multiplies the sum")
-class TapOnTheSum(ReZero):
-    def forward(self, x):
-        return self.tap * (x + self.sub_layer(x))
-
-
-@wrong(tap, "make it an nn.Parameter")
-class PlainTensor(nn.Module):
-    def __init__(self, sub_layer):
-        super().__init__()
-        self.sub_layer, self.tap = sub_layer, torch.zeros((), requires_grad=True)
-
-    def forward(self, x):
-        return x + self.tap * self.sub_layer(x)
-
-
-@wrong(tap, "one number is enough")
-class TapForEachEntry(ReZero):
-    def __init__(self, sub_layer):
-        super().__init__(sub_layer)
-        self.tap = nn.Parameter(torch.zeros(sub_layer.out_features))
-
-
-@wrong(tap, "the sub-layer is not a part of the module")
-class PlainList(nn.Module):
-    def __init__(self, sub_layer):
-        super().__init__()
-        self.sub_layers, self.tap = [sub_layer], nn.Parameter(torch.zeros(()))
-
-    def forward(self, x):
-        return x + self.tap * self.sub_layers[0](x)
-
-
-@wrong(tap, "it should multiply what it has found")
-class TapAtTheEntrance(ReZero):
-    def forward(self, x):
-        return x + self.sub_layer(self.tap * x)
-
-
-@wrong(tap, "so that it never learns")
-class TapOnWhatIsDetached(ReZero):
-    def forward(self, x):
-        return x + self.tap * self.sub_layer(x).detach()
-
-
-@wrong(tap, "the tap starts at 0")
-class SmallTap(ReZero):
-    def __init__(self, sub_layer):
-        super().__init__(sub_layer)
-        nn.init.constant_(self.tap, 0.1)
-
-
-@wrong(tap, "turned down as the tap opens")
-class Mixer(ReZero):
-    def forward(self, x):
-        return (1 - self.tap) * x + self.tap * self.sub_layer(x)
-
-
-@wrong(tap, "squashed")
-class SquashedTap(ReZero):
-    def forward(self, x):
-        return x + self.tap.tanh() * self.sub_layer(x)
-
-
-@wrong(tap, "the tap has no effect")
-class ClosedForEver(ReZero):
-    def forward(self, x):
-        return x + 0.0 * self.tap * self.sub_layer(x)
-
-
-@wrong(tap, "gradient reaches the tap")
-class TapAsNumber(ReZero):
-    def forward(self, x):
-        return x + self.tap.item() * self.sub_layer(x)
-
-
-@wrong(tap, "gradient reaches the tap")
-class WithoutGradients(ReZero):
-    @torch.no_grad()
-    def forward(self, x):
-        return super().forward(x)
-
-
-@wrong(tap, "Tap is a class derived")
-def a_function(sub_layer):
-    return lambda x: x
 
 
 @wrong(tap, "it raised AttributeError: cannot assign module before Module.__init__")
@@ -323,25 +120,6 @@ def one_layer_after_the_other(weights, depth):
     return found
 
 
-@wrong(spreads, "every entry is for one layer")
-def one_layer_again_and_again(weights, depth):
-    spread = (weights.amax(0) - weights.amin(0)).max()
-    return spread.repeat(depth)
-
-
-@wrong(spreads, "any number of words and layers")
-def three_layers_at_most(weights, depth):
-    powers = [torch.linalg.matrix_power(weights, min(k, 3)) for k in range(1, depth + 1)]
-    return torch.stack([(power.amax(0) - power.amin(0)).max() for power in powers])
-
-
-@wrong(spreads, "each number was raised to a power")
-def elementwise(weights, depth):
-    return torch.stack(
-        [(weights**k).max(0)[0].sub((weights**k).min(0)[0]).max() for k in range(1, depth + 1)]
-    )
-
-
 def from_powers(weights, exponents, spread=lambda p: (p.amax(0) - p.amin(0)).max()):
     return torch.stack([spread(torch.linalg.matrix_power(weights, k)) for k in exponents])
 
@@ -351,52 +129,9 @@ def from_zero(weights, depth):
     return from_powers(weights, range(depth))
 
 
-@wrong(spreads, "it starts with two layers")
-def multiplied_too_soon(weights, depth):
-    return from_powers(weights, range(2, depth + 2))
-
-
-@wrong(spreads, "doubles from entry to entry")
-def squared_again_and_again(weights, depth):
-    found = []
-    for _ in range(depth):
-        found.append((weights.amax(0) - weights.amin(0)).max())
-        weights = weights @ weights
-    return torch.stack(found)
-
-
-@wrong(spreads, "compare the rows, column by column")
-def within_rows(weights, depth):
-    return from_powers(weights, range(1, depth + 1), lambda p: (p.amax(1) - p.amin(1)).max())
-
-
-@wrong(spreads, "the mean over the columns")
-def mean_of_columns(weights, depth):
-    return from_powers(weights, range(1, depth + 1), lambda p: (p.amax(0) - p.amin(0)).mean())
-
-
-@wrong(spreads, "the standard deviation")
-def deviation(weights, depth):
-    return from_powers(weights, range(1, depth + 1), lambda p: p.std(0, unbiased=False).max())
-
-
-@wrong(spreads, "all numbers of the matrix")
-def of_the_whole_matrix(weights, depth):
-    return from_powers(weights, range(1, depth + 1), lambda p: p.max() - p.min())
-
-
 @wrong(spreads, "one number for each depth")
 def the_last_only(weights, depth):
     return from_powers(weights, [depth])[0]
-
-
-@wrong(spreads, "it changes its input weights")
-def in_the_same_memory(weights, depth):
-    first, found = weights.clone(), []
-    for _ in range(depth):
-        found.append((weights.amax(0) - weights.amin(0)).max())
-        weights.copy_(weights @ first)
-    return torch.stack(found)
 
 
 # 5. The block as a patient
