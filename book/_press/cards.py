@@ -18,7 +18,7 @@ from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
-CELL = re.compile(r"\((\w+/\w+|notation)\.ipynb#cell-([\w-]+)\)")
+CELL = re.compile(r"\(([\w/]+)\.ipynb#cell-([\w-]+)\)")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
 
 
