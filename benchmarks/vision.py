@@ -17,7 +17,8 @@ import torch
 from measuring import machine, print_table
 from torch import nn
 
-from companion.data import batches, same_different
+from book.vision_transformer.distant_marks import same_different
+from companion.data import batches
 from companion.models import ViT, ViTConfig
 from companion.training import class_loss, cosine_schedule, fit
 

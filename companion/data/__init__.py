@@ -2,7 +2,7 @@
 
 from companion.data.batching import batches, padded, windows
 from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
-from companion.data.digits import digits, same_different, shifted
+from companion.data.digits import digits, shifted
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
@@ -87,7 +87,6 @@ __all__ = [
     "padded",
     "pronoun_sentence",
     "pronoun_sentences",
-    "same_different",
     "sentence_probability",
     "series_windows",
     "shifted",

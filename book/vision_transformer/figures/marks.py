@@ -6,7 +6,7 @@ from book.page.live import LiveFigure, table
 from book.page.weights import packed_vit
 from companion.models import ViT
 
-SIDE = 4  # pixels of a mark, as companion.data.same_different draws it
+SIDE = 4  # pixels of a mark, as `same_different` draws it
 
 
 def marks_figure(model: ViT, images: torch.Tensor) -> LiveFigure:

@@ -5,7 +5,7 @@ import torch
 from playwright.sync_api import expect
 
 from book.vision_transformer import marks_figure
-from companion.data import same_different
+from book.vision_transformer.distant_marks import same_different
 from companion.models import ViT, ViTConfig
 from tests.book.reading import Example, close, numbers, press, randomised, select
 
