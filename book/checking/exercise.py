@@ -154,9 +154,11 @@ class _Failed:
         known = self.known_mistake()
         if known and self.agreement(self.ladder.mistakes[known]) == len(self.everywhere):
             return known
+        fact = self.relation() or self.other_argument()
+        if known and not fact and self.is_made_beside_another(self.ladder.mistakes[known]):
+            return known
         if known:
             idea += f". One mistake that gives the same result here: {known}"
-        fact = self.relation() or self.other_argument()
         fact = fact or visible_fact(self.result, self.expected, self.ladder.optional)
         return f"{fact}: {idea}" if fact else idea
 
@@ -164,6 +166,21 @@ class _Failed:
         """The known mistake that gives this result, and most of the others; or nothing."""
         here = [text for text, wrong in self.ladder.mistakes.items() if self.is_given_by(wrong)]
         return max(here, key=lambda text: self.agreement(self.ladder.mistakes[text]), default="")
+
+    def is_made_beside_another(self, wrong: Callable) -> bool:
+        """Whether the answer makes this mistake, though not alone.
+
+        It gives the same on most rungs on which the mistake shows, two at least, and what is
+        expected on none of them.
+        """
+        shows = {
+            code: (there, expected)
+            for code, (there, expected) in self.everywhere.items()
+            if not _would_be(expected, code, self.ladder, wrong)
+        }
+        same = sum(_would_be(there, code, self.ladder, wrong) for code, (there, _) in shows.items())
+        spared = any(alike(there, x, self.ladder.optional) for there, x in shows.values())
+        return same >= 2 and 2 * same > len(shows) and not spared
 
     def relation(self) -> str:
         """How all results follow from what is expected; or nothing.

@@ -226,12 +226,8 @@ class _Devices(TorchFunctionMode):
 def _check_form(bias, length: int) -> None:
     if not isinstance(bias, torch.Tensor):
         raise Mistake(f"it returned {type(bias).__name__}, expected a tensor", f"length {length}")
-    if (
-        bias.dtype == torch.bool
-        or bias.is_complex()
-        or bias.is_meta
-        or bias.layout != torch.strided
-    ):
+    plain = bias.layout == torch.strided and not bias.is_meta
+    if not plain or bias.dtype == torch.bool or bias.is_complex():
         raise Mistake(
             f"it returned {bias.dtype}, {bias.layout} on {bias.device}; it is added to the scores, "
             "so plain numbers are expected, the largest for the key to be favoured",

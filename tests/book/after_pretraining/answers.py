@@ -75,7 +75,7 @@ def token_by_token(logits, ids, prompt):
     return sum(losses) / len(losses)
 
 
-@wrong(answer_loss, "tokens of the prompt count as well")
+@wrong(answer_loss, "would be right if `prompt` were 1")
 def whole_text(logits, ids, prompt):
     return with_cross_entropy(logits, ids, 1)
 

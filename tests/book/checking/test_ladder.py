@@ -110,6 +110,18 @@ def test_a_known_mistake_that_the_answer_does_not_make_everywhere_is_said_of_the
     )
 
 
+def test_a_known_mistake_beside_another_one_is_told_as_a_fact():
+    """The first rung shows only the known one, the last only the other: rows change places."""
+    rungs = [*HALVES.rungs, Rung("more rows", "halve(torch.rand(3, 2))")]
+    ladder_of_four = replace(HALVES, rungs=rungs)
+    with pytest.raises(Mistake) as found:
+        climb(ladder_of_four, lambda x: (2 * x).flip(0) if x.shape == (3, 2) else 2 * x)
+    assert found.value.mistake == "it doubles"
+    with pytest.raises(Mistake) as found:
+        climb(ladder_of_four, lambda x: x / 2 if x.shape == (3, 2) else 2 * x)
+    assert found.value.mistake.endswith("One mistake that gives the same result here: it doubles")
+
+
 def test_what_stays_from_call_to_call_is_noticed():
     largest = [1.0]
 

@@ -102,7 +102,7 @@ class _Taken:
 _Taken.__module__ = Tokenizer.__module__
 
 
-@wrong(tokenizer, "encode puts the end in front")
+@wrong(tokenizer, "it returned shape (3,), expected (2,)")
 class EndInFront(CountsAgain):
     def encode(self, text):
         return [256, *super().encode(text)]
@@ -503,6 +503,6 @@ def by_our_log_probs(model, rows, truth):
     return (truth - log_probs(model, rows).sum(1)).mean().detach()
 
 
-@wrong(judge, "the sign is wrong")
+@wrong(judge, "is -1 times what is expected")
 def the_other_way(model, rows, truth):
     return -by_rows(model, rows, truth)

@@ -192,7 +192,7 @@ def as_an_array(length, first, recent):
     return (j <= i) & ((j < first) | (i - j < recent))
 
 
-@wrong(cache_mask, "nothing leaves this cache")
+@wrong(cache_mask, "would be right if `recent` were twice as large")
 def causal_only(length, first, recent):
     return torch.ones(length, length).tril().bool()
 

@@ -60,7 +60,7 @@ def with_bytes(compress, old, new):
     return np.subtract(len(compress(first + second)), len(compress(first))) / len(new) * 8
 
 
-@wrong(primed_bits, "in bytes")
+@wrong(primed_bits, "is 0.125 times what is expected")
 def bytes_for_each(compress, old, new):
     return (len(compress((old + new).encode())) - len(compress(old.encode()))) / len(new)
 

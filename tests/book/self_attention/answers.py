@@ -53,7 +53,7 @@ def no_scale(query, key, value):
     return softmax(query @ key.T) @ value
 
 
-@wrong(attention, "key and value have changed places")
+@wrong(attention, "if `key` and `value` had changed places")
 def key_and_value_swapped(query, key, value):
     return softmax(query @ value.T / np.sqrt(query.shape[-1])) @ key
 

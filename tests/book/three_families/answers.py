@@ -68,7 +68,7 @@ def by_hand(logits, temperature):
     return powers / powers.sum(-1, keepdim=True)
 
 
-@wrong(temper, "multiplied by the temperature")
+@wrong(temper, "if `temperature` were 1 divided by it")
 def multiplied(logits, temperature):
     return torch.softmax(logits * temperature, dim=-1)
 
@@ -129,7 +129,7 @@ def sorted_cut(p, top_k, top_p, *, between=True, at_end=True, before=True, k=0, 
     return torch.zeros_like(p).scatter(-1, words, ordered) if back else ordered
 
 
-@wrong(cut, "drops the word that crosses p")
+@wrong(cut, "it returned NaN or infinity")
 def crossing_word_dropped(probabilities, top_k, top_p):
     return sorted_cut(probabilities, top_k, top_p, before=False)
 

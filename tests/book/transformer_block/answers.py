@@ -90,7 +90,7 @@ class TapInAList(nn.Module):
         return torch.addcmul(x, self.alpha, self.parts[0](x))
 
 
-@wrong(tap, "nothing is left of x")
+@wrong(tap, "what is behind the point is cut off")
 class NothingAdded(ReZero):
     def forward(self, x):
         return self.tap * self.sub_layer(x)
