@@ -22,7 +22,7 @@ from companion.train.__main__ import main
 from companion.train.recipes import Recipe, device_of
 
 
-def own(steps: int, seed: int, *, width: int = 64, depth: int = 2) -> Recipe:
+def own(steps: int = 2_000, seed: int = 0, *, width: int = 64, depth: int = 2) -> Recipe:
     """The reader's own language model, at any width and depth, against the entropy."""
     if width % 16:
         raise ValueError(f"width is {width}; choose a multiple of 16, the width of a head")
@@ -71,4 +71,4 @@ def own(steps: int, seed: int, *, width: int = 64, depth: int = 2) -> Recipe:
 
 
 if __name__ == "__main__":
-    main(recipes={"own": own}, steps={"own": 2_000}, program="python -m book.own_language_model")
+    main(recipes={"own": own}, program="python -m book.own_language_model")

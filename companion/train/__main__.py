@@ -16,7 +16,7 @@ from pathlib import Path
 import torch
 
 from companion.train.folder import CHECKPOINT, METRICS, Metrics, start
-from companion.train.recipes import RECIPES, STEPS, Recipe
+from companion.train.recipes import RECIPES, Recipe
 from companion.training import History, fit
 from companion.training.loop import PRECISIONS
 from companion.training.processes import use_own_gpu
@@ -29,20 +29,12 @@ def main(
     arguments: list[str] | None = None,
     *,
     recipes: Mapping[str, Callable[..., Recipe]] = RECIPES,
-    steps: Mapping[str, int] = STEPS,
     program: str = "python -m companion.train",
 ) -> None:
-    """Train as the command line says.
-
-    Args:
-        arguments: those of the command line.
-        recipes: what can be trained: functions of `steps`, `seed` and what they have beside.
-        steps: of each recipe, where the command line gives none.
-        program: how the command is called.
-    """
-    parser = command_line(recipes, steps, program)
+    """Train as the command line says: one of the recipes, functions of `steps`, `seed` and more."""
+    parser = command_line(recipes, program)
     options = parser.parse_args(arguments)
-    options.steps = options.steps or steps[options.recipe]
+    options.steps = options.steps or usual_steps(recipes[options.recipe])
     options.out = options.out or Path("runs") / options.recipe
     checkpoint = options.out / CHECKPOINT
     make = recipes[options.recipe]
@@ -92,11 +84,11 @@ def main(
             torch.distributed.destroy_process_group()
 
 
-def command_line(recipes: Mapping, steps: Mapping, program: str) -> argparse.ArgumentParser:
+def command_line(recipes: Mapping, program: str) -> argparse.ArgumentParser:
     """The options of the command."""
     parser = argparse.ArgumentParser(prog=program, description=__doc__)
     listed = "; ".join(f"{name}: {make.__doc__.rstrip('.')}" for name, make in recipes.items())
-    usual = ", ".join(f"{name} {number}" for name, number in steps.items())
+    usual = ", ".join(f"{name} {usual_steps(make)}" for name, make in recipes.items())
     default = "%(default)s if left out"
     parser.add_argument("recipe", choices=recipes, help=listed)
     parser.add_argument("--out", type=Path, help="folder for the run; runs/<recipe> if left out")
@@ -114,6 +106,10 @@ def command_line(recipes: Mapping, steps: Mapping, program: str) -> argparse.Arg
     for name in ("--evaluate-every", "--checkpoint-every"):
         parser.add_argument(name, type=positive, default=200, metavar="STEPS", help=default)
     return parser
+
+
+def usual_steps(make: Callable[..., Recipe]) -> int:
+    return inspect.signature(make).parameters["steps"].default
 
 
 def positive(text: str) -> int:

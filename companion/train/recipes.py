@@ -65,7 +65,7 @@ class Recipe:
     arguments: dict
 
 
-def gpt(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
+def gpt(steps: int = 2_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A GPT that learns to write sentences of the generated language."""
     words = Vocabulary((BOS, EOS, *WORDS))
     bos_id, eos_id = words.id(BOS), words.id(EOS)
@@ -99,7 +99,7 @@ def gpt(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     )
 
 
-def bert(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
+def bert(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A BERT that learns to guess hidden words of the generated language."""
     words = Vocabulary()
     train = words.encode([CLS, *sentence, SEP] for sentence in corpus(20_000, 2 * seed))
@@ -136,7 +136,7 @@ def bert(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     )
 
 
-def translation(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
+def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """An encoder and a decoder that learn to translate; schedule and smoothing are the paper's."""
     words = translation_vocabulary()
 
@@ -190,7 +190,7 @@ def translation(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     )
 
 
-def library(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
+def library(steps: int = 5_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A larger GPT that learns from the source of Python's standard library; for a GPU."""
     text = {split: standard_library_text(split=split) for split in ("train", "validation")}
     tokenizer = BPETokenizer.train([text["train"]], 4096)
@@ -229,7 +229,7 @@ def library(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     )
 
 
-def lorenz_forecaster(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
+def lorenz_forecaster(steps: int = 20_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A Forecaster of the Lorenz system that sees x alone; in the second half rolled out."""
     dt, window, rollout = 0.05, 20, 20
     series = lorenz(2280, seed=seed, dt=dt)[0, :, :1].float()
@@ -273,20 +273,8 @@ def lorenz_forecaster(steps: int, seed: int, dropout: float = 0.1) -> Recipe:
     )
 
 
-RECIPES = {
-    "gpt": gpt,
-    "bert": bert,
-    "translation": translation,
-    "library": library,
-    "lorenz": lorenz_forecaster,
-}
-STEPS = {
-    "gpt": 2_000,
-    "bert": 3_000,
-    "translation": 3_000,
-    "library": 5_000,
-    "lorenz": 20_000,
-}
+RECIPES = {make.__name__: make for make in (gpt, bert, translation, library)}
+RECIPES["lorenz"] = lorenz_forecaster
 
 
 def hide_words(token_ids: torch.Tensor, words: Vocabulary, generator: torch.Generator):

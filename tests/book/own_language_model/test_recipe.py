@@ -14,7 +14,7 @@ TINY = ["own", "--device", "cpu", "--steps", "4", "--checkpoint-every", "2", "--
 
 
 def train(*arguments):
-    main([*TINY, *arguments], recipes={"own": own}, steps={"own": 4}, program="own")
+    main([*TINY, *arguments], recipes={"own": own}, program="own")
 
 
 def test_it_is_trained_in_the_size_that_was_asked_for(capsys, tmp_path):

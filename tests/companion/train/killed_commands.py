@@ -20,12 +20,12 @@ sys.path.append(str(Path(__file__).parents[1] / "training"))
 from killed_runs import die, die_while_writing
 
 from companion.train.__main__ import main
-from companion.train.recipes import RECIPES, STEPS, Recipe
+from companion.train.recipes import RECIPES, Recipe
 
 ARGUMENTS = "tiny --device cpu --steps 3 --evaluate-every 2 --checkpoint-every 2".split()
 
 
-def tiny(steps: int, seed: int, dropout: float) -> Recipe:
+def tiny(steps: int = 3, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A recipe that takes no time."""
 
     def loss(model, rows):
@@ -71,7 +71,7 @@ def go_on(folder: Path) -> None:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    RECIPES["tiny"], STEPS["tiny"] = tiny, 3
+    RECIPES["tiny"] = tiny
     root, moment = Path(sys.argv[1]), 1
     while killed(folder := root / str(moment), partial(die_before, folder, moment)):
         go_on(folder)

@@ -6,7 +6,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from companion.data import Vocabulary
-from companion.train.recipes import RECIPES, STEPS, hide_words
+from companion.train.recipes import RECIPES, hide_words
 from companion.training import fit
 from companion.training.prefetching import Prefetcher
 
@@ -62,10 +62,6 @@ def test_nothing_is_float64_on_the_device(name):
         total.backward()
     assert torch.float32 in dtypes.seen
     assert torch.float64 not in dtypes.seen
-
-
-def test_every_recipe_has_a_number_of_steps():
-    assert STEPS.keys() == RECIPES.keys()
 
 
 def test_words_are_hidden_in_the_papers_shares():
