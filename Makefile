@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test figures browser pdf epub serve claims assignment grade clean
+.PHONY: help book test units figures browser pdf epub serve claims assignment grade clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -56,8 +56,10 @@ book: $(SITE) ## run the notebooks that changed under nbval and render the book:
 PAIR := -n 2 --dist loadfile --no-loadscope-reorder
 FIGURES := $(RUN) -m pytest $(PAIR) tests/book -m "browser and not site"
 
-test: $(READY) ## run the unit tests, then the tests of the live figures
+units: $(READY) ## run the unit tests
 	$(RUN) -m pytest $(PAIR)
+
+test: units ## run the unit tests, then the tests of the live figures
 	@if command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || \
 	command -v google-chrome; then \
 	$(FIGURES); else echo "No Chromium and no Chrome: the live figures are NOT tested."; fi

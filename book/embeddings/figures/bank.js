@@ -1,7 +1,16 @@
 // A word of two meanings between the companies of both, in the plane of its two mates.
 
 import { choice, connect, remember, slider, toggle } from "../../page/kit/controls.js";
-import { announce, css, drawing, element, fill, format, frame, steady } from "../../page/kit/dom.js";
+import {
+  announce,
+  css,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  steady,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp, dot, norm } from "../../page/kit/numerics.js";
 import { unpack } from "../../page/kit/packed.js";

@@ -1,7 +1,16 @@
 // One number of the first token, turned down: the vector that it stands in, the loss, what is written.
 
 import { choice, connect, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, steady, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  steady,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp } from "../../page/kit/numerics.js";
 import { unpack } from "../../page/kit/packed.js";

@@ -1,7 +1,16 @@
 // The Lorenz system in three dimensions: from a start that the reader drags, the truth and a forecast.
 
 import { choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, paint, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  paint,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { encoderBlocks, layerNorm, linear } from "../../page/kit/networks.js";
 import { add, clamp, dot } from "../../page/kit/numerics.js";

@@ -1,7 +1,16 @@
 // A word's way up through a trained encoder: what each sub-layer adds, and what the sum reads as.
 
 import { choice, connect, remember, toggle } from "../../page/kit/controls.js";
-import { announce, drawing, element, format, frame, longestOf, paint, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  drawing,
+  element,
+  format,
+  frame,
+  longestOf,
+  paint,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { encoderBlocks, layerNorm, tiedLogits } from "../../page/kit/networks.js";
 import { add, descending, dot, norm, softmax } from "../../page/kit/numerics.js";

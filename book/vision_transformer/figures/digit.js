@@ -1,7 +1,16 @@
 // The chapter's ViT, reading a drawing: the pixels, the patches, the answer, and where it looks.
 
 import { button, choice, connect, remember } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, paint, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  paint,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp, descending, matmul, meanOf, softmax } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";
