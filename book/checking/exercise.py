@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+import book
 import companion
 from book.checking.altered import altered
 from book.checking.ending import Watch, calling
@@ -383,7 +384,7 @@ def where(error: BaseException) -> str:
     return f"in {last.name}, line {last.lineno}: {last.line}"
 
 
-LIBRARIES = tuple(str(Path(module.__file__).parent) for module in (companion, torch, np))
+LIBRARIES = tuple(str(Path(module.__file__).parent) for module in (book, companion, torch, np))
 LIBRARIES += (sysconfig.get_path("stdlib"), HERE)
 
 
