@@ -18,10 +18,10 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 	version=$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null); \
 	case " $(SUPPORTED) " in (*" $$version "*) echo $$python; break;; esac; done)
 
-# Everything that a page depends on, the answers on which checks are tried among it. Where nothing but
-# a figure's script or a style sheet has changed, no page is made again.
+# Everything that a page depends on. Where nothing but a figure's script or a style sheet has changed,
+# no page is made again.
 ASSETS := $(wildcard book/*/figures/*.js book/page/kit/* book/_assets/*)
-SOURCES := _config.yml _toc.yml $(wildcard tests/book/*.py tests/book/*/answers.py) $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
+SOURCES := _config.yml _toc.yml $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile

@@ -36,7 +36,7 @@ from book._press.folds import with_names
 from book._press.icons import keep_icons
 from book._press.path import chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
-from book._press.strength import told, with_answers
+from book._press.strength import with_mistakes
 from book.page import live
 
 LOGGER = logging.getLogger(__name__)
@@ -199,7 +199,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         root = Path(app.srcdir)
         text = with_chapters(source[0], root, app.config.notebook_outputs)
         text = with_numbers(with_claims(text, root), root)
-        source[0] = with_answers(with_reference(text), told)
+        source[0] = with_mistakes(with_reference(text), root)
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:

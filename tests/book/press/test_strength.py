@@ -1,76 +1,33 @@
-"""The page of the book on how strong the checks are."""
+"""The page of the book on what the checks know."""
 
-import shutil
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from book._press.strength import _escaped, with_mistakes
+from tests.book.answers import chapters, ladders
+from tests.book.conftest import ROOT
 
-import pytest
-
-from book._press import strength
-from book._press.strength import told, with_answers
-from book.checking.verdict import Verdict
-from tests.book.answers import RIGHT, WRONG, Answer, chapters, ladders
-
-chapters()  # importing them fills the two lists
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "book" / "exercises" / "strength.md").read_text("utf8")
+chapters()  # importing them fills the lists
+PAGE = (ROOT / "book" / "checking" / "strength.md").read_text("utf8")
 
 
-def test_every_answer_is_on_the_page_with_what_it_was_told():
-    texts = [f"half * of a | b, `x | y`: {number}" for number in range(len(WRONG))]
-    page = with_answers(PAGE, lambda: texts)
-    known = [text for ladder in ladders().values() for text in ladder.mistakes]
-    wrongs = len(WRONG) + len(known)
-    assert f"{len(RIGHT)} right answers and {wrongs} wrong ones" in page
-    assert page.count("| a mistake that the check knows |") == len(known)
-    for number, answer in enumerate(WRONG):
-        told = rf"half \* of a \| b, `x \| y`: {number}"
-        assert page.count(f"| `{answer.answer.__name__}` | {told} |") == 1
-    for answer in RIGHT + WRONG:
-        assert f"`{answer.answer.__name__}`" in page
-        assert f"### {answer.check.__name__}" in page
-    assert "### masked_attention (core)" in page
-    assert "### slopes\n" not in page and "### slopes (core)" in page
+def test_every_check_is_on_the_page_with_the_mistakes_that_it_knows():
+    page = with_mistakes(PAGE, ROOT)
+    mistakes = [text for ladder in ladders().values() for text in ladder.mistakes]
+    assert f"{len(ladders())} checks" in page and f"{len(mistakes)} mistakes" in page
+    for check, ladder in ladders().items():
+        assert f"### {check.__name__}\n" in page
+        for rung in ladder.rungs:
+            assert f"1. {_escaped(rung.idea)}" in page
+    for mistake in mistakes:
+        assert f"- *{_escaped(mistake)}*" in page
 
 
-@pytest.fixture
-def book(tmp_path):
-    """The files that what the checks say depends on."""
-    shutil.copytree(ROOT / "tests" / "checks", tmp_path / "tests" / "checks")
-    shutil.copytree(ROOT / "companion", tmp_path / "companion")
-    shutil.copy(ROOT / "requirements.txt", tmp_path)
-    return tmp_path
+def test_chapters_stand_in_the_order_of_the_book():
+    page = with_mistakes(PAGE, ROOT)
+    assert page.index("## Self attention") < page.index("## Full model") < page.index("## Scaling")
 
 
-def test_the_checks_are_asked_once_until_something_changes(book, monkeypatch):
-    asked = []
-
-    def check(answer):
-        asked.append(answer)
-        return Verdict("mistake", mistake=answer())
-
-    answers = [
-        Answer(check, lambda: "one", "one"),
-        Answer(check, lambda: "it raised TypeError: no 3 (line 2)", "it raised TypeError"),
-    ]
-    monkeypatch.setattr(strength, "WRONG", answers)
-    # Another process would not know of these two.
-    monkeypatch.setattr(strength, "ProcessPoolExecutor", lambda mp_context: ThreadPoolExecutor(1))
-    # Of an exception its type: Python words the message by version.
-    expected = ["one", "it raised TypeError, with its message and its line"]
-    for changed, times in {
-        "": 2,
-        "companion/page/figures/heads.js": 2,
-        "companion/grading/grade.py": 2,
-        "companion/checks/decoding.py": 4,
-        "companion/nn/attention.py": 6,
-        "tests/checks/answers_decoding.py": 8,
-    }.items():
-        if changed:
-            (book / changed).write_text((book / changed).read_text("utf8") + "\n", "utf8")
-        assert told(book) == expected
-        assert len(asked) == times, changed
+def test_markdown_means_nothing_in_what_is_told():
+    assert _escaped("half * of a | b, `x | y`") == r"half \* of a \| b, `x | y`"
 
 
 def test_another_page_is_left_alone():
-    assert with_answers("{checks} of {rights}", told) == "{checks} of {rights}"
+    assert with_mistakes("{checks} of {mistakes}", ROOT) == "{checks} of {mistakes}"
