@@ -179,9 +179,9 @@ def _sampled(centre, neighbour, made_up):
 @ladder(_sampled)
 def NEGATIVE_SAMPLING_LOSS(negative_sampling_loss):
     """all dot products are 0, and σ(0) = 1/2: a pair asks 1 + k questions, here one about the
-    real neighbour and two about made-up ones, and each of them costs -log(1/2); their sum is 3
-    log 2"""
-    centre, neighbour, made_up = torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 2, 2)
+    real neighbour and four about made-up ones, and each of them costs -log(1/2); their sum is
+    5 log 2"""
+    centre, neighbour, made_up = torch.zeros(1, 2), torch.ones(1, 2), torch.ones(1, 4, 2)
     yield negative_sampling_loss(centre, neighbour, made_up)
 
     """the real pair has a dot product of log 3 and so a probability of 3/4: it costs
