@@ -15,7 +15,7 @@ from companion.kernels import tiled_attention, triton_attention
 from companion.nn import scaled_dot_product_attention
 
 INTERPRETED = Path(__file__).with_name("interpreted.py")
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 needs_triton = pytest.mark.skipif(sys.platform != "linux", reason="Triton is made for Linux")
 # Triton 3.2 compiles the kernels, too, called in its own way, but spills more in float32.
