@@ -300,7 +300,7 @@ def test_the_published_encoder_gives_the_vectors_of_pytorch(answers, published):
 
 
 def test_the_site_has_the_encoder_and_no_page_loads_it(open_page, address, site):
-    page = open_page(f"{address}/book/contextual_embeddings.html")
+    page = open_page(f"{address}/book/contextual_embeddings/contextual_embeddings.html")
     names = "performance.getEntriesByType('resource').map((entry) => entry.name)"
     assert not [name for name in page.evaluate(names) if "/encoder/" in name]
     index = (site / "_static" / "encoder" / "index.js").read_text("utf8")
