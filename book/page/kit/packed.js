@@ -1,7 +1,7 @@
 // @ts-check
-// Numbers as companion.page packs them.
+// Numbers as book.page packs them.
 
-/** Numbers from companion.page.live.packed: a row, or a matrix as an array of rows. */
+/** Numbers from book.page.live.packed: a row, or a matrix as an array of rows. */
 export function unpack({ shape, float16 }) {
   const bytes = Uint8Array.from(atob(float16), (character) => character.charCodeAt(0));
   const halves = new DataView(bytes.buffer);

@@ -1,7 +1,7 @@
 // @ts-check
 // How live figures look, in the book, Jupyter, Colab and VS Code: each one's own colours where it has
 // them, ours otherwise. Everything stands inside .cl; :not(#_) outweighs the rules of these pages.
-// The concepts' colours, as in companion.page.colours: var(--q) for a shape, var(--q-word) for a word.
+// The concepts' colours, as in book.page.colours: var(--q) for a shape, var(--q-word) for a word.
 
 import COLOURS from "../colours.json" with { type: "json" };
 

@@ -4,7 +4,7 @@
 import { drawing } from "./dom.js";
 import { label, part } from "./stage.js";
 
-/** Attention weights from companion.page.weights.packed_maps: [map][query][key], no key after its query. */
+/** Attention weights from book.page.weights.packed_maps: [map][query][key], no key after its query. */
 export function unpackMaps({ count, length, uint8 }) {
   const bytes = Uint8Array.from(atob(uint8), (character) => character.charCodeAt(0));
   let at = 0;
