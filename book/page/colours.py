@@ -30,7 +30,7 @@ def properties() -> dict[str, str]:
     }
 
 
-# What says it without the colour: a word's underline in captions (figures/style.js), a letter.
+# What says it without the colour: a word's underline in captions (kit/style.js), a letter.
 UNDERLINES = {
     "q": "solid 2px",
     "k": "dashed 2px",
