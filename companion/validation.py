@@ -27,6 +27,8 @@ def require_not_negative(**counts: int) -> None:
 
 
 def _require_at_least(least: int, numbers: dict) -> None:
+    if torch.jit.is_tracing():  # where every size is a tensor
+        return
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, INTS):
             kind = type(number).__name__
@@ -208,98 +210,86 @@ def check_query_key_value(query, key, value) -> None:
 
 def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
     """Raise unless mask and bias, where given, broadcast to the scores without enlarging them."""
-    given = [(n, x) for n, x in (("mask", mask), ("score_bias", score_bias)) if x is not None]
-    for name, term in given:
-        require_tensor(name, term)
-    if mask is not None and mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
-            "write mask == 1 for a mask of ones and zeros, or pass additive terms as score_bias"
-        )
-    if score_bias is not None and not score_bias.is_floating_point():
-        raise TypeError(f"score_bias must be floating, got {score_bias.dtype}; is it a mask?")
-    for name, term in given:
-        padded = (1,) * (len(scores_shape) - term.dim()) + tuple(term.shape)
-        fits = all(
-            size == 1 or size == full for size, full in zip(padded, scores_shape, strict=False)
-        )
-        if term.dim() > len(scores_shape) or not fits:
-            raise ValueError(
-                f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "
-                f"them, got shape {tuple(term.shape)}"
-            )
+    if mask is not None:
+        _require_boolean(mask, "pass additive terms as score_bias")
+        _require_broadcast("mask", mask, scores_shape)
+    if score_bias is not None:
+        require_tensor("score_bias", score_bias)
+        if not score_bias.is_floating_point():
+            raise TypeError(f"score_bias must be floating, got {score_bias.dtype}; is it a mask?")
+        _require_broadcast("score_bias", score_bias, scores_shape)
 
 
-def check_attention_call(
-    layer, query, key, value, mask, score_bias, positions, cache, is_self_attention
-):
-    """Raise unless the arguments of `MultiHeadAttention.forward` fit the layer and each other."""
-    require_features("query", query, "(B, T, d_model)", layer.d_model)
-    if not (key is query and value is query):
-        require_features("key", key, "(B, S, d_model)", layer.d_model)
-        require_features("value", value, "(B, S, d_model)", layer.d_model)
-    if not query.shape[0] == key.shape[0] == value.shape[0]:
-        raise ValueError(
-            "query, key and value must have the same batch size, got "
-            f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
-        )
-    if key.shape[1] != value.shape[1]:
-        raise ValueError(
-            f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
-        )
-    if layer.rope is not None and not is_self_attention:
-        raise ValueError(
-            "a layer with rope turns queries and keys of one sequence; leave key and value out "
-            "for self-attention, or build the layer without rope for cross-attention"
-        )
-    if positions is not None and layer.rope is None:
-        raise ValueError(
-            "positions only serve a rotary embedding; build the layer with "
-            "rope=RotaryEmbedding(d_k), or leave positions out"
-        )
-    (B, T), S = query.shape[:2], key.shape[1]
-    if cache is not None:
-        S = _cached_length(layer, cache, B, S, is_self_attention)
+def check_mask_of_layer(mask, score_bias, scores_shape) -> None:
+    """The same for the scores (B, H, T, S) of a layer, whose mask has two or four dimensions."""
+    _require_two_or_four_dimensions(mask)
+    check_mask_and_bias(mask, score_bias, scores_shape)
+
+
+def require_mask(mask, scores_shape) -> None:
+    """Raise unless the mask of a model, where given, fits the scores (B, H, T, S) of its layers."""
+    if mask is not None:
+        _require_two_or_four_dimensions(mask)
+        _require_boolean(mask, "additive terms are the score_bias of a block")
+        _require_broadcast("mask", mask, scores_shape)
+
+
+def _require_two_or_four_dimensions(mask) -> None:
     if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
         raise ValueError(
             "mask must have shape (T, S) or four dimensions (B, H, T, S), "
             f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
         )
-    check_mask_and_bias(mask, score_bias, (B, layer.num_heads, T, S))
 
 
-def _cached_length(layer, cache, B: int, S: int, is_self_attention: bool) -> int:
-    """How many keys there will be, cached ones too; raise unless the cache is of this layer."""
-    if not hasattr(cache, "closed"):
-        raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
-    if cache.capacity is not None and not is_self_attention:
-        raise ValueError(
-            "the cache of a memory is full after one call and has no capacity, got one of "
-            f"{cache.capacity}; start with KVCache()"
+def _require_boolean(mask, otherwise: str) -> None:
+    require_tensor("mask", mask)
+    if mask.dtype != torch.bool:
+        raise TypeError(
+            f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
+            f"write mask == 1 for a mask of ones and zeros; {otherwise}"
         )
-    if cache.key is not None:
-        batch, heads, cached, d_k = cache.key.shape
-        found = (batch, heads, d_k, cache.value.shape[-1])
-        expected = (B, layer.num_kv_heads, layer.d_k, layer.d_v)
-        if found != expected:
+
+
+def _require_broadcast(name: str, term: torch.Tensor, scores_shape) -> None:
+    padded = (1,) * (len(scores_shape) - term.dim()) + tuple(term.shape)
+    fits = all(size == 1 or size == full for size, full in zip(padded, scores_shape, strict=False))
+    if term.dim() > len(scores_shape) or not fits:
+        raise ValueError(
+            f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "
+            f"them, got shape {tuple(term.shape)}"
+        )
+
+
+def check_attention_call(
+    layer, query, key, value, positions, rotation, cache, is_self_attention
+) -> None:
+    """Raise unless the arguments of `MultiHeadAttention.forward` fit the layer and each other."""
+    require_features("query", query, "(B, T, d_model)", layer.d_model)
+    if not (key is query and value is query):
+        require_features("key", key, "(B, S, d_model)", layer.d_model)
+        require_features("value", value, "(B, S, d_model)", layer.d_model)
+        if not query.shape[0] == key.shape[0] == value.shape[0]:
             raise ValueError(
-                f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
-                f"needs {expected}; start a new KVCache() for each layer and each batch"
+                "query, key and value must have the same batch size, got "
+                f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
             )
-        if cache.closed == is_self_attention:
+        if key.shape[1] != value.shape[1]:
             raise ValueError(
-                f"the cache is one of {'cross' if cache.closed else 'self'}-attention, this "
-                f"call is {'self' if cache.closed else 'cross'}-attention; give it its own "
-                "KVCache()"
+                f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
             )
-        if not is_self_attention and cached != S:
-            raise ValueError(
-                f"the cache holds a memory of length {cached}, but key has length {S}; "
-                "start a new KVCache() for each memory"
-            )
-    if not is_self_attention:
-        return S
-    return cache.length + S if cache.capacity is None else cache.capacity
+    if not is_self_attention and not (layer.rope is None and rotation is None):
+        raise ValueError(
+            "a layer with rope turns queries and keys of one sequence; leave key and value out "
+            "for self-attention, or build the layer without rope for cross-attention"
+        )
+    if positions is not None and (layer.rope is None or rotation is not None):
+        raise ValueError(
+            "positions only serve a rotary embedding; build the layer with "
+            "rope=RotaryEmbedding(d_k), or leave positions out"
+        )
+    if cache is not None and not hasattr(cache, "num_keys"):
+        raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
 
 
 def require_config(config, config_type: type) -> None:
@@ -318,7 +308,7 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
         return
     is_list = isinstance(caches, list | tuple)
     for found in caches if is_list else [caches]:
-        if not (is_list and hasattr(found, "closed")):
+        if not (is_list and hasattr(found, "num_keys")):
             raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
     different = len(set(map(id, caches)))
     if not different == len(caches) == len(blocks):
@@ -334,7 +324,9 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
         )
 
 
-def require_sampling(temperature: float, top_k: int | None, top_p: float | None) -> None:
+def require_sampling(
+    temperature: float, top_k: int | None, top_p: float | None, min_p: float | None
+) -> None:
     """Raise unless the arguments of `next_token_probabilities` are in range."""
     require_number(temperature=temperature)
     if not 0 <= temperature < float("inf"):
@@ -343,10 +335,13 @@ def require_sampling(temperature: float, top_k: int | None, top_p: float | None)
         )
     if top_k is not None:
         require_positive(top_k=top_k)
-    if top_p is not None:
-        require_number(top_p=top_p)
-        if not 0 < top_p <= 1:
-            raise ValueError(f"top_p is a share in (0, 1], got {top_p}; leave it out to keep all")
+    for name, share in (("top_p", top_p), ("min_p", min_p)):
+        if share is not None:
+            require_number(**{name: share})
+            if not 0 < share <= 1:
+                raise ValueError(
+                    f"{name} is a share in (0, 1], got {share}; leave it out to keep all"
+                )
 
 
 def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -> None:

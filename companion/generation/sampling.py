@@ -3,14 +3,14 @@
 Shapes: B batch, T tokens.
 """
 
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
-from companion.generation.prepared import PreparedStep, is_plain
 from companion.nn import KVCache
 from companion.validation import (
     require_prompts,
@@ -26,6 +26,7 @@ def next_token_probabilities(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
 ) -> torch.Tensor:
     """The distribution that the next token is drawn from: sharpened or flattened, then cut.
 
@@ -34,32 +35,39 @@ def next_token_probabilities(
         temperature: divides the logits; below 1 sharpens, above 1 flattens, 0 leaves the best only.
         top_k: keep the k most probable tokens.
         top_p: keep the fewest most probable tokens that have this share of what top_k left.
+        min_p: keep tokens that are at least this times as probable as the most probable one.
 
     Returns:
         (B, vocab_size), 0 for tokens that were cut; every row sums to 1.
 
     Source: top-k: Fan et al. 2018, section 5.4 (https://arxiv.org/abs/1805.04833); top-p, or
-    nucleus: Holtzman et al. 2020, section 3.1 (https://arxiv.org/abs/1904.09751).
+    nucleus: Holtzman et al. 2020, section 3.1 (https://arxiv.org/abs/1904.09751); min-p: Nguyen et
+    al. 2024, section 3 (https://arxiv.org/abs/2407.01082).
     """
-    require_sampling(temperature, top_k, top_p)
+    require_sampling(temperature, top_k, top_p, min_p)
     require_tensor("logits", logits)
     logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     if temperature < torch.finfo(logits.dtype).tiny:  # 0, or too small to divide by
         return F.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     logits = logits - logits.amax(dim=-1, keepdim=True)  # so that a low temperature overflows never
     probabilities = (logits / temperature).softmax(dim=-1)
-    if top_k is not None:
-        kept, tokens = probabilities.topk(min(top_k, logits.shape[-1]), dim=-1)
-        kept = kept / kept.sum(dim=-1, keepdim=True)
+    cuts_top_p = top_p is not None and top_p < 1
+    if top_k is not None or cuts_top_p:
+        if top_k is None:
+            ordered = probabilities.sort(dim=-1, descending=True)
+        else:
+            ordered = probabilities.topk(min(top_k, logits.shape[-1]), dim=-1)
+        kept, tokens = ordered  # the most probable first
+        if cuts_top_p:
+            kept = kept / kept.sum(dim=-1, keepdim=True)
+            before = kept.cumsum(dim=-1) - kept  # mass of the more probable tokens
+            # .5 + .3 has reached .8, though the sum in float32 may be a little below.
+            kept = kept.masked_fill(before >= top_p * (1 - 1e-6), 0.0)
         probabilities = torch.zeros_like(probabilities).scatter(-1, tokens, kept)
-    if top_p is not None and top_p < 1:
-        ordered, tokens = probabilities.sort(dim=-1, descending=True)
-        before = ordered.cumsum(dim=-1) - ordered  # mass of the more probable tokens
-        # .5 + .3 has reached .8, though the sum in float32 may be a little below.
-        kept = ordered.masked_fill(before >= top_p * (1 - 1e-6), 0.0)
-        kept = kept / kept.sum(dim=-1, keepdim=True)
-        probabilities = torch.zeros_like(probabilities).scatter(-1, tokens, kept)
-    return probabilities
+    if min_p is not None:
+        best = probabilities.amax(dim=-1, keepdim=True)
+        probabilities = probabilities.masked_fill(probabilities < min_p * best, 0.0)
+    return probabilities / probabilities.sum(dim=-1, keepdim=True)
 
 
 def generate(
@@ -70,22 +78,26 @@ def generate(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
     eos_id: int | None = None,
+    stop: Callable[[torch.Tensor], torch.Tensor] | None = None,
     prompt_mask: torch.Tensor | None = None,
     use_cache: bool = True,
     generator: torch.Generator | None = None,
 ) -> torch.Tensor:
     """Continue prompts with a `GPT`, each row on its own.
 
-    The model is put in eval mode meanwhile, and no gradient is recorded.
+    The model itself computes every token, with all that was replaced in it or hooked to it, in eval
+    mode and without gradients; a compiled one as if it were not, since its lengths change.
 
     Args:
         model: a `GPT`.
         token_ids: integers (B, T), the prompts.
         max_new_tokens: number of tokens to write.
-        temperature, top_k, top_p: see `next_token_probabilities`; temperature 0 is greedy.
+        temperature, top_k, top_p, min_p: see `next_token_probabilities`; temperature 0 is greedy.
         eos_id: the token that ends a row; what follows is filled with the configuration's pad_id,
             or with eos_id if that is None. Once every row has ended nothing is computed any more.
+        stop: stop(tokens (B, so far)) says which rows end here, (B,).
         prompt_mask: boolean (B, T), True at real tokens, for prompts of several lengths: the
             shorter ones are filled up on the left.
         use_cache: keep keys and values of the past; without it the same is computed slowly.
@@ -99,91 +111,149 @@ def generate(
             more tokens than learned positions.
         TypeError: the model is no GPT, the ids are not integers, or the mask is not boolean.
     """
-    require_prompts(token_ids, prompt_mask)
-    require_sampling(temperature, top_k, top_p)
-    require_room(model, token_ids.shape[1], max_new_tokens, eos_id)
-    B, T = token_ids.shape
-    fill = eos_id if model.config.pad_id is None else model.config.pad_id
-    tokens = torch.cat([token_ids, token_ids.new_full((B, max_new_tokens), fill or 0)], dim=1)
-    mask = positions = None
-    if prompt_mask is not None:
-        real = torch.cat([prompt_mask, prompt_mask.new_ones(B, max_new_tokens)], dim=1)
-        mask = real[:, None, None, :]  # (B, 1, 1, T + new)
-        positions = (real.cumsum(dim=1) - 1).clamp(min=0)  # (B, T + new), from 0 at the first token
-    ended = torch.zeros(B, dtype=torch.bool, device=tokens.device)
-    with evaluating(model):
-        caches = [KVCache() for _ in model.blocks] if use_cache else None
-        next_logits = _by_model(model, tokens, mask, positions, caches)
-        if use_cache and is_plain(model):
-            next_logits = _prepared(model, tokens, mask, positions, caches)
-        for length in range(T, T + max_new_tokens):
-            logits = next_logits(length)  # (B, vocab_size)
-            if temperature == 0:
-                written = logits.argmax(dim=-1)
-            else:
-                probabilities = next_token_probabilities(
-                    logits, temperature=temperature, top_k=top_k, top_p=top_p
-                )
-                written = torch.multinomial(probabilities, 1, generator=generator)[:, 0]
-            if eos_id is not None:
-                written = written.masked_fill(ended, fill)
-                ended |= written == eos_id
-            tokens[:, length] = written
-            if eos_id is not None and known_to_be_done(ended, length):
-                break
+    cuts = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    tokens, steps = _write(
+        model, token_ids, max_new_tokens, cuts, eos_id, stop, prompt_mask, use_cache, generator
+    )
+    with _last_logits_only(model):
+        for _ in steps:
+            pass
     return tokens
 
 
-def _by_model(model, tokens, mask, positions, caches) -> Callable[[int], torch.Tensor]:
-    """A function of the length so far: the logits (B, vocab_size) for what comes next.
+def stream(
+    model: nn.Module,
+    token_ids: torch.Tensor,
+    max_new_tokens: int,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    eos_id: int | None = None,
+    stop: Callable[[torch.Tensor], torch.Tensor] | None = None,
+    prompt_mask: torch.Tensor | None = None,
+    use_cache: bool = True,
+    generator: torch.Generator | None = None,
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """What `generate` writes, as it comes, with how probable the model found it.
 
-    With caches each token is computed once.
+    Arguments and errors are those of `generate`. Between two tokens the model is as it was.
+
+    Yields:
+        tokens (B,) and their log-probabilities (B,), those of the model before temperature and
+        cuts; 0 for what fills an ended row.
     """
+    cuts = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
+    _, steps = _write(
+        model, token_ids, max_new_tokens, cuts, eos_id, stop, prompt_mask, use_cache, generator
+    )
 
-    def next_logits(length: int) -> torch.Tensor:
-        new = slice(caches[0].length if caches else 0, length)
-        return model(
-            tokens[:, new],
-            None if mask is None else mask[..., :length],
-            positions=None if positions is None else positions[:, new],
-            caches=caches,
-        )[:, -1]
+    def written():
+        while True:
+            with _last_logits_only(model):
+                step = next(steps, None)
+            if step is None:
+                return
+            token, logits, had_ended = (x.clone() for x in step)
+            found = logits.log_softmax(-1, dtype=torch.promote_types(logits.dtype, torch.float32))
+            found = found.gather(-1, token[:, None])[:, 0]
+            yield token, found.masked_fill(had_ended, 0.0)
 
-    return next_logits
+    return written()
 
 
-def _prepared(model, tokens, mask, positions, caches) -> Callable[[int], torch.Tensor]:
-    """Likewise: the head reads the last token of the prompt, a `PreparedStep` every one after."""
-    step = None
+def _write(
+    model, token_ids, max_new_tokens, cuts, eos_id, stop, prompt_mask, use_cache, generator
+) -> tuple[torch.Tensor, Iterator]:
+    """The prompts with room for what is written, and the steps that write it there.
 
-    def next_logits(length: int) -> torch.Tensor:
-        nonlocal step
-        if caches[0].length == 0:
-            hidden = model.hidden_states(
-                tokens[:, :length],
+    A step gives its token (B,), the logits (B, vocab_size), and which rows had ended (B,) before.
+    """
+    require_prompts(token_ids, prompt_mask)
+    require_sampling(**cuts)
+    require_room(model, token_ids.shape[1], max_new_tokens, eos_id)
+    (B, T), n = token_ids.shape, max_new_tokens
+    fill = eos_id if model.config.pad_id is None else model.config.pad_id
+    if stop is not None and fill is None:
+        raise ValueError("rows that stop are filled with eos_id, since there is no pad_id; give it")
+    tokens = torch.cat([token_ids, token_ids.new_full((B, n), fill or 0)], dim=1)
+    mask = positions = None
+    if prompt_mask is not None:
+        real = torch.cat([prompt_mask, prompt_mask.new_ones(B, n)], dim=1)
+        mask = real[:, None, None, :]  # (B, 1, 1, T + n)
+        positions = (real.cumsum(dim=1) - 1).clamp(min=0)  # (B, T + n), from 0 at the first token
+
+    def steps():
+        caches = [KVCache() for _ in model.blocks] if use_cache else None
+        ended = torch.zeros(B, dtype=torch.bool, device=tokens.device)
+        for length in range(T, T + n):
+            new = slice(caches[0].length if caches else 0, length)
+            logits = model(
+                tokens[:, new],
                 None if mask is None else mask[..., :length],
-                positions=None if positions is None else positions[:, :length],
+                positions=None if positions is None else positions[:, new],
                 caches=caches,
-            )
-            return model.head(hidden[:, -1])
-        if step is None:
-            step = PreparedStep(model, caches, tokens.shape[1], mask, positions)
-        return step(tokens[:, length - 1], length - 1)
+            )[:, -1]
+            if cuts["temperature"] == 0:
+                token = logits.argmax(dim=-1)
+            else:
+                token = drawn(next_token_probabilities(logits, **cuts), generator)
+            had_ended = ended
+            if eos_id is not None or stop is not None:
+                token = token.masked_fill(ended, fill)
+            tokens[:, length] = token
+            if eos_id is not None:
+                ended = ended | (token == eos_id)
+            if stop is not None:
+                ended = ended | stop(tokens[:, : length + 1])
+            yield token, logits, had_ended
+            if (eos_id is not None or stop is not None) and known_to_be_done(ended, length):
+                return
 
-    return next_logits
+    return tokens, steps()
+
+
+def drawn(probabilities: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
+    """A token (B,) of each distribution (B, vocab_size).
+
+    The smallest of exponential waiting times with these rates; no device has to wait for it, as for
+    the checks of torch.multinomial.
+    """
+    waiting = torch.empty_like(probabilities).exponential_(generator=generator)
+    return (probabilities / waiting).argmax(dim=-1)
 
 
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Put the model in eval mode, record no gradient, and leave every module as it was."""
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
+    training = [module for module in model.modules() if module.training]
+    for module in training:
+        module.training = False
     try:
         with torch.inference_mode():
             yield
     finally:
-        for module, training in modes:
-            module.training = training
+        for module in training:
+            module.training = True
+
+
+@contextmanager
+def _last_logits_only(model: nn.Module) -> Iterator[None]:
+    """`evaluating`, where the head reads the last position alone, and nothing is compiled."""
+
+    def last(head, inputs):
+        return inputs[0][:, -1:], *inputs[1:]
+
+    hook = model.head.register_forward_pre_hook(last)
+    # A cache that grows would be compiled again at every length.
+    compiles = "torch._dynamo" in sys.modules
+    try:
+        with evaluating(model):
+            with torch.compiler.set_stance("force_eager") if compiles else nullcontext():
+                yield
+    finally:
+        hook.remove()
 
 
 def known_to_be_done(ended: torch.Tensor, length: int) -> bool:

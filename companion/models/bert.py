@@ -16,6 +16,7 @@ from companion.validation import (
     require_choice,
     require_config,
     require_in_range,
+    require_mask,
     require_positive,
     require_tokens,
 )
@@ -116,6 +117,8 @@ class BERT(nn.Module):
             TypeError: the ids are not integers, or the mask is not boolean.
         """
         require_tokens("token_ids", token_ids)
+        B, T = token_ids.shape
+        require_mask(mask, (B, self.config.num_heads, T, T))
         if mask is None:
             mask = padding_mask(token_ids, self.config.pad_id)
         x = self._embed(token_ids, token_types)
@@ -126,12 +129,9 @@ class BERT(nn.Module):
     def _embed(self, token_ids: torch.Tensor, token_types: torch.Tensor | None) -> torch.Tensor:
         if token_types is None:
             token_types = torch.zeros_like(token_ids)
-        require_in_range(
-            "token_types",
-            token_types,
-            self.config.type_vocab_size,
-            "build the model with a larger type_vocab_size",
-        )
+        else:
+            remedy = "build the model with a larger type_vocab_size"
+            require_in_range("token_types", token_types, self.config.type_vocab_size, remedy)
         if token_types.shape != token_ids.shape:
             raise ValueError(
                 "token_types must have the shape of token_ids, "

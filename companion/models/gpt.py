@@ -20,13 +20,15 @@ from companion.nn import (
     TokenEmbedding,
 )
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.nn.masks import masked_once
+from companion.nn.masks import causal
 from companion.validation import (
     require_caches,
     require_choice,
     require_config,
     require_even,
     require_heads,
+    require_mask,
+    require_positive,
     require_positive_number,
     require_tokens,
 )
@@ -47,6 +49,9 @@ class GPTConfig(ModelConfig):
             since no token sees what stands to its right. None if no token can be spared (GPT-2):
             rows are then filled with the token that ended them.
         num_kv_heads: number of key and value heads (grouped-query attention); num_heads when None.
+        qkv_bias: whether the projections of query, key and value add a bias; as `bias` when None.
+        qk_norm: whether an RMSNorm over each head's query and key comes before the rotation.
+        sliding_window: how many tokens a token sees, itself included; all before it when None.
         positions: "learned" (at most max_len of them) or "rotary" (no limit).
         rope_base, rope_pairing, rope_scaling: `base`, `pairing` and `scaling` of the
             `RotaryEmbedding`.
@@ -64,6 +69,9 @@ class GPTConfig(ModelConfig):
     norm_first: bool = True
     activation: str = "gelu_tanh"
     num_kv_heads: int | None = None
+    qkv_bias: bool | None = None
+    qk_norm: bool = False
+    sliding_window: int | None = None
     positions: str = "learned"
     rope_base: float = 10000.0
     rope_pairing: str = "interleaved"
@@ -76,6 +84,10 @@ class GPTConfig(ModelConfig):
         require_choice("positions", self.positions, ("learned", "rotary"))
         require_choice("tie_weights", self.tie_weights, (True, False))
         require_choice("rope_pairing", self.rope_pairing, ("interleaved", "half"))
+        require_choice("qkv_bias", self.qkv_bias, (None, True, False))
+        require_choice("qk_norm", self.qk_norm, (True, False))
+        if self.sliding_window is not None:
+            require_positive(sliding_window=self.sliding_window)
         require_positive_number(rope_base=self.rope_base)
         if self.positions == "rotary":
             require_even(d_k=self.key_width)
@@ -99,7 +111,8 @@ class GPTConfig(ModelConfig):
                 pairing=self.rope_pairing,
                 scaling=self.rope_scaling,
             )
-        return super().block() | {"num_kv_heads": self.num_kv_heads, "rope": rope}
+        names = ("num_kv_heads", "qkv_bias", "qk_norm", "sliding_window")
+        return super().block() | {name: getattr(self, name) for name in names} | {"rope": rope}
 
 
 class GPT(nn.Module):
@@ -185,19 +198,24 @@ class GPT(nn.Module):
         """
         require_tokens("token_ids", token_ids)
         require_caches(caches, self.blocks)
-        start = caches[0].length if caches else 0
-        x = self.token_embedding(token_ids)
+        (B, T), start = token_ids.shape, caches[0].length if caches else 0
+        S = caches[0].num_keys(T) if caches else T
+        require_mask(mask, (B, self.config.num_heads, T, S))
+        x, rotation = self.token_embedding(token_ids), None
         if self.rope is None:
             x = self.positions(x, positions, start=start)
-        T = token_ids.shape[1]
-        causal = {"mask": mask, "is_causal": True}  # a cache of fixed size makes its own mask
+        else:
+            rotation = self.rope.rotation(x, positions, start=start)
+        is_causal = True  # a cache of fixed size makes its own mask
         if isinstance(start, int):
-            causal = masked_once(mask, T, start + T, device=x.device)
+            mask = causal(mask, T, S, window=self.config.sliding_window, device=x.device)
+            is_causal = mask is None
         x, weights = run_blocks(
             self.blocks,
             self.dropout(x),
-            **causal,
-            positions=self.rope and self.rope.rotation(x, positions, start=start),
+            mask,
+            is_causal=is_causal,
+            rotation=rotation,
             caches=caches,
             need_weights=need_weights,
         )

@@ -19,7 +19,7 @@ from companion.nn import (
     padding_mask,
 )
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.nn.masks import masked_once
+from companion.nn.masks import causal
 from companion.validation import (
     require_caches,
     require_config,
@@ -173,13 +173,15 @@ class Transformer(nn.Module):
                 "give the whole target so far, not its last token alone"
             )
         T = target_ids.shape[1]
+        mask = causal(mask, T - past, T, device=memory.device)
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), start=past))
         x, weights = run_blocks(
             self.decoder_blocks,
             x,
             memory,
-            memory_mask=memory_mask,
-            **masked_once(mask, T - past, T, device=x.device),
+            mask,
+            memory_mask,
+            is_causal=False,
             caches=caches,
             need_weights=need_weights,
         )

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from companion.kernels.tiled import full_precision
-from companion.nn.masks import causal_mask
+from companion.nn.masks import causal, causal_mask
 from companion.validation import (
     check_mask_and_bias,
     check_query_key_value,
@@ -104,13 +104,12 @@ def fused_attention(
         output (B, H, T, d_v).
     """
     T, S = query.shape[-2], key.shape[-2]
-    if T == 1:  # a single query is the last one, which sees every key
-        is_causal = False
-    if is_causal and (T != S or mask is not None or score_bias is not None):
-        # torch aligns the first query with the first key, and takes is_causal or a mask, not both
-        causal = causal_mask(T, S, device=query.device)
-        mask = causal if mask is None else mask & causal
-        is_causal = False
+    if is_causal:
+        mask = causal(mask, T, S, device=query.device)
+        if mask is not None or T == 1:
+            is_causal = False
+        elif score_bias is not None:  # torch takes is_causal or a mask, not both
+            mask, is_causal = causal_mask(T, S, device=query.device), False
 
     # The kernels do not agree on a query without a key, so none of them is given one.
     attn_mask, empty = mask, None
@@ -126,15 +125,23 @@ def fused_attention(
     if attn_mask is not None:
         attn_mask = attn_mask.expand(*attn_mask.shape[:-1], S)
 
-    # Only the flash kernel takes grouped heads; with float32 or a mask torch would turn to the one
-    # that stores (T, S) scores, so there every query head gets its own keys and values.
-    half, is_grouped = (torch.float16, torch.bfloat16), False
-    if key.shape[1] != query.shape[1]:
-        takes_groups = query.is_cuda and query.dtype in half and attn_mask is None
-        if takes_groups and query.shape[-1] == value.shape[-1]:
+    heads, is_grouped = query.shape[1], False
+    if key.shape[1] != heads:
+        half = (torch.float16, torch.bfloat16)
+        if T == 1 and (attn_mask is None or attn_mask.dim() == 2 or attn_mask.shape[1] == 1):
+            # Heads that share keys are rows of one query.
+            query = query.reshape(query.shape[0], key.shape[1], -1, query.shape[-1])
+        elif (
+            query.is_cuda
+            and query.dtype in half
+            and attn_mask is None
+            and query.shape[-1] == value.shape[-1]
+        ):
             is_grouped = True
         else:
-            key, value = (for_every_query_head(x, query.shape[1]) for x in (key, value))
+            # Only the flash kernel takes grouped heads; torch would turn to the one that stores
+            # (T, S) scores, so every query head gets its own keys and values.
+            key, value = (for_every_query_head(x, heads) for x in (key, value))
     output = F.scaled_dot_product_attention(
         query,
         key,
@@ -144,6 +151,8 @@ def fused_attention(
         dropout_p=dropout_p,
         enable_gqa=is_grouped,
     )
+    if T == 1:
+        output = output.reshape(output.shape[0], heads, 1, -1)
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 

@@ -1,14 +1,14 @@
 """The Transformer block: attention, then a feed-forward network, each with residual and norm."""
 
 from functools import partial
+from typing import Unpack
 
 import torch
 import torch.nn.functional as F
 from torch import nn
 
 from companion.nn.cache import KVCache
-from companion.nn.multi_head_attention import MultiHeadAttention
-from companion.nn.rotary import Rotation
+from companion.nn.multi_head_attention import Look, MultiHeadAttention
 from companion.validation import (
     require_choice,
     require_features,
@@ -92,19 +92,31 @@ class Block(nn.Module):
         norm_eps: float = 1e-5,
         activation: str = "relu",
         bias: bool = True,
+        qkv_bias: bool | None = None,
         dropout: float = 0.0,
         num_kv_heads: int | None = None,
         d_k: int | None = None,
         d_v: int | None = None,
         rope: nn.Module | None = None,
+        qk_norm: bool = False,
+        sliding_window: int | None = None,
     ) -> None:
         super().__init__()
         self.norm_first = norm_first
-        sizes = {"num_kv_heads": num_kv_heads, "d_k": d_k, "d_v": d_v}
         attention = partial(
-            MultiHeadAttention, d_model, num_heads, **sizes, bias=bias, dropout=dropout
+            MultiHeadAttention,
+            d_model,
+            num_heads,
+            num_kv_heads=num_kv_heads,
+            d_k=d_k,
+            d_v=d_v,
+            bias=bias,
+            qkv_bias=qkv_bias,
+            dropout=dropout,
+            qk_norm=qk_norm,
+            norm_eps=norm_eps,
         )
-        self.self_attention = attention(rope=rope)
+        self.self_attention = attention(rope=rope, sliding_window=sliding_window)
         if self.has_cross_attention:
             self.cross_attention = attention()
         self.feed_forward = FeedForward(
@@ -115,14 +127,6 @@ class Block(nn.Module):
         if self.has_cross_attention:
             self.norm3 = make_norm(norm, d_model, norm_eps, bias)
         self.dropout = make_dropout(dropout)
-
-    def _pre_norm(self, norm: nn.Module, x: torch.Tensor) -> torch.Tensor:
-        """What a sub-layer reads."""
-        return norm(x) if self.norm_first else x
-
-    def _post_norm(self, norm: nn.Module, x: torch.Tensor) -> torch.Tensor:
-        """What becomes of the sum of a sub-layer's input and output."""
-        return x if self.norm_first else norm(x)
 
 
 class EncoderBlock(Block):
@@ -138,8 +142,8 @@ class EncoderBlock(Block):
         activation: of the feed-forward network.
         bias: whether projections and layer norms add a bias.
         dropout: on attention weights, hidden layer and the output of each sub-layer.
-        num_kv_heads, d_k, d_v: see `MultiHeadAttention`.
-        rope: a `RotaryEmbedding`; it acts in the self-attention only.
+        num_kv_heads, d_k, d_v, qkv_bias, qk_norm: see `MultiHeadAttention`.
+        rope, sliding_window: likewise; they act in the self-attention only.
 
     Source: Vaswani et al. 2017, section 3.1 (https://arxiv.org/abs/1706.03762); pre-norm: Xiong et
     al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
@@ -150,28 +154,23 @@ class EncoderBlock(Block):
         x: torch.Tensor,
         mask: torch.Tensor | None = None,
         *,
-        is_causal: bool = False,
-        score_bias: torch.Tensor | None = None,
-        positions: torch.Tensor | Rotation | None = None,
-        cache: KVCache | None = None,
         need_weights: bool = False,
+        **look: Unpack[Look],
     ):
         """Return x (B, T, d_model) after the block; with `need_weights` also weights (B, H, T, S).
 
-        The other arguments are those of `MultiHeadAttention.forward`.
+        The other arguments are those of `MultiHeadAttention.forward`: is_causal, score_bias,
+        positions, rotation and cache.
         """
-        attended, weights = self.self_attention(
-            self._pre_norm(self.norm1, x),
-            mask=mask,
-            is_causal=is_causal,
-            score_bias=score_bias,
-            positions=positions,
-            cache=cache,
-            need_weights=need_weights,
-        )
-        x = self._post_norm(self.norm1, x + self.dropout(attended))
-        made = self.feed_forward(self._pre_norm(self.norm2, x))
-        x = self._post_norm(self.norm2, x + self.dropout(made))
+        attention = partial(self.self_attention, mask=mask, need_weights=need_weights, **look)
+        if self.norm_first:
+            attended, weights = attention(self.norm1(x))
+            x = x + self.dropout(attended)
+            x = x + self.dropout(self.feed_forward(self.norm2(x)))
+        else:
+            attended, weights = attention(x)
+            x = self.norm1(x + self.dropout(attended))
+            x = self.norm2(x + self.dropout(self.feed_forward(x)))
         return (x, weights) if need_weights else x
 
 
@@ -208,37 +207,38 @@ class DecoderBlock(Block):
                 cross-attention, which are made by the first call only.
             need_weights: also return weights (B, H, T, T) and (B, H, T, S).
         """
-        attended, weights = self.self_attention(
-            self._pre_norm(self.norm1, x),
-            mask=mask,
-            is_causal=is_causal,
-            cache=cache,
-            need_weights=need_weights,
+        both = {"need_weights": need_weights}
+        attention = partial(
+            self.self_attention, mask=mask, is_causal=is_causal, cache=cache, **both
         )
-        x = self._post_norm(self.norm1, x + self.dropout(attended))
-        attended, cross_weights = self.cross_attention(
-            self._pre_norm(self.norm2, x),
-            memory,
-            mask=memory_mask,
-            cache=None if cache is None else cache.memory,
-            need_weights=need_weights,
-        )
-        x = self._post_norm(self.norm2, x + self.dropout(attended))
-        made = self.feed_forward(self._pre_norm(self.norm3, x))
-        x = self._post_norm(self.norm3, x + self.dropout(made))
+        cached = None if cache is None else cache.memory
+        cross_attention = partial(self.cross_attention, mask=memory_mask, cache=cached, **both)
+        if self.norm_first:
+            attended, weights = attention(self.norm1(x))
+            x = x + self.dropout(attended)
+            attended, cross_weights = cross_attention(self.norm2(x), memory)
+            x = x + self.dropout(attended)
+            x = x + self.dropout(self.feed_forward(self.norm3(x)))
+        else:
+            attended, weights = attention(x)
+            x = self.norm1(x + self.dropout(attended))
+            attended, cross_weights = cross_attention(x, memory)
+            x = self.norm2(x + self.dropout(attended))
+            x = self.norm3(x + self.dropout(self.feed_forward(x)))
         return (x, weights, cross_weights) if need_weights else x
 
 
-def run_blocks(blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **options):
+def run_blocks(blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **look):
     """Return x after all blocks, and a list of the weights that they gave, if these are asked for.
 
     Every block gets the same arguments, and its own of `caches`.
     """
     weights = []
     for i, block in enumerate(blocks):
-        cached = {} if caches is None else {"cache": caches[i]}
-        x = block(x, *arguments, **cached, **options)
-        if options.get("need_weights"):
+        if caches is not None:
+            look["cache"] = caches[i]
+        x = block(x, *arguments, **look)
+        if look.get("need_weights"):
             x, *given = x
             weights.append(given if len(given) > 1 else given[0])
     return x, weights

@@ -11,7 +11,7 @@ class KVCache:
     Left to itself it grows with the text. With a capacity its tensors have their full size from the
     first token on and never move, and nothing that a step does depends on how full it is: the step
     can be compiled once, or replayed as a CUDA graph. What is written in place has no gradient:
-    torch refuses a backward pass through an earlier step.
+    torch refuses a backward pass through an earlier step. To go on in two ways, copy.deepcopy it.
 
     Args:
         capacity: number of tokens that there is room for; None for as many as come.
@@ -20,17 +20,17 @@ class KVCache:
         key: (B, num_kv_heads, length, d_k), or None while empty; with a capacity the whole
             (B, num_kv_heads, capacity, d_k), zeros behind the tokens held.
         value: likewise, d_v wide.
-        closed: whether it holds a memory, complete: the keys and values of a cross-attention.
+        is_memory: whether these are keys and values of a cross-attention, to which none are added.
     """
 
     def __init__(self, capacity: int | None = None) -> None:
         if capacity is not None:
             require_positive(capacity=capacity)
-        self.capacity, self.closed = capacity, False
+        self.capacity, self.is_memory = capacity, False
         self.key: torch.Tensor | None = None
         self.value: torch.Tensor | None = None
         self._held: torch.Tensor | None = None  # with a capacity: the number of tokens
-        self._room: tuple[torch.Tensor, torch.Tensor] | None = None  # key and value begin with it
+        self._room: list[torch.Tensor] | None = None  # without: what key and value are views of
         self._memory: KVCache | None = None
 
     @property
@@ -47,15 +47,24 @@ class KVCache:
             self._memory = KVCache()
         return self._memory
 
+    def num_keys(self, T: int) -> int:
+        """How many keys T new tokens choose from: all tokens so far, or the whole capacity."""
+        return self.length + T if self.capacity is None else self.capacity
+
     def append(self, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Add keys (B, H, T, d_k) and values of new tokens; return those of all tokens so far.
 
         Raises:
-            ValueError: the cache holds a memory, or is too small (seen on the CPU, outside compiled
-                code; elsewhere torch's own indexing stops).
+            ValueError: the cache is another layer's or another batch's, holds a memory, or is too
+                small (seen on the CPU, outside compiled code; elsewhere torch's indexing stops).
         """
-        if self.closed:
-            raise ValueError("the cache holds a memory and takes no more; start a new KVCache()")
+        if self.is_memory:
+            raise ValueError(
+                "the cache is one of cross-attention, this call is self-attention: it holds a "
+                "memory and takes no more; start a new KVCache()"
+            )
+        if self.key is not None:
+            self._require_sizes(*key.shape[:2], key.shape[-1], value.shape[-1])
         if self.capacity is not None:
             self._write(key, value)
         elif self.key is None:
@@ -68,11 +77,12 @@ class KVCache:
             self._extend(key, value)
         return self.key, self.value
 
-    def visible(self, T: int, *, is_causal: bool) -> torch.Tensor:
+    def visible(self, T: int, *, is_causal: bool, window: int | None = None) -> torch.Tensor:
         """With a capacity: which keys the last T tokens may attend to, boolean (T, capacity)."""
+        at = torch.arange(self.capacity, device=self.key.device).expand(T, -1)
         query_at = self.length - T + torch.arange(T, device=self.key.device)[:, None]
-        last = query_at if is_causal else self.length - 1
-        return torch.arange(self.capacity, device=self.key.device).expand(T, -1) <= last
+        seen = at <= (query_at if is_causal else self.length - 1)
+        return seen if window is None or not is_causal else seen & (at > query_at - window)
 
     def select(self, rows: torch.Tensor) -> None:
         """Keep these rows of the batch, in this order; a row may be taken more than once.
@@ -82,10 +92,48 @@ class KVCache:
         key, value = self.key[rows], self.value[rows]
         if self.capacity is not None and key.shape == self.key.shape:
             self.key.copy_(key), self.value.copy_(value)
-        elif self._fits(self._room, key, self.length):
-            self.key, self.value = self._place(0, key, value)
         else:
             self.key, self.value, self._room = key, value, None
+
+    def hold(self, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Take in keys and values of a memory, which is complete."""
+        self.key, self.value, self.is_memory = key, value, True
+        return key, value
+
+    def held_memory(self, S: int, *sizes: int) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Keys and values of a memory of S tokens, made by an earlier call; None at the first.
+
+        Raises:
+            ValueError: the cache has a capacity, or is self-attention's, or another memory's.
+        """
+        if self.capacity is not None:
+            raise ValueError(
+                "the cache of a memory is full after one call and has no capacity, got one of "
+                f"{self.capacity}; start with KVCache()"
+            )
+        if self.key is None:
+            return None
+        if not self.is_memory:
+            raise ValueError(
+                "the cache is one of self-attention, this call is cross-attention; "
+                "give it its own KVCache()"
+            )
+        self._require_sizes(*sizes)
+        if (held := self.key.shape[-2]) != S:
+            raise ValueError(
+                f"the cache holds a memory of length {held}, but key has length {S}; "
+                "start a new KVCache() for each memory"
+            )
+        return self.key, self.value
+
+    def _require_sizes(self, *expected: int) -> None:
+        """Raise unless what is held has this (batch, num_kv_heads, d_k, d_v)."""
+        found = (*self.key.shape[:2], self.key.shape[-1], self.value.shape[-1])
+        if found != expected:
+            raise ValueError(
+                f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
+                f"needs {expected}; start a new KVCache() for each layer and each batch"
+            )
 
     def _extend(self, key: torch.Tensor, value: torch.Tensor) -> None:
         """Write behind what is held, into the room there or into one of twice the size.
@@ -93,25 +141,15 @@ class KVCache:
         So a token is copied about once in its life, where torch.cat would copy all of the past.
         """
         start, stop = self.length, self.length + key.shape[-2]
-        if not self._fits(self._room, self.key, stop):
+        if self._room is None or self._room[0].shape[-2] < stop:
             held = self.key, self.value
-            self._room = tuple(x.new_empty(*x.shape[:-2], 2 * stop, x.shape[-1]) for x in held)
-            self._place(0, *held)
-        self.key, self.value = self._place(start, key, value)
-
-    def _place(self, start: int, key: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
-        """Write keys and values into the room from `start` on; return all up to their end."""
-        stop = start + key.shape[-2]
+            with torch.inference_mode(False):  # so that it can be written to outside, too
+                self._room = [x.new_empty(*x.shape[:-2], 2 * stop, x.shape[-1]) for x in held]
+            for room, past in zip(self._room, held, strict=True):
+                room[..., :start, :] = past
         for room, new in zip(self._room, (key, value), strict=True):
             room[..., start:stop, :] = new
-        return [room[..., :stop, :] for room in self._room]
-
-    @staticmethod
-    def _fits(room, key: torch.Tensor, stop: int) -> bool:
-        """Whether there is a room of this batch for `stop` tokens that may be written to here."""
-        if room is None or room[0].shape[0] != key.shape[0] or room[0].shape[-2] < stop:
-            return False
-        return torch.is_inference_mode_enabled() or not room[0].is_inference()
+        self.key, self.value = (room[..., :stop, :] for room in self._room)
 
     def _write(self, key: torch.Tensor, value: torch.Tensor) -> None:
         """Put keys and values at their places in the tensors of fixed size."""

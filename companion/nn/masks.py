@@ -4,10 +4,12 @@ from numbers import Integral
 
 import torch
 
-from companion.validation import require_integers, require_not_negative
+from companion.validation import require_integers, require_not_negative, require_positive
 
 
-def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
+def causal_mask(
+    T: int, S: int | None = None, *, window: int | None = None, device=None
+) -> torch.Tensor:
     """Which keys each query may attend to when nobody looks ahead.
 
     The last query is aligned with the last key, so with T < S the first S - T keys are the past
@@ -16,20 +18,26 @@ def causal_mask(T: int, S: int | None = None, *, device=None) -> torch.Tensor:
     Args:
         T: number of queries.
         S: number of keys; T when left out.
+        window: a sliding window: a query sees itself and the window - 1 keys before it.
         device: where to make the mask.
 
     Returns:
-        Boolean tensor (T, S); entry (i, j) is True when j <= i + S - T.
+        Boolean tensor (T, S); entry (i, j) is True when i + S - T - window < j <= i + S - T.
 
     Raises:
-        ValueError: a size is negative.
+        ValueError: a size is negative, or the window is not positive.
         TypeError: a size is not an int.
 
-    Source: Vaswani et al. 2017, section 3.2.3 (https://arxiv.org/abs/1706.03762).
+    Source: Vaswani et al. 2017, section 3.2.3 (https://arxiv.org/abs/1706.03762); sliding window:
+    Beltagy et al. 2020, section 3.1 (https://arxiv.org/abs/2004.05150).
     """
     S = T if S is None else S
     require_not_negative(T=T, S=S)
-    return torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+    seen = torch.ones(T, S, dtype=torch.bool, device=device).tril(S - T)
+    if window is None:
+        return seen
+    require_positive(window=window)
+    return seen.triu(S - T - window + 1)
 
 
 def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
@@ -56,17 +64,18 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     return (token_ids != pad_id)[:, None, None, :]
 
 
-def masked_once(mask: torch.Tensor | None, T: int, S: int, *, device) -> dict:
-    """`mask` and `is_causal` for a stack of causal blocks, with the mask of both made here, once.
+def causal(
+    mask: torch.Tensor | None, T: int, S: int, *, window: int | None = None, device=None
+) -> torch.Tensor | None:
+    """The mask, and nobody looks ahead or out of the window; None if torch's is_causal says it all.
 
-    Where torch's kernels need no mask (whole sequences without padding, a single query), and where
-    the mask is one that the blocks will refuse, they are left as they are.
+    That is so without a mask, for a whole sequence (T = S) and for a single query, the last one,
+    which sees every key.
     """
-    if T == 1 or (mask is None and T == S):
-        return {"mask": mask, "is_causal": True}
-    if mask is None:
-        return {"mask": causal_mask(T, S, device=device), "is_causal": False}
-    fits = isinstance(mask, torch.Tensor) and mask.dtype == torch.bool and mask.dim() >= 2
-    if not fits or mask.shape[-2] not in (1, T) or mask.shape[-1] not in (1, S):
-        return {"mask": mask, "is_causal": True}
-    return {"mask": mask & causal_mask(T, S, device=device), "is_causal": False}
+    sees_all = window is None or S <= window
+    if mask is None and sees_all and (T == 1 or T == S):
+        return None
+    if T == 1 and sees_all:
+        return mask
+    seen = causal_mask(T, S, window=window, device=device)
+    return seen if mask is None else mask & seen

@@ -4,6 +4,8 @@ Shapes: B batch, H heads, T query length, S key length, d_k width of a query and
 a value.
 """
 
+from typing import TypedDict
+
 import torch
 from torch import nn
 
@@ -13,12 +15,26 @@ from companion.nn.attention import (
     scaled_dot_product_attention,
 )
 from companion.nn.cache import KVCache
+from companion.nn.masks import causal
 from companion.nn.rotary import Rotation
 from companion.validation import (
     check_attention_call,
+    check_mask_of_layer,
     require_heads,
+    require_positive,
+    require_positive_number,
     require_probability,
 )
+
+
+class Look(TypedDict, total=False):
+    """How an attention looks, beside its mask: what blocks hand down to it untouched."""
+
+    is_causal: bool
+    score_bias: torch.Tensor | None
+    positions: torch.Tensor | None
+    rotation: Rotation | None
+    cache: KVCache | None
 
 
 class MultiHeadAttention(nn.Module):
@@ -34,14 +50,20 @@ class MultiHeadAttention(nn.Module):
         d_k: width of a query and a key per head; d_model // num_heads when left out.
         d_v: width of a value per head; d_model // num_heads when left out.
         bias: whether the four projections add a bias.
+        qkv_bias: whether those of query, key and value do; as `bias` when left out.
         dropout: probability with which an attention weight is dropped in training.
         rope: a `RotaryEmbedding` that turns query and key in self-attention.
+        qk_norm: whether an RMSNorm over each head's query and key comes before the rotation.
+        norm_eps: added to the mean square inside it.
+        sliding_window: with is_causal, a query sees itself and the sliding_window - 1 keys before.
 
     Raises:
         ValueError: heads do not divide, or a size or probability is out of range.
 
     Source: Vaswani et al. 2017, section 3.2.2 (https://arxiv.org/abs/1706.03762); grouped queries:
-    Ainslie et al. 2023, section 2.2 (https://arxiv.org/abs/2305.13245).
+    Ainslie et al. 2023, section 2.2 (https://arxiv.org/abs/2305.13245); norm of queries and keys:
+    Henry et al. 2020 (https://arxiv.org/abs/2010.04245); sliding window: Jiang et al. 2023,
+    section 2 (https://arxiv.org/abs/2310.06825).
     """
 
     def __init__(
@@ -53,8 +75,12 @@ class MultiHeadAttention(nn.Module):
         d_k: int | None = None,
         d_v: int | None = None,
         bias: bool = True,
+        qkv_bias: bool | None = None,
         dropout: float = 0.0,
         rope: nn.Module | None = None,
+        qk_norm: bool = False,
+        norm_eps: float = 1e-5,
+        sliding_window: int | None = None,
     ) -> None:
         super().__init__()
         require_heads(d_model, num_heads, num_kv_heads, d_k, d_v)
@@ -67,11 +93,18 @@ class MultiHeadAttention(nn.Module):
             raise TypeError(f"rope must be a module like RotaryEmbedding(d_k), got {rope!r}")
         if rope is not None and rope.d_k != self.d_k:
             raise ValueError(f"rope turns vectors of width {rope.d_k}, but d_k = {self.d_k}")
-        self.dropout = dropout
-        self.rope = rope
-        self.q_proj = nn.Linear(d_model, num_heads * self.d_k, bias=bias)
-        self.k_proj = nn.Linear(d_model, self.num_kv_heads * self.d_k, bias=bias)
-        self.v_proj = nn.Linear(d_model, self.num_kv_heads * self.d_v, bias=bias)
+        if sliding_window is not None:
+            require_positive(sliding_window=sliding_window)
+        self.dropout, self.rope, self.sliding_window = dropout, rope, sliding_window
+        qkv_bias = bias if qkv_bias is None else qkv_bias
+        self.q_proj = nn.Linear(d_model, num_heads * self.d_k, bias=qkv_bias)
+        self.k_proj = nn.Linear(d_model, self.num_kv_heads * self.d_k, bias=qkv_bias)
+        self.v_proj = nn.Linear(d_model, self.num_kv_heads * self.d_v, bias=qkv_bias)
+        self.q_norm = self.k_norm = None
+        if qk_norm:
+            require_positive_number(norm_eps=norm_eps)
+            self.q_norm = nn.RMSNorm(self.d_k, eps=norm_eps)
+            self.k_norm = nn.RMSNorm(self.d_k, eps=norm_eps)
         self.out_proj = nn.Linear(num_heads * self.d_v, d_model, bias=bias)
 
     def forward(
@@ -84,7 +117,8 @@ class MultiHeadAttention(nn.Module):
         is_causal: bool = False,
         score_bias: torch.Tensor | None = None,
         need_weights: bool = False,
-        positions: torch.Tensor | Rotation | None = None,
+        positions: torch.Tensor | None = None,
+        rotation: Rotation | None = None,
         cache: KVCache | None = None,
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Attend from every query position to the key positions.
@@ -98,8 +132,9 @@ class MultiHeadAttention(nn.Module):
             is_causal: no query sees a later key; the last query is aligned with the last key.
             score_bias: floating, broadcasts to (B, H, T, S); added to the scaled scores.
             need_weights: also return the weights, from the explicit computation.
-            positions: of the queries, for the rotary embedding: integers (T,) or (B, T), or the
-                `Rotation` that it makes of them; counted on from the cache when left out.
+            positions: integers (T,) or (B, T), of the queries, for the rotary embedding; counted on
+                from the cache when left out.
+            rotation: what a `RotaryEmbedding` makes of the positions, if that is done already.
             cache: a `KVCache`. In self-attention it takes the new keys and values in; in
                 cross-attention the first call fills it and all others read it.
 
@@ -118,23 +153,37 @@ class MultiHeadAttention(nn.Module):
             )
         key = query if key is None else key
         value = key if value is None else value
-        check_attention_call(
-            self, query, key, value, mask, score_bias, positions, cache, is_self_attention
-        )
+        check_attention_call(self, query, key, value, positions, rotation, cache, is_self_attention)
+        (B, T), S = query.shape[:2], key.shape[1]
+        if cache is not None and is_self_attention:
+            S = cache.num_keys(T)
+        if mask is not None or score_bias is not None:
+            check_mask_of_layer(mask, score_bias, (B, self.num_heads, T, S))
 
-        q, k, v = self._project(query, key, value, positions, cache)
-        if cache is not None:
-            cache.closed = not is_self_attention
+        q, memory = self._split_heads(self.q_proj(query), self.num_heads, self.q_norm), None
+        if cache is not None and not is_self_attention:
+            memory = cache.held_memory(S, B, self.num_kv_heads, self.d_k, self.d_v)
+        if memory is None:
+            k = self._split_heads(self.k_proj(key), self.num_kv_heads, self.k_norm)
+            v = self._split_heads(self.v_proj(value), self.num_kv_heads)
+        else:
+            k, v = memory
+        if rotation is None and self.rope is not None:
+            rotation = self.rope.rotation(q, positions, start=0 if cache is None else cache.length)
+        if rotation is not None:
+            q, k = rotation.turn(q), rotation.turn(k)
+        if cache is not None and memory is None:
+            k, v = cache.append(k, v) if is_self_attention else cache.hold(k, v)
+
         if cache is not None and cache.capacity is not None:
-            visible = cache.visible(query.shape[1], is_causal=is_causal)
+            visible = cache.visible(T, is_causal=is_causal, window=self.sliding_window)
             mask, is_causal = visible if mask is None else mask & visible, False
+        elif is_causal:
+            mask = causal(mask, T, S, window=self.sliding_window, device=q.device)
+            is_causal = mask is None
 
-        attend = {
-            "mask": mask,
-            "is_causal": is_causal,
-            "score_bias": score_bias,
-            "dropout_p": self.dropout if self.training else 0.0,
-        }
+        attend = {"mask": mask, "is_causal": is_causal, "score_bias": score_bias}
+        attend["dropout_p"] = self.dropout if self.training else 0.0
         if need_weights:
             k, v = (for_every_query_head(x, self.num_heads) for x in (k, v))
             heads, weights = scaled_dot_product_attention(q, k, v, **attend)
@@ -143,25 +192,8 @@ class MultiHeadAttention(nn.Module):
         merged = heads.transpose(1, 2).flatten(2)  # (B, T, H * d_v)
         return self.out_proj(merged), weights
 
-    def _project(self, query, key, value, positions, cache: KVCache | None):
-        """Queries (B, H, T, d_k), keys (B, H_kv, S, d_k) and values (B, H_kv, S, d_v).
-
-        Keys and values are those of the cached tokens, too; a complete memory is only read.
-        """
-        q = self._split_heads(self.q_proj(query), self.num_heads)
-        if cache is not None and cache.closed:
-            return q, cache.key, cache.value
-        k = self._split_heads(self.k_proj(key), self.num_kv_heads)
-        v = self._split_heads(self.v_proj(value), self.num_kv_heads)
-        if self.rope is not None:
-            start = 0 if cache is None else cache.length
-            rotation = self.rope.rotation(q, positions, start=start)
-            q, k = self.rope(q, rotation), self.rope(k, rotation)
-        if cache is not None:
-            k, v = cache.append(k, v)
-        return q, k, v
-
-    def _split_heads(self, x: torch.Tensor, num_heads: int) -> torch.Tensor:
-        """(B, T, num_heads * width) -> (B, num_heads, T, width)."""
+    def _split_heads(self, x: torch.Tensor, num_heads: int, norm=None) -> torch.Tensor:
+        """(B, T, num_heads * width) -> (B, num_heads, T, width), each head's vectors normed."""
         B, T, width = x.shape
-        return x.view(B, T, num_heads, width // num_heads).transpose(1, 2)
+        x = x.view(B, T, num_heads, width // num_heads).transpose(1, 2)
+        return x if norm is None else norm(x)

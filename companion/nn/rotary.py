@@ -65,15 +65,34 @@ class RotaryScaling:
 
 
 class Rotation(NamedTuple):
-    """What turns vectors to their positions, as `RotaryEmbedding.rotation` makes it.
+    """What turns queries and keys to their positions, as `RotaryEmbedding.rotation` makes it.
 
     Args:
         cos: of every pair's angle at each position, (T, d_k / 2) or (B, 1, T, d_k / 2).
         sin: likewise.
+        pairing: which entries form a pair, as in `RotaryEmbedding`.
     """
 
     cos: torch.Tensor
     sin: torch.Tensor
+    pairing: str
+
+    def turn(self, x: torch.Tensor) -> torch.Tensor:
+        """x (B, H, T, d_k), every pair of entries turned by the angle of its position."""
+        T, d_k = self.cos.shape[-2], 2 * self.cos.shape[-1]
+        if x.shape[-2:] != (T, d_k):
+            raise ValueError(
+                f"the rotation is that of {T} positions of width {d_k}, but x has shape "
+                f"{tuple(x.shape)}; make another with RotaryEmbedding(d_k).rotation(x)"
+            )
+        if self.pairing == "interleaved":
+            first, second = x.to(self.cos.dtype).unflatten(-1, (-1, 2)).unbind(-1)
+        else:
+            first, second = x.to(self.cos.dtype).chunk(2, dim=-1)
+        turned = (first * self.cos - second * self.sin, first * self.sin + second * self.cos)
+        if self.pairing == "interleaved":
+            return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
+        return torch.cat(turned, dim=-1).to(x.dtype)
 
 
 class RotaryEmbedding(nn.Module):
@@ -115,50 +134,35 @@ class RotaryEmbedding(nn.Module):
     def rotation(
         self,
         x: torch.Tensor,
-        positions: torch.Tensor | Rotation | None = None,
+        positions: torch.Tensor | None = None,
         *,
         start: int | torch.Tensor = 0,
     ) -> Rotation:
-        """The cosines and sines that turn an x (B, ..., T, width) to its positions, (T,) or (B, T).
+        """The `Rotation` of an x (B, ..., T, width) to its positions, (T,) or (B, T).
 
         All layers of a stack turn alike, so it is made once for them. Left out, positions are
         counted on from `start`, an int or an integer tensor ().
         """
-        if isinstance(positions, Rotation):
-            if (made_for := positions.cos.shape[-2]) != x.shape[-2]:
-                raise ValueError(
-                    f"the rotation is that of {made_for} positions, but x has {x.shape[-2]}; "
-                    "make another with rotation(x)"
-                )
-            return positions
         positions = given_or_counted(positions, x, start)
         dtype = torch.promote_types(x.dtype, torch.float32)
         angle = angles(positions, self.d_k, self.base, dtype, self.scaling)
         if angle.dim() == 3:  # (B, T, d_k / 2) rather than (T, d_k / 2)
             angle = angle[:, None]  # (B, 1, T, d_k / 2): the same for every head
-        return Rotation(angle.cos(), angle.sin())
+        return Rotation(angle.cos(), angle.sin(), self.pairing)
 
     def forward(
         self,
         x: torch.Tensor,
-        positions: torch.Tensor | Rotation | None = None,
+        positions: torch.Tensor | None = None,
         *,
         start: int | torch.Tensor = 0,
     ) -> torch.Tensor:
-        """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T), or by a `Rotation`.
+        """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T).
 
         Left out, positions are counted on from `start`.
         """
         require_features("x", x, "(B, H, T, d_k)", self.d_k)
-        cos, sin = self.rotation(x, positions, start=start)
-        if self.pairing == "interleaved":
-            first, second = x.to(cos.dtype).unflatten(-1, (-1, 2)).unbind(-1)
-        else:
-            first, second = x.to(cos.dtype).chunk(2, dim=-1)
-        turned = (first * cos - second * sin, first * sin + second * cos)
-        if self.pairing == "interleaved":
-            return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)
-        return torch.cat(turned, dim=-1).to(x.dtype)
+        return self.rotation(x, positions, start=start).turn(x)
 
     def extra_repr(self) -> str:
         scaling = "" if self.scaling is None else f", scaling={self.scaling}"

@@ -9,11 +9,16 @@ from transformers import GPT2Config, GPT2LMHeadModel
 from transformers.generation import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
 
 from book.language_model import next_probabilities
-from companion.generation import beam_search, generate, greedy_decode, next_token_probabilities
-from companion.generation.prepared import PreparedStep
-from companion.generation.sampling import known_to_be_done
+from companion.generation import (
+    beam_search,
+    generate,
+    greedy_decode,
+    next_token_probabilities,
+    stream,
+)
+from companion.generation.sampling import drawn, known_to_be_done
 from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
-from companion.nn import MultiHeadAttention
+from companion.nn import EncoderBlock, FeedForward, MultiHeadAttention, RotaryEmbedding
 from tests.companion.models.test_peers import carried_over, gpt2_state
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 29}
@@ -84,6 +89,9 @@ def test_what_is_left_of_a_distribution():
         ({"top_p": 0.76}, (1 / 7, 4 / 7, 0, 2 / 7, 0)),
         ({"top_p": 1.0}, row),
         ({"top_k": 2, "top_p": 0.6}, (0, 1, 0, 0, 0)),  # of what top_k left, it has 2/3
+        ({"min_p": 0.3}, (0, 2 / 3, 0, 1 / 3, 0)),
+        ({"min_p": 0.2}, (1 / 7, 4 / 7, 0, 2 / 7, 0)),
+        ({"top_k": 3, "min_p": 0.6}, (0, 1, 0, 0, 0)),
         ({"temperature": 0}, (0, 1, 0, 0, 0)),
         ({"temperature": 0.5}, (4 / 86, 64 / 86, 1 / 86, 16 / 86, 1 / 86)),  # squares
         ({"temperature": 1e-30}, (0, 1, 0, 0, 0)),
@@ -498,6 +506,7 @@ def test_what_generate_refuses():
     refused(TypeError, call(tokens, 5, top_k=0.9), "top_k", "0.9")
     refused(ValueError, call(tokens, 5, top_p=0.0), "top_p", "0.0")
     refused(ValueError, call(tokens, 5, top_p=1.5), "top_p", "1.5")
+    refused(ValueError, call(tokens, 5, min_p=-0.1), "min_p", "-0.1")
     refused(ValueError, call(tokens, -1), "max_new_tokens", "-1")
     refused(TypeError, call(tokens, 5.0), "max_new_tokens", "5.0")
     refused(ValueError, call(tokens, 25), "30", "max_len = 29", "learned")
@@ -555,68 +564,7 @@ def test_what_decoding_refuses():
     )
 
 
-# The prepared step of `generate`.
-
-VARIANTS = [
-    {"norm_first": norm_first, "norm": norm, "activation": activation, "bias": bias, **positions}
-    for norm_first, norm, activation, bias in (
-        (True, "layer", "gelu_tanh", True),
-        (False, "layer", "relu", True),
-        (True, "rms", "swiglu", False),
-        (False, "rms", "gelu", True),
-    )
-    for positions in (
-        {},
-        {"positions": "rotary", "num_kv_heads": 2, "d_k": 4, "d_v": 5},
-        {"positions": "rotary", "rope_pairing": "half", "num_kv_heads": 1, "tie_weights": False},
-    )
-]
-
-
-def logits_on_the_way(model, prompts, new, mask=None):
-    """What the step gives after each of the tokens that were written greedily, (B, new - 1, V)."""
-    seen, plain_call = [], PreparedStep.__call__
-
-    def noted(step, token, at):
-        seen.append(plain_call(step, token, at))
-        return seen[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(PreparedStep, "__call__", noted)
-        tokens = generate(model, prompts, new, temperature=0, prompt_mask=mask)
-    return tokens, torch.stack(seen, dim=1)
-
-
-@pytest.mark.parametrize(
-    "changes", VARIANTS, ids=lambda changes: "-".join(map(str, changes.values()))
-)
-def test_the_prepared_step_gives_the_models_own_logits(changes):
-    model, prompts = gpt(**changes), torch.randint(1, 17, (3, 5))
-    tokens, logits = logits_on_the_way(model, prompts, 9)
-    with torch.no_grad():
-        expected = model.eval()(tokens[:, :-1])
-    torch.testing.assert_close(logits, expected[:, 5:])
-
-
-@gpts
-def test_the_prepared_step_sees_no_padding(changes):
-    model, prompts = gpt(**changes), torch.randint(1, 17, (2, 6))
-    mask = torch.ones(2, 6, dtype=torch.bool)
-    mask[1, :3] = False
-    tokens, logits = logits_on_the_way(model, prompts, 7, mask)
-    with torch.no_grad():
-        alone = model.eval()(tokens[1:, 3:-1])
-    torch.testing.assert_close(logits[1:], alone[:, 3:])
-
-
-@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
-def test_the_prepared_step_computes_in_the_models_dtype(dtype):
-    model = GPT(GPTConfig(**SIZES, positions="rotary")).to(dtype)
-    tokens, logits = logits_on_the_way(model, torch.randint(1, 17, (3, 5)), 9)
-    with torch.no_grad():
-        expected = model.eval()(tokens[:, :-1])
-    assert logits.dtype == dtype
-    torch.testing.assert_close(logits, expected[:, 5:], rtol=0, atol=4 * torch.finfo(dtype).eps)
+# What `generate` writes is what the model writes, whatever was done to it.
 
 
 def changes_of(model):
@@ -649,36 +597,17 @@ def changes_of(model):
                 model.blocks[1].self_attention.out_proj, name, Off()
             )
 
-    def other_heads():
-        other = MultiHeadAttention(12, 3).double()
-        other.load_state_dict(model.blocks[1].self_attention.state_dict())
-        model.blocks[1].self_attention = other
+    def other_dropout():
+        class Off(torch.nn.Module):
+            def forward(self, x):
+                return 0 * x
 
-    def other_order_of_norms():
-        model.blocks[1].norm_first = False
-
-    def no_bias_on_keys():
-        model.blocks[1].self_attention.k_proj.bias = None
-        model.blocks[1].self_attention.q_proj.weight.data *= -1  # so that something changes
-
-    def scaled_embedding():
-        model.token_embedding.scale = 3.0
-
-    def no_queries():
-        model.blocks[1].self_attention.q_proj = torch.nn.Identity()
-
-    def adapter():
-        model.blocks[1].dropout = torch.nn.Linear(12, 12).double()
+        model.blocks[1].dropout = Off()
 
     return {name: f for name, f in locals().items() if callable(f) and name != "model"}
 
 
-WAYS = ["hook", "replaced_method", "replaced_part", "parametrization"]
-WAYS += ["other_heads", "other_order_of_norms", "no_bias_on_keys", "scaled_embedding"]
-WAYS += ["no_queries", "adapter"]
-
-
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", changes_of(None))
 def test_a_model_that_was_changed_is_asked_itself(way):
     model, prompts = gpt(), torch.randint(1, 17, (4, 5))
     before = generate(model, prompts, 20, temperature=0)
@@ -686,6 +615,54 @@ def test_a_model_that_was_changed_is_asked_itself(way):
     after = generate(model, prompts, 20, temperature=0)
     assert not torch.equal(before, after)
     assert torch.equal(after, generate(model, prompts, 20, temperature=0, use_cache=False))
+
+
+def same_with_and_without_a_cache(model, before):
+    prompts = before[:, :5]
+    after = generate(model, prompts, 20, temperature=0)
+    assert not torch.equal(before, after)
+    assert torch.equal(after, generate(model, prompts, 20, temperature=0, use_cache=False))
+
+
+@pytest.mark.parametrize(
+    "part", [GPT, EncoderBlock, MultiHeadAttention, FeedForward, RotaryEmbedding]
+)
+def test_a_class_that_was_changed_is_asked_itself(part, monkeypatch):
+    model = gpt(positions="rotary")
+    before = generate(model, torch.randint(1, 17, (4, 5)), 20, temperature=0)
+    name = "rotation" if part is RotaryEmbedding else "forward"
+    plain = getattr(part, name)
+
+    def contrary(self, *args, **kwargs):
+        found = plain(self, *args, **kwargs)
+        if isinstance(found, tuple):
+            return (
+                type(found)((-found[0], *found[1:]))
+                if type(found) is tuple
+                else found._replace(sin=0 * found.sin)
+            )
+        return -found
+
+    monkeypatch.setattr(part, name, contrary)
+    same_with_and_without_a_cache(model, before)
+
+
+def test_a_hook_on_all_modules_is_called_at_every_step():
+    model, prompts, calls = gpt(), torch.randint(1, 17, (1, 5)), []
+    before = generate(model, prompts, 20, temperature=0)
+
+    def off(module, inputs, output):
+        if isinstance(module, FeedForward):
+            calls.append(len(calls))
+            return 0 * output
+        return None
+
+    hook = torch.nn.modules.module.register_module_forward_hook(off)
+    try:
+        same_with_and_without_a_cache(model, before)
+    finally:
+        hook.remove()
+    assert len(calls) == 2 * 2 * 20
 
 
 def test_a_subclass_is_asked_itself():
@@ -697,6 +674,76 @@ def test_a_subclass_is_asked_itself():
     prompts = torch.randint(1, 17, (4, 5))
     written = generate(model, prompts, 20, temperature=0)
     assert torch.equal(written, generate(model, prompts, 20, temperature=0, use_cache=False))
+
+
+@pytest.mark.parametrize("how", ["wrapped", "in place", "a block"])
+def test_a_compiled_model_is_written_with_uncompiled(how):
+    model, prompts = gpt(), torch.randint(1, 17, (2, 5))
+    written = generate(model, prompts, 9, temperature=0)
+    compiled = model
+    if how == "wrapped":
+        compiled = torch.compile(model, backend="eager")
+    else:
+        (model if how == "in place" else model.blocks[1]).compile(backend="eager")
+    torch._dynamo.reset()
+    torch._dynamo.utils.counters.clear()
+    assert torch.equal(generate(compiled, prompts, 9, temperature=0), written)
+    assert not torch._dynamo.utils.counters["frames"]
+    with torch.no_grad():
+        compiled(prompts)  # and it is compiled as before
+    assert torch._dynamo.utils.counters["frames"]
+
+
+# A stream.
+
+
+def test_a_stream_brings_the_tokens_of_generate_and_how_probable_they_are():
+    model, prompts = gpt(), torch.randint(1, 17, (3, 5))
+    options = {"temperature": 0.7, "top_k": 9, "min_p": 0.01, "eos_id": 4}
+    written = generate(model, prompts, 20, generator=draw_from(1), **options)
+    tokens, found = zip(*stream(model, prompts, 20, generator=draw_from(1), **options), strict=True)
+    tokens, found = torch.stack(tokens, dim=1), torch.stack(found, dim=1)
+    assert torch.equal(tokens, written[:, 5 : 5 + tokens.shape[1]])
+    with torch.no_grad():
+        logits = model.eval()(written[:, :-1])[:, 4 : 4 + tokens.shape[1]]
+    expected = logits.log_softmax(-1).gather(2, tokens[..., None])[..., 0]
+    ended = (tokens == 4).cumsum(1) - (tokens == 4).long() > 0
+    assert ended.any()
+    torch.testing.assert_close(found, expected.masked_fill(ended, 0.0))
+
+
+def test_between_two_tokens_of_a_stream_the_model_is_as_it_was():
+    model, prompts = gpt(dropout=0.5).train(), torch.randint(1, 17, (3, 5))
+    written = []
+    for tokens, found in stream(model, prompts, 4, temperature=0):
+        assert model.training and model.blocks[1].dropout.training and torch.is_grad_enabled()
+        assert model(prompts).shape == (3, 5, 17)
+        model(tokens[:, None]).sum().backward()
+        assert not found.is_inference()
+        written.append(tokens)
+    assert torch.equal(torch.stack(written, 1), generate(model, prompts, 4, temperature=0)[:, 5:])
+    with pytest.raises(ValueError, match="temperature"):
+        stream(model, prompts, 4, temperature=-1)  # at once, not at the first token
+
+
+def test_rows_stop_where_a_function_of_the_text_says():
+    model, prompts = gpt(pad_id=0), torch.randint(1, 17, (4, 5))
+    free = generate(model, prompts, 20, temperature=0)
+    written = generate(
+        model, prompts, 20, temperature=0, stop=lambda tokens: tokens[:, 5:].sum(1) > 60
+    )
+    for row, other in zip(free[:, 5:], written[:, 5:], strict=True):
+        length = int((row.cumsum(0) <= 60).sum()) + 1
+        assert torch.equal(other[:length], row[:length]) and not other[length:].any()
+    with pytest.raises(ValueError, match="filled with eos_id"):
+        generate(gpt(pad_id=None), prompts, 20, stop=lambda tokens: tokens[:, -1] == 3)
+
+
+def test_what_is_drawn_is_what_multinomial_draws():
+    rows = torch.rand(50, 17)
+    for seed in range(20):
+        expected = torch.multinomial(rows, 1, generator=draw_from(seed))[:, 0]
+        assert torch.equal(drawn(rows, draw_from(seed)), expected)
 
 
 @pytest.mark.parametrize("temperature", [1e-46, 1e-40, 5e-324])

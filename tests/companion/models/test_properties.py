@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
@@ -474,6 +475,23 @@ def test_an_exported_model_takes_other_sizes():
         torch.testing.assert_close(exported(*others), model(*others))
 
 
+@pytest.mark.filterwarnings(
+    "ignore:There is a performance drop",
+    "ignore::torch.jit.TracerWarning",
+    "ignore:.*torch.jit.trace",
+)
+def test_models_are_mapped_over_examples_and_traced():
+    """What asks no tensor for its values can be: per-example gradients, fake tensors, jit."""
+    for model, inputs in examples():
+        alone = torch.func.vmap(lambda *one, m=model: m(*(x[None] for x in one))[0])(*inputs)
+        torch.testing.assert_close(alone, model(*inputs))
+        with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+            fakes = [fake.from_tensor(x) for x in inputs]
+            assert model(*fakes).shape[:2] == inputs[-1].shape
+        traced = torch.jit.trace(model, inputs, check_trace=False)
+        torch.testing.assert_close(traced(*inputs), model(*inputs))
+
+
 def test_an_empty_batch():
     for model, inputs in examples():
         output = model(*(token_ids[:0] for token_ids in inputs))
@@ -502,6 +520,12 @@ def test_ids_out_of_range_are_refused():
     refused(
         ValueError, lambda: bert()(good, None, good), "token_types", "[0, 2)", "type_vocab_size"
     )
+
+
+def test_a_mask_of_numbers_is_refused_in_words_of_the_model():
+    for model in (gpt(), bert()):
+        with pytest.raises(TypeError, match="mask == 1 .* score_bias of a block"):
+            model(ids(2, 5), torch.ones(5, 5))
 
 
 def test_ids_of_another_shape_or_type_are_refused():

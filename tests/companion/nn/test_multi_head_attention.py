@@ -296,3 +296,26 @@ def test_parameters_have_the_names_and_shapes_of_the_contract():
         "out_proj.bias": (7,),
     }
     assert not any("bias" in name for name in MultiHeadAttention(6, 3, bias=False).state_dict())
+
+
+@both_ways
+def test_queries_and_keys_are_normed_before_they_are_turned(need_weights):
+    rope = RotaryEmbedding(4)
+    layer = MultiHeadAttention(
+        12, 6, num_kv_heads=2, d_k=4, rope=rope, qk_norm=True, norm_eps=0.1, qkv_bias=False
+    ).double()
+    assert layer.out_proj.bias is not None and layer.q_proj.bias is None
+    nn.init.uniform_(layer.q_norm.weight), nn.init.uniform_(layer.k_norm.weight)
+    x = random(2, 5, 12)
+    output, _ = layer(x, need_weights=need_weights)
+
+    def heads(project, norm):
+        x_of_heads = project(x).unflatten(2, (-1, 4)).transpose(1, 2)
+        size = (x_of_heads.square().mean(-1, keepdim=True) + 0.1).sqrt()
+        return rope(x_of_heads / size * norm.weight)
+
+    q, k = heads(layer.q_proj, layer.q_norm), heads(layer.k_proj, layer.k_norm)
+    v = layer.v_proj(x).unflatten(2, (2, -1)).transpose(1, 2)
+    scores = q @ k.repeat_interleave(3, dim=1).transpose(2, 3) / 2
+    expected = (scores.softmax(-1) @ v.repeat_interleave(3, dim=1)).transpose(1, 2).flatten(2)
+    torch.testing.assert_close(output, layer.out_proj(expected))

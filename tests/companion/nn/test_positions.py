@@ -198,9 +198,9 @@ def test_rotation_has_no_length_limit_and_takes_positions_in_any_order(pairing):
 def test_a_rotation_serves_only_as_many_tokens_as_it_was_made_for():
     layer, x = RotaryEmbedding(4), torch.randn(2, 3, 5, 4)
     for other in (x[:, :, :1], x[:, :, :3]):  # that of one token would turn all of them alike
-        with pytest.raises(ValueError, match=rf"of {other.shape[2]} positions, but x has 5"):
-            layer(x, layer.rotation(other))
-    assert torch.equal(layer(x, layer.rotation(x)), layer(x))
+        with pytest.raises(ValueError, match=rf"of {other.shape[2]} positions .* but x has shape"):
+            layer.rotation(other).turn(x)
+    assert torch.equal(layer.rotation(x).turn(x), layer(x))
 
 
 def test_rotation_shows_its_settings():
