@@ -16,6 +16,16 @@ def require_tensor(name: str, x) -> None:
         raise TypeError(f"{name} must be a torch.Tensor, got {type(x).__name__}")
 
 
+def has_values(x: torch.Tensor) -> bool:
+    """Whether one may ask a tensor for its values: not while compiling, tracing or mapping."""
+    return not (
+        x.is_meta
+        or torch.compiler.is_compiling()
+        or torch._C._are_functorch_transforms_active()  # vmap, grad
+        or torch.utils._python_dispatch._get_current_dispatch_mode() is not None  # fake, make_fx
+    )
+
+
 def require_positive(**sizes: int) -> None:
     """Raise unless every named size is an int of at least 1."""
     _require_at_least(1, sizes)
@@ -163,7 +173,7 @@ def require_in_range(name: str, ids: torch.Tensor, size: int, remedy: str) -> No
     Reads values, so it looks only at CPU tensors outside compiled code: no GPU is made to wait.
     """
     require_integers(name, ids)
-    if ids.device.type != "cpu" or ids.numel() == 0 or torch.compiler.is_compiling():
+    if ids.device.type != "cpu" or ids.numel() == 0 or not has_values(ids):
         return
     low, high = (bound.item() for bound in ids.aminmax())
     if low < 0 or high >= size:
@@ -362,7 +372,7 @@ def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -
             "prompt_mask must have the shape of token_ids, "
             f"got {tuple(prompt_mask.shape)} and {tuple(token_ids.shape)}"
         )
-    if prompt_mask.is_meta:
+    if not has_values(prompt_mask):
         return
     if not prompt_mask[:, -1].all() or (prompt_mask[:, :-1] & ~prompt_mask[:, 1:]).any():
         raise ValueError(

@@ -13,6 +13,7 @@ from torch import nn
 
 from companion.nn import KVCache
 from companion.validation import (
+    has_values,
     require_prompts,
     require_room,
     require_sampling,
@@ -262,4 +263,4 @@ def known_to_be_done(ended: torch.Tensor, length: int) -> bool:
     To ask a GPU is to wait for it: that is done at every 16th token only.
     """
     asks = ended.device.type == "cpu" or length % 16 == 0
-    return asks and not ended.is_meta and bool(ended.all())
+    return asks and has_values(ended) and bool(ended.all())

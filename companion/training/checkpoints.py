@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-FORMAT = "companion checkpoint 2"
+FORMAT = "companion checkpoint 3"
 
 
 def save_checkpoint(
@@ -36,7 +36,8 @@ def save_checkpoint(
             names are those of the plain model if it, or a part of it, is compiled.
         optimizer: its state and its parameter groups.
         state: whatever else should be there afterwards, in terms of JSON: numbers, strings, None,
-            lists, dictionaries with strings as keys.
+            lists, dictionaries with strings as keys. A list of floats in a dictionary is written as
+            a tensor, so that it may be as long as it likes.
 
     Raises:
         TypeError: `state` or a parameter group of the optimizer holds something that JSON does not
@@ -44,6 +45,8 @@ def save_checkpoint(
     """
     stored, weights = _stored_names(model), model.state_dict()
     tensors = {f"model.{stored[name]}": tensor for name, tensor in weights.items()}
+    state, lists = _without_long_lists(state)
+    tensors |= lists
     plain = {"state": state}
     if optimizer is not None:
         saved = optimizer.state_dict()
@@ -66,13 +69,14 @@ def save_checkpoint(
         ) from error
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    tensors = _apart(tensors)
     # A folder, since a writer that is killed may leave a file with a name that only it knows.
     unfinished = path.with_name(path.name + ".unfinished")
     if unfinished.exists():
         shutil.rmtree(unfinished)
     unfinished.mkdir()
     save_file(tensors, unfinished / path.name, metadata)
+    _readable_as_usual(unfinished / path.name)
     os.replace(unfinished / path.name, path)
     unfinished.rmdir()
 
@@ -117,7 +121,50 @@ def load_checkpoint(
     if model is not None:
         stored = _stored_names(model)
         model.load_state_dict({name: tensors[f"model.{stored[name]}"] for name in stored})
+    for full_name, tensor in tensors.items():
+        if full_name.startswith("state."):
+            _, name, key = full_name.split(".", 2)
+            plain["state"][name][key] = tensor.tolist()
     return plain["state"]
+
+
+def _without_long_lists(state: dict) -> tuple[dict, dict[str, torch.Tensor]]:
+    """The state without the lists of floats in its dictionaries, and these as tensors.
+
+    The header of a safetensors file has room for about 1.6 million steps.
+    """
+    lists = {
+        (name, key): torch.tensor(values, dtype=torch.float64)
+        for name, part in state.items()
+        if isinstance(part, dict) and "." not in name
+        for key, values in part.items()
+        if isinstance(values, list) and values and {float} == set(map(type, values))
+    }
+    kept = {
+        name: {key: value for key, value in part.items() if (name, key) not in lists}
+        if isinstance(part, dict)
+        else part
+        for name, part in state.items()
+    }
+    return kept, {f"state.{name}.{key}": values for (name, key), values in lists.items()}
+
+
+def _apart(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors on the CPU, none of them a part of another: a safetensors file has no such."""
+    apart, seen = {}, set()
+    for name, tensor in tensors.items():
+        tensor = tensor.detach().cpu().contiguous()
+        memory = tensor.untyped_storage().data_ptr()
+        apart[name] = tensor.clone() if memory in seen else tensor
+        seen.add(memory)
+    return apart
+
+
+def _readable_as_usual(path: Path) -> None:
+    """Give the file the mode that the umask asks for; safetensors makes it private."""
+    umask = os.umask(0)
+    os.umask(umask)
+    path.chmod(0o666 & ~umask)
 
 
 def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
@@ -155,11 +202,12 @@ def _plain_name(name: str) -> str:
 
 
 def _model_layout(model: nn.Module) -> dict[str, str]:
-    """The shape of each tensor, and what it is tied to."""
+    """The shape and dtype of each tensor, and what it is tied to."""
     layout, weights = {}, model.state_dict()
     for name, stored in _stored_names(model).items():
         tied = f" tied to {stored}" if stored != _plain_name(name) else ""
-        layout[_plain_name(name)] = f"{tuple(weights[name].shape)}{tied}"
+        dtype = str(weights[name].dtype).removeprefix("torch.")
+        layout[_plain_name(name)] = f"{tuple(weights[name].shape)} {dtype}{tied}"
     return layout
 
 

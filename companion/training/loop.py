@@ -1,5 +1,6 @@
 """The training loop."""
 
+import json
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -18,7 +19,12 @@ from tqdm.auto import tqdm
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.losses import Loss
 from companion.training.prefetching import Prefetcher
-from companion.training.processes import deferred_interrupt, in_any_process, join_processes
+from companion.training.processes import (
+    deferred_interrupt,
+    in_any_process,
+    join_processes,
+    of_first_process,
+)
 from companion.validation import require_choice, require_number, require_positive
 
 PRECISIONS = ("no", "bf16")
@@ -108,6 +114,7 @@ def fit(
     learning_rate: float | Callable[[int], float],
     weight_decay: float = 0.0,
     betas: tuple[float, float] = (0.9, 0.999),
+    optimizer: Callable[[nn.Module], torch.optim.Optimizer] | None = None,
     max_grad_norm: float = 1.0,
     evaluate: Callable[[nn.Module], object] | None = None,
     evaluate_every: int | None = None,
@@ -119,7 +126,7 @@ def fit(
     report: Callable[[History], None] | None = None,
     progress: bool = True,
 ) -> History:
-    """Train a model with AdamW, and leave it in evaluation mode.
+    """Train a model, with AdamW if no other optimizer is made, and leave it in evaluation mode.
 
     A step's loss is the sum over all real tokens of its batch, divided by their number. Into how
     many parts the batch is split, to save memory or to share it among processes, does not move it,
@@ -129,7 +136,8 @@ def fit(
     GPUs, choose the process's own with torch.cuda.set_device before moving the model there.
 
     Args:
-        model: any module.
+        model: any module. One in evaluation mode is put in training mode, with all of its parts; of
+            one in training mode, parts in evaluation mode (a frozen encoder, say) stay there.
         batches: batches(step) is the batch of that step; the first step is 1. A batch is a tensor,
             or tensors in a tuple, list or dictionary, with one row for each example. The same step
             must get the same batch every time: that is what makes a resumed run go on exactly, and
@@ -142,10 +150,13 @@ def fit(
         learning_rate: a number, or a function of the step such as a schedule.
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
+        optimizer: optimizer(model) makes the optimizer, in place of AdamW with these two. Each of
+            its groups gets the learning rate, times its own "lr_scale" if it has one.
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
             `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor
-            or array of shape () as its number, or whatever else JSON can hold.
+            or array of shape () as its number, or whatever else; with a checkpoint, whatever JSON
+            can hold, all tensors and arrays in it as numbers and lists.
         evaluate_every: only after the last step, if left out.
         accumulate: into how many parts a process splits its rows of a batch, one after the other,
             to use less memory.
@@ -153,9 +164,10 @@ def fit(
         checkpoint: the file to save to, after every `checkpoint_every` steps, after the last, and
             on Ctrl-C, which stops training after the step in progress.
         checkpoint_every: as above.
-        resume: go on from the checkpoint. In float32 on a CPU with the same number of threads the
-            weights then end the same bit for bit.
-        report: report(history) is called after every step, in the main process alone.
+        resume: go on from the checkpoint, which the first process reads for all. In float32 on a
+            CPU with the same number of threads the weights then end the same bit for bit.
+        report: report(history) is called after every step, in the main process alone. If it or
+            `evaluate` raises, the step that it was called after is saved first.
         progress: whether to show a progress bar.
 
     Raises:
@@ -175,54 +187,118 @@ def fit(
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
     device = next(model.parameters()).device
     rank, num_processes = join_processes()
-    optimizer = _adamw(model, betas, weight_decay)
-    history = load_history(checkpoint, model, optimizer) if resume else History()
+    optimizer = _adamw(model, betas, weight_decay) if optimizer is None else optimizer(model)
+    history, seed = _begun(checkpoint, model, optimizer, resume, rank, num_processes)
     if (done := len(history.loss)) > steps:
         raise ValueError(
             f"{checkpoint} has {done} steps already, more than steps = {steps}; "
             f"ask for {done} or more, or begin again with another file"
         )
-    if num_processes > 1:
-        torch.manual_seed(torch.initial_seed() + 1 + rank)  # each draws its own dropout
     replica = DistributedDataParallel(model) if num_processes > 1 else model
     prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
     numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
-    hidden = not progress or rank > 0
-    model.train()
+    if not model.training:
+        model.train()
+    frozen = [module for module in model.modules() if not module.training]
+
+    def save():
+        if checkpoint and rank == 0:
+            save_checkpoint(checkpoint, model, optimizer, history=asdict(history), seed=seed)
+
     with deferred_interrupt() as interrupted:
+        hidden = not progress or rank > 0
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         for step in bar:
             rate = learning_rate(step) if callable(learning_rate) else learning_rate
-            _check_rate(rate)
-            rate = float(rate)  # one of numpy fits in no checkpoint
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            prefetch = partial(prefetcher.prefetch, step + 1)
+            _set_rate(optimizer, rate)
+            if num_processes > 1:  # each draws its own dropout, the same again after a resumption
+                torch.manual_seed(seed + step * num_processes + rank)
             mean_loss, grad_norm = train_step(
-                replica, optimizer, loss, prefetcher(step), step=step, prefetch=prefetch, **numerics
+                replica,
+                optimizer,
+                loss,
+                prefetcher(step),
+                step=step,
+                prefetch=partial(prefetcher.prefetch, step + 1),
+                **numerics,
             )
             history.loss.append(mean_loss)
-            history.learning_rate.append(rate)
+            history.learning_rate.append(float(rate))
             history.grad_norm.append(grad_norm)
             bar.set_postfix_str(f"loss {mean_loss:.3f}", refresh=False)
-            if evaluate and _is_due(step, evaluate_every, steps):
-                model.eval()
-                with torch.no_grad():
-                    found = evaluate(model)
-                is_scalar = getattr(found, "ndim", None) == 0  # of torch or numpy
-                history.evaluations.append(found.item() if is_scalar else found)
-                history.evaluated_at.append(step)
-                model.train()
-            if report and rank == 0:
-                report(history)
+            try:
+                if evaluate and _is_due(step, evaluate_every, steps):
+                    found = _evaluated(model, evaluate, frozen)
+                    history.evaluations.append(_in_json(found) if checkpoint else found)
+                    history.evaluated_at.append(step)
+                if report and rank == 0:
+                    report(history)
+            except Exception:
+                save()  # what only looks at a run costs none of its steps
+                raise
             stop = in_any_process(interrupted.is_set())
-            if checkpoint and rank == 0 and (stop or _is_due(step, checkpoint_every, steps)):
-                save_checkpoint(checkpoint, model, optimizer, history=asdict(history))
+            if stop or _is_due(step, checkpoint_every, steps):
+                save()
             if stop:
                 raise KeyboardInterrupt(f"stopped after step {step} of {steps}{_saved(checkpoint)}")
     in_any_process(False)  # the others wait until the first has saved
     model.eval()
     return history
+
+
+def _begun(checkpoint, model, optimizer, resume, rank, num_processes) -> tuple[History, int]:
+    """The history so far and the seed of the run, in all processes what the first one has."""
+    history, seed = History(), torch.initial_seed() % 2**62
+    if rank == 0 and checkpoint is not None and not resume and Path(checkpoint).exists():
+        raise ValueError(
+            f"{checkpoint} is there already; go on from it with resume=True, or choose another file"
+        )
+    if rank == 0 and resume:
+        state = load_checkpoint(checkpoint, model, optimizer)
+        history, seed = _history(checkpoint, state), state["seed"]
+    if num_processes > 1:  # the weights are those of the first by DistributedDataParallel
+        state = optimizer.state_dict() if rank == 0 else None
+        history, seed, state = of_first_process((history, seed, state))
+        if rank > 0 and history.loss:
+            optimizer.load_state_dict(state)
+    return history, seed
+
+
+def _evaluated(model: nn.Module, evaluate: Callable, frozen: list[nn.Module]):
+    """What `evaluate` returns of the model, a scalar as its number; the modes are put back."""
+    model.eval()
+    with torch.no_grad():
+        found = evaluate(model)
+    model.train()
+    for module in frozen:
+        module.training = False
+    return found.item() if getattr(found, "ndim", None) == 0 else found  # of torch or numpy
+
+
+def _in_json(found):
+    """What `evaluate` returned, with tensors and arrays as numbers and lists."""
+    if hasattr(found, "tolist"):  # of torch or numpy
+        return found.tolist()
+    if isinstance(found, dict):
+        return {name: _in_json(part) for name, part in found.items()}
+    if isinstance(found, list | tuple):
+        return [_in_json(part) for part in found]
+    try:
+        json.dumps(found)
+    except TypeError:
+        raise TypeError(
+            "evaluate must return what a checkpoint can hold, numbers, strings, None, tensors, "
+            f"arrays, and lists and dictionaries of them; got {found!r} of type "
+            f"{type(found).__name__}"
+        ) from None
+    return found
+
+
+def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Give every group the learning rate, times the group's own "lr_scale" if it has one."""
+    _check_rate(rate)
+    for group in optimizer.param_groups:
+        group["lr"] = float(rate) * group.get("lr_scale", 1.0)  # one of numpy fits in no checkpoint
 
 
 def load_history(
@@ -236,7 +312,11 @@ def load_history(
         ValueError: as `load_checkpoint`, or the checkpoint is not of `fit`.
         FileNotFoundError: there is no such file.
     """
-    history = load_checkpoint(checkpoint, model, optimizer).get("history")
+    return _history(checkpoint, load_checkpoint(checkpoint, model, optimizer))
+
+
+def _history(checkpoint, state: dict) -> History:
+    history = state.get("history")
     if not isinstance(history, dict):
         raise ValueError(
             f"{checkpoint} has no history of a run of fit, so there is none to resume; read it "
@@ -254,13 +334,13 @@ def _saved(checkpoint) -> str:
 
 
 def _adamw(model: nn.Module, betas: tuple[float, float], weight_decay: float):
-    """AdamW that lets only matrices decay, in one kernel for all parameters on a GPU."""
+    """AdamW that lets only matrices decay, in one kernel for all parameters of a group."""
     parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2]},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
     ]
-    fused = all(p.is_cuda for p in parameters) or None  # None: as torch chooses
+    fused = all(p.is_cuda or p.is_cpu for p in parameters) or None  # None: as torch chooses
     return torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay, fused=fused)
 
 
@@ -346,7 +426,3 @@ def _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, res
         require_positive(checkpoint_every=checkpoint_every)
     if checkpoint is None and (checkpoint_every is not None or resume):
         raise ValueError("checkpoint_every and resume need checkpoint, the file to use")
-    if checkpoint is not None and not resume and Path(checkpoint).exists():
-        raise ValueError(
-            f"{checkpoint} is there already; go on from it with resume=True, or choose another file"
-        )

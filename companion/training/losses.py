@@ -21,6 +21,10 @@ from companion.validation import (
     require_tensor,
 )
 
+# No token has this number. F.cross_entropy's own -100 is the label of those who mean "no target":
+# without a pad_id such a target is wrong, and has to be told like any other.
+NO_TOKEN = torch.iinfo(torch.int64).min
+
 Loss = Callable[[nn.Module, object], tuple[torch.Tensor, torch.Tensor]]
 
 
@@ -198,6 +202,6 @@ def _summed_cross_entropy(logits, targets, smoothing, pad_id) -> torch.Tensor:
         logits.reshape(-1, logits.shape[-1]).to(exact),
         targets.reshape(-1).long(),
         reduction="sum",
-        ignore_index=-100 if pad_id is None else pad_id,  # no target is negative
+        ignore_index=NO_TOKEN if pad_id is None else pad_id,
         label_smoothing=smoothing,
     )

@@ -31,7 +31,8 @@ def join_processes() -> tuple[int, int]:
     if not dist.is_available():
         return 0, 1
     if dist.is_torchelastic_launched() and not dist.is_initialized():
-        dist.init_process_group()
+        # One backend for each device: flags and histories are exchanged on the CPU.
+        dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
     if not dist.is_initialized():
         return 0, 1
     return dist.get_rank(), dist.get_world_size()
@@ -44,6 +45,15 @@ def in_any_process(flag: bool) -> bool:
     flags = torch.tensor(int(flag))  # on the CPU: no GPU is made to wait
     dist.all_reduce(flags)
     return flags.item() > 0
+
+
+def of_first_process(decided):
+    """What the process of rank 0 has decided or read, for all; all must ask."""
+    if not (dist.is_available() and dist.is_initialized()):
+        return decided
+    held = [decided]
+    dist.broadcast_object_list(held)
+    return held[0]
 
 
 @contextmanager

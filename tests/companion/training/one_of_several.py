@@ -2,6 +2,8 @@
 
 import json
 import os
+import tempfile
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -17,31 +19,40 @@ def tokens(step):
     return ids.masked_fill(torch.arange(8) >= 2 + torch.arange(7)[:, None], 0)
 
 
-def train(accumulate: int):
+def train(dropout: float = 0.0, steps: int = 3, **options):
     torch.manual_seed(0)
-    model = nn.Sequential(nn.Embedding(23, 5), nn.LayerNorm(5), nn.Linear(5, 23)).double()
-    history = fit(
-        model,
-        tokens,
-        steps=3,
-        loss=next_token_loss(0),
-        learning_rate=0.1,
-        accumulate=accumulate,
-        progress=False,
-    )
+    layers = nn.Embedding(23, 5), nn.LayerNorm(5), nn.Dropout(dropout), nn.Linear(5, 23)
+    model, options = nn.Sequential(*layers).double(), {"learning_rate": 0.1, **options}
+    history = fit(model, tokens, steps=steps, loss=next_token_loss(0), progress=False, **options)
     return model, history
+
+
+def resumed() -> dict:
+    """Six steps with dropout, at once and in two runs; only the first process has a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        options = {"dropout": 0.3, "checkpoint": Path(folder) / "run.safetensors"}
+        train(steps=3, **options)
+        has_file = options["checkpoint"].exists()
+        model, history = train(steps=6, resume=has_file, **options)
+    whole, expected = train(dropout=0.3, steps=6)
+    return {
+        "has_file": has_file,
+        "same": history == expected and torch.equal(model[3].weight, whole[3].weight),
+        "loss": history.loss,
+    }
 
 
 def main():
     torch.set_num_threads(1)
-    model, history = train(accumulate=1)
+    model, history = train()
     report = {
         "processes": torch.distributed.get_world_size() if "RANK" in os.environ else 1,
         "loss": history.loss,
         "grad_norm": history.grad_norm,
-        "weights": model[2].weight.flatten().tolist(),
+        "weights": model[3].weight.flatten().tolist(),
         "drawn": torch.rand(3).tolist(),
         "accumulated": train(accumulate=3)[1].loss,
+        "resumed": resumed(),
         "flags": [in_any_process(flag) for flag in (False, os.environ.get("RANK") == "1")],
     }
     os.write(1, f"{json.dumps(report)}\n".encode())  # in one piece, beside the others

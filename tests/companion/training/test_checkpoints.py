@@ -1,11 +1,13 @@
 """Checkpoints: what is written comes back, and nothing else does."""
 
 import json
+import os
 import pickle
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 from torch import nn
 
@@ -95,6 +97,50 @@ def test_the_dtypes_of_a_model_are_kept(tmp_path):
     assert same(other.state_dict(), model.state_dict())
 
 
+def test_another_dtype_is_refused(tmp_path):
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(path, nn.Linear(3, 5))
+    with pytest.raises(ValueError, match=r"weight: \(5, 3\) float32 in the file, .* bfloat16 here"):
+        load_checkpoint(path, nn.Linear(3, 5).bfloat16())
+
+
+class Shared(nn.Module):
+    """Tensors that are parts of others: views of a buffer, a Parameter of another's memory."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = nn.Embedding(7, 5), nn.Linear(5, 7)
+        self.head.weight.data = self.embedding.weight.data
+        self.register_buffer("all", torch.arange(8.0) + torch.randint(9, ()))
+        self.register_buffer("first", self.all[:4])
+        self.register_buffer("turned", self.all.view(2, 4).T)
+
+
+def test_tensors_that_share_memory_are_saved(tmp_path):
+    path, model, other = tmp_path / "model.safetensors", Shared(), Shared()
+    save_checkpoint(path, model)
+    load_checkpoint(path, other)
+    assert same(other.state_dict(), model.state_dict())
+
+
+def test_a_history_of_any_length_is_saved(tmp_path, monkeypatch):
+    """As tensors: the JSON of a file's header may have 100 MB."""
+    path, losses = tmp_path / "model.safetensors", [0.1] * 5_000
+    save_checkpoint(path, nn.Linear(3, 5), history={"loss": losses, "at": [1, 2], "other": []})
+    assert load_checkpoint(path)["history"] == {"loss": losses, "at": [1, 2], "other": []}
+    with safe_open(path, framework="pt") as file:
+        assert sum(map(len, file.metadata().values())) < 1_000
+
+
+def test_a_checkpoint_may_be_read_by_whom_the_umask_says(tmp_path):
+    path, umask = tmp_path / "model.safetensors", os.umask(0o027)
+    try:
+        save_checkpoint(path, nn.Linear(3, 5))
+    finally:
+        os.umask(umask)
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
 @pytest.mark.parametrize("kept", [0, 3, 8, 100, 0.5, 0.999])
 def test_a_truncated_file_is_noticed(tmp_path, kept):
     path = tmp_path / "model.safetensors"
@@ -145,10 +191,10 @@ def test_a_folder_and_a_missing_file_are_named(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "difference"),
     [
-        ({"width": 3}, r"embedding\.weight: \(7, 5\) in the file, \(7, 3\) here"),
+        ({"width": 3}, r"embedding\.weight: \(7, 5\) float32 in the file, \(7, 3\) float32 here"),
         (
             {"tied": False},
-            r"head\.weight: \(7, 5\) tied to embedding\.weight in the file, \(7, 5\) here",
+            r"head\.weight: \(7, 5\) float32 tied to .* in the file, \(7, 5\) float32 here",
         ),
     ],
 )
@@ -166,10 +212,10 @@ def test_another_model_is_refused_and_left_alone(tmp_path, changes, difference):
 def test_names_on_one_side_only_are_listed(tmp_path):
     path = tmp_path / "model.safetensors"
     save_checkpoint(path, nn.Linear(3, 5, bias=False))
-    with pytest.raises(ValueError, match=r"bias: missing in the file, \(5,\) here"):
+    with pytest.raises(ValueError, match=r"bias: missing in the file, \(5,\) float32 here"):
         load_checkpoint(path, nn.Linear(3, 5))
     save_checkpoint(path, nn.Linear(3, 5))
-    with pytest.raises(ValueError, match=r"bias: \(5,\) in the file, missing here"):
+    with pytest.raises(ValueError, match=r"bias: \(5,\) float32 in the file, missing here"):
         load_checkpoint(path, nn.Linear(3, 5, bias=False))
 
 

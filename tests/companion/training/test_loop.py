@@ -346,6 +346,10 @@ def test_an_evaluation_that_is_a_tensor_is_kept_as_its_number(tmp_path):
     history = run(bigram(), checkpoint=path, evaluate=lambda model: torch.tensor(0.5))
     assert history.evaluations == [0.5] and type(history.evaluations[0]) is float
     assert load_checkpoint(path)["history"]["evaluations"] == [0.5]
+    found = {"all": [torch.ones(2), np.float32(0.5)], "text": ("a", None)}
+    run(bigram(), checkpoint=tmp_path / "nested.safetensors", evaluate=lambda model: found)
+    (saved,) = load_checkpoint(tmp_path / "nested.safetensors")["history"]["evaluations"]
+    assert saved == {"all": [[1.0, 1.0], 0.5], "text": ["a", None]}
     (several,) = run(bigram(), evaluate=lambda model: torch.ones(2)).evaluations
     assert torch.equal(several, torch.ones(2))
 
@@ -360,6 +364,55 @@ def test_numpys_numbers_are_saved_as_numbers(tmp_path):
     assert history.learning_rate == [0.25] * 4 and history.evaluations == [3]
     saved = load_checkpoint(path)["history"]
     assert saved["learning_rate"] == [0.25] * 4 and saved["evaluations"] == [3]
+
+
+@pytest.mark.parametrize("part", ["evaluate", "report"])
+def test_what_looks_at_a_run_costs_none_of_its_steps(tmp_path, part):
+    """A value that JSON lacks, or a fault in what the user wrote."""
+    path, looks = tmp_path / "run.safetensors", []
+
+    def look(_):
+        looks.append(1)
+        if len(looks) == 3 or part == "evaluate":
+            return {1, 2} if part == "evaluate" else 1 / 0
+        return None
+
+    error, message = (
+        (TypeError, "evaluate must return")
+        if part == "evaluate"
+        else (ZeroDivisionError, "division")
+    )
+    with pytest.raises(error, match=message):
+        run(bigram(), steps=7, checkpoint=path, **{part: look})
+    done = 7 if part == "evaluate" else 3
+    assert len(load_checkpoint(path)["history"]["loss"]) == done
+    assert run(bigram(seed=1), steps=7, checkpoint=path, resume=True) == run(bigram(), steps=7)
+
+
+def test_what_is_frozen_in_a_model_in_training_mode_stays_so():
+    model = nn.Sequential(bigram(), nn.BatchNorm1d(11, momentum=0.5).double()).train()
+    model[1].eval(), model[1].requires_grad_(False)
+    before = model[1].running_mean.clone()
+    seen = []
+    options = {"evaluate": lambda model: seen.append(model[1].training), "evaluate_every": 2}
+    run(model, lambda step: sentences(step, length=12), **options)
+    assert torch.equal(model[1].running_mean, before) and not model.training
+    run(model, lambda step: sentences(step, length=12))  # all of it was in evaluation mode
+    assert not torch.equal(model[1].running_mean, before)
+
+
+def test_another_optimizer_can_be_made():
+    def sgd(model):
+        matrix, *others = model.parameters()
+        groups = [{"params": [matrix], "lr_scale": 0.0}, {"params": others}]
+        return torch.optim.SGD(groups, lr=1.0, momentum=0.5)
+
+    model = bigram()
+    before = [parameter.clone() for parameter in model.parameters()]
+    history = run(model, optimizer=sgd, learning_rate=0.1, steps=20)
+    assert history.loss[-1] < history.loss[0]
+    moved = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
+    assert moved == [False] + [True] * (len(moved) - 1)
 
 
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):

@@ -269,3 +269,24 @@ def test_in_chunks_it_refuses(changes, error, message):
     good = {"hidden": hidden, "weight": weight, "targets": targets, "pad_id": PAD}
     with pytest.raises(error, match=message):
         chunked_cross_entropy(**(good | changes))
+
+
+def test_a_target_that_others_ignore_is_wrong_where_nobody_looks():
+    """-100, where values are not looked at: an error, as for any other wrong target."""
+    loss = torch.compile(
+        lambda logits, targets: label_smoothing_loss(logits, targets, smoothing=0.0, pad_id=None),
+        backend="eager",
+    )
+    with pytest.raises(IndexError):
+        loss(torch.zeros(2, 4), torch.tensor([1, -100]))
+
+
+def test_losses_are_mapped_over_examples():
+    logits, targets = torch.randn(3, 4, 5), torch.randint(5, (3, 4))
+
+    def loss(logits, targets):
+        return label_smoothing_loss(logits, targets, smoothing=0.1, pad_id=None)
+
+    mapped = torch.func.vmap(loss)(logits, targets)
+    alone = [loss(*pair) for pair in zip(logits, targets, strict=True)]
+    torch.testing.assert_close(mapped, torch.stack(alone))

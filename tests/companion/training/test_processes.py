@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from companion.training.processes import use_own_gpu
+from companion.training.processes import join_processes, use_own_gpu
 
 SCRIPT = Path(__file__).with_name("one_of_several.py")
 
@@ -41,6 +41,25 @@ def test_accumulation_adds_to_it(reports):
 def test_each_draws_its_own_dropout(reports):
     first, second = reports["2"]
     assert first["drawn"] != second["drawn"]
+
+
+def test_a_resumed_run_is_the_same_run_wherever_the_file_is(reports):
+    for report in (*reports["1"], *reports["2"]):
+        assert report["resumed"]["same"]
+    first, second = (report["resumed"] for report in reports["2"])
+    assert {first["has_file"], second["has_file"]} == {True, False}
+    assert first["loss"] == second["loss"]
+
+
+def test_the_processes_exchange_on_the_cpu_too(monkeypatch):
+    """NCCL alone, torch's choice on a machine with GPUs, knows no tensor of the CPU."""
+    begun = []
+    monkeypatch.setattr(torch.distributed, "is_torchelastic_launched", lambda: True)
+    monkeypatch.setattr(torch.distributed, "init_process_group", begun.append)
+    for is_there in (True, False):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda there=is_there: there)
+        join_processes()
+    assert begun == ["cpu:gloo,cuda:nccl", "gloo"]
 
 
 def test_what_one_process_knows_all_come_to_know(reports):
