@@ -236,6 +236,7 @@ def test_a_step_with_a_cache_of_fixed_size_is_replayed_as_a_graph():
         layer(x[:, :4], is_causal=True, cache=cache)
         state = [t.clone() for t in (cache.key, cache.value, cache.length)]
         stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):  # warm-up, as a capture needs it
             layer(token, is_causal=True, cache=cache)
         torch.cuda.current_stream().wait_stream(stream)
