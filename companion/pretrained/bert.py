@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from companion.models import BERT, BERTConfig
-from companion.pretrained.family import ACTIVATIONS, Family, Settings
+from companion.pretrained.family import ACTIVATIONS, THEIR_ACTIVATIONS, Family, Settings
 
 
 def configuration(settings: Settings, names: Collection[str]) -> BERTConfig:
@@ -31,10 +31,31 @@ def configuration(settings: Settings, names: Collection[str]) -> BERTConfig:
     )
 
 
+def settings(config: BERTConfig) -> dict:
+    """The config.json of a BERT."""
+    return {
+        "architectures": ["BertForMaskedLM" if config.mlm_head else "BertModel"],
+        "model_type": "bert",
+        "vocab_size": config.vocab_size,
+        "hidden_size": config.d_model,
+        "num_hidden_layers": config.num_layers,
+        "num_attention_heads": config.num_heads,
+        "intermediate_size": config.d_ff,
+        "max_position_embeddings": config.max_len,
+        "type_vocab_size": config.type_vocab_size,
+        "hidden_act": THEIR_ACTIVATIONS[config.activation],
+        "layer_norm_eps": config.norm_eps,
+        "hidden_dropout_prob": config.dropout,
+        "attention_probs_dropout_prob": config.dropout,
+        "pad_token_id": config.pad_id,
+    }
+
+
 LAYER = "encoder.layer.{i}"
 FAMILY = Family(
     model=BERT,
     configuration=configuration,
+    settings=settings,
     names={
         "token_embedding": "embeddings.word_embeddings",
         "positions": "embeddings.position_embeddings",

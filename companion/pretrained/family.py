@@ -15,6 +15,7 @@ ACTIVATIONS = {
     "gelu_new": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
 }
+THEIR_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new", "swiglu": "silu"}
 
 
 class Settings:
@@ -68,14 +69,16 @@ class Layout:
         words: what becomes of it, in words.
         shape: from the shape of ours to the shape in the file.
         ours: from the tensor in the file to ours.
+        theirs: from ours to the tensor in the file; those of one name there stand side by side.
     """
 
     words: str
     shape: Callable[[tuple[int, ...]], tuple[int, ...]]
     ours: Callable[[torch.Tensor], torch.Tensor]
+    theirs: Callable[[torch.Tensor], torch.Tensor]
 
 
-AS_IT_IS = Layout("as it is", lambda shape: shape, lambda tensor: tensor)
+AS_IT_IS = Layout("as it is", lambda shape: shape, lambda tensor: tensor, lambda tensor: tensor)
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ class Family:
         model: the companion's class.
         configuration: from the settings and the names in the file to the model's config; raises
             ValueError for a setting that the model cannot have.
+        settings: from a config to the settings of transformers' class, named in "architectures";
+            None for a format that is only read.
         names: from our modules or parameters to those in the file; {i} is the number of a block.
             A value that is not only a name is a pair of name and `Layout`.
         prefix: what stands before the names if the file is of a model with a head.
@@ -98,6 +103,7 @@ class Family:
     configuration: Callable[[Settings, Collection[str]], StackConfig]
     names: Mapping[str, str | tuple[str, Layout]]
     prefix: str
+    settings: Callable[[StackConfig], dict] | None = None
     copies: Mapping[str, str] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from companion.models import GPT, GPTConfig
+from companion.nn import RotaryScaling
 from companion.pretrained.family import Family, Settings
 
 TYPES = ("Q4_1", "Q8_0", "F16", "F32")
@@ -36,6 +37,11 @@ class GGUFFile:
             raise ValueError(
                 f"{path} is truncated, damaged or not a GGUF file ({error}); get it again"
             ) from error
+        if reader.byte_order == "S":
+            raise ValueError(
+                f"{path} has the byte order of another machine; turn it with gguf-convert-endian "
+                "of the gguf package"
+            )
         for entry in reader.tensors:
             if entry.tensor_type.name not in TYPES:
                 raise ValueError(
@@ -83,34 +89,77 @@ def _reader(path: Path):
     return Reader(path)
 
 
+# Settings that change no number: what the file was made of, and what only other settings need.
+SILENT = {f"llama.rope.scaling.{name}" for name in ("finetuned", "original_context_length")}
+SILENT |= {"llama.tensor_data_layout"}
+
+
 def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
-    """The model that the metadata of a Llama describe."""
-    settings.require(
-        **{"llama.rope.scaling.type": None, "llama.expert_count": None, "split.count": None}
-    )
+    """The model that the metadata of a Llama describe; any setting that is not read is refused."""
+    read = _Read(settings)
+    tokens = settings.get("tokenizer.ggml.tokens")
     config = GPTConfig(
-        vocab_size=settings.need("llama.vocab_size"),
-        d_model=settings.need("llama.embedding_length"),
-        num_layers=settings.need("llama.block_count"),
-        num_heads=settings.need("llama.attention.head_count"),
-        num_kv_heads=settings.get("llama.attention.head_count_kv"),
-        d_k=settings.get("llama.attention.key_length"),
-        d_v=settings.get("llama.attention.value_length"),
-        d_ff=settings.need("llama.feed_forward_length"),
-        max_len=settings.need("llama.context_length"),
+        vocab_size=read.get("vocab_size") or (len(tokens) if tokens else read.need("vocab_size")),
+        d_model=read.need("embedding_length"),
+        num_layers=read.need("block_count"),
+        num_heads=read.need("attention.head_count"),
+        num_kv_heads=read.get("attention.head_count_kv"),
+        d_k=read.get("attention.key_length"),
+        d_v=read.get("attention.value_length"),
+        d_ff=read.need("feed_forward_length"),
+        max_len=read.need("context_length"),
         norm="rms",
-        norm_eps=settings.need("llama.attention.layer_norm_rms_epsilon"),
+        norm_eps=read.need("attention.layer_norm_rms_epsilon"),
         activation="swiglu",
         bias=False,
         dropout=0.0,
         pad_id=None,
+        sliding_window=read.get("attention.sliding_window") or None,
         positions="rotary",
-        rope_base=settings.get("llama.rope.freq_base", 10000.0),
+        rope_base=read.get("rope.freq_base", 10000.0),
         rope_pairing="interleaved",  # the rows of q and k were permuted for it on their way here
+        rope_scaling=_scaling(read),
         tie_weights="output.weight" not in names,
     )
-    settings.require(**{"llama.rope.dimension_count": config.key_width})
+    read.only("rope.dimension_count", config.key_width)
+    read.only("attention.causal", True)
+    read.only("rope.scaling.attn_factor", 1.0)
+    read.only("logit_scale", 1.0, off=0.0)
+    others = [name for name in settings.values if name.startswith("llama.")]
+    unread = [name for name in others if name not in read.names | SILENT and settings.get(name)]
+    settings.require(**dict.fromkeys(unread))  # 0 and False say nothing
+    if (settings.get("split.count") or 1) > 1:
+        raise ValueError(f"one file of {settings.get('split.count')}; merge them first")
     return config
+
+
+class _Read:
+    """The settings of a Llama, and which of them were asked for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.names = settings, set()
+
+    def get(self, name: str, default=None):
+        self.names.add(f"llama.{name}")
+        return self.settings.get(f"llama.{name}", default)
+
+    def need(self, name: str):
+        self.names.add(f"llama.{name}")
+        return self.settings.need(f"llama.{name}")
+
+    def only(self, name: str, value, off=None) -> None:
+        """Raise unless the setting has this value, or none, or the one that switches it off."""
+        if self.get(name, value) not in (value, off):
+            self.settings.require(**{f"llama.{name}": value})
+
+
+def _scaling(read: _Read) -> RotaryScaling | None:
+    """llama.cpp's rules: the type is linear where it is missing, the factor had an older name."""
+    kind = read.get("rope.scaling.type", "linear")
+    factor = read.get("rope.scaling.factor") or read.get("rope.scale_linear") or 1.0
+    if kind not in ("none", "linear"):
+        read.settings.require(**{"llama.rope.scaling.type": "linear"})
+    return None if kind == "none" or factor == 1.0 else RotaryScaling(factor=factor)
 
 
 LLAMA = Family(

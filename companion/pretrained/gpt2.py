@@ -2,8 +2,10 @@
 
 from collections.abc import Collection
 
+import torch
+
 from companion.models import GPT, GPTConfig
-from companion.pretrained.family import ACTIVATIONS, Family, Layout, Settings
+from companion.pretrained.family import ACTIVATIONS, THEIR_ACTIVATIONS, Family, Layout, Settings
 
 
 def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
@@ -31,6 +33,27 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
     )
 
 
+def settings(config: GPTConfig) -> dict:
+    """The config.json of a GPT with learned positions."""
+    return {
+        "architectures": ["GPT2LMHeadModel"],
+        "model_type": "gpt2",
+        "vocab_size": config.vocab_size,
+        "n_embd": config.d_model,
+        "n_layer": config.num_layers,
+        "n_head": config.num_heads,
+        "n_inner": config.d_ff,
+        "n_positions": config.max_len,
+        "activation_function": THEIR_ACTIVATIONS[config.activation],
+        "layer_norm_epsilon": config.norm_eps,
+        **dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), config.dropout),
+        "pad_token_id": config.pad_id,
+        "bos_token_id": None,
+        "eos_token_id": None,
+        "tie_word_embeddings": config.tie_weights,
+    }
+
+
 def padding_token(settings: Settings, vocab_size: int) -> int | None:
     """The padding token, None if there is none: older folders then name one outside of [0, V)."""
     pad_id = settings.get("pad_token_id", -1)
@@ -40,7 +63,7 @@ def padding_token(settings: Settings, vocab_size: int) -> int | None:
 
 
 # GPT-2 computes x W with W (in, out), nn.Linear x W^T with W (out, in). A vector stays as it is.
-TRANSPOSED = Layout("transposed", lambda shape: shape[::-1], lambda tensor: tensor.t())
+TRANSPOSED = Layout("transposed", lambda shape: shape[::-1], torch.t, torch.t)
 
 
 def third(number: int) -> Layout:
@@ -49,12 +72,14 @@ def third(number: int) -> Layout:
         f"third {number + 1} of 3, transposed",
         lambda shape: (*shape[1:], 3 * shape[0]),
         lambda tensor: tensor.t().chunk(3)[number],
+        torch.t,
     )
 
 
 FAMILY = Family(
     model=GPT,
     configuration=configuration,
+    settings=settings,
     names={
         "token_embedding": "wte",
         "positions": "wpe",

@@ -14,7 +14,7 @@ from companion.pretrained.family import Family, Settings
 from companion.pretrained.folder import CONFIG, Tensors, find, read_json
 from companion.pretrained.gguf_file import GGUFFile, read_gguf
 
-FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "llama": llama.FAMILY, "vit": vit.FAMILY}
+FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "vit": vit.FAMILY, **llama.FAMILIES}
 GGUF_FAMILIES = {"llama": gguf_file.LLAMA}
 
 # safetensors' words for what a model can compute in.
@@ -32,7 +32,9 @@ def load(
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
 ) -> nn.Module:
-    """A published BERT, GPT-2, Llama or ViT, in the companion's own class and in eval mode.
+    """A published model in the companion's own class and in eval mode.
+
+    BERT, GPT-2, ViT, Llama, and what is built like Llama: Mistral, Qwen2 and Qwen3.
 
     Its logits are those of `transformers`. A BERT ends in an MLM head if the folder has its
     weights, otherwise in hidden states (all-MiniLM-L6-v2); a ViT ends in a classifier if the folder
@@ -48,7 +50,7 @@ def load(
         dtype: what they are converted to; as the files have them when left out.
 
     Returns:
-        `BERT`, `GPT` (GPT-2, Llama) or `ViT`.
+        `BERT`, `GPT` (GPT-2, Llama and the like) or `ViT`.
 
     Raises:
         FileNotFoundError: there is no such folder, or a file is missing from it. Pickles

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from companion.models import ViT, ViTConfig
-from companion.pretrained.family import ACTIVATIONS, Family, Layout, Settings
+from companion.pretrained.family import ACTIVATIONS, THEIR_ACTIVATIONS, Family, Layout, Settings
 
 
 def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
@@ -27,12 +27,40 @@ def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
     )
 
 
-ONE_OF_A_BATCH = Layout("without the batch", lambda shape: (1, *shape), lambda tensor: tensor[0])
+def settings(config: ViTConfig) -> dict:
+    """The config.json of a ViT."""
+    classes = range(config.num_classes or 0)
+    return {
+        "architectures": ["ViTForImageClassification" if classes else "ViTModel"],
+        "model_type": "vit",
+        "image_size": config.image_size,
+        "patch_size": config.patch_size,
+        "num_channels": config.channels,
+        "id2label": {str(number): f"LABEL_{number}" for number in classes},
+        "label2id": {f"LABEL_{number}": number for number in classes},
+        "hidden_size": config.d_model,
+        "num_hidden_layers": config.num_layers,
+        "num_attention_heads": config.num_heads,
+        "intermediate_size": config.d_ff,
+        "hidden_act": THEIR_ACTIVATIONS[config.activation],
+        "layer_norm_eps": config.norm_eps,
+        "hidden_dropout_prob": config.dropout,
+        "attention_probs_dropout_prob": config.dropout,
+    }
+
+
+ONE_OF_A_BATCH = Layout(
+    "without the batch",
+    lambda shape: (1, *shape),
+    lambda tensor: tensor[0],
+    lambda tensor: tensor[None],
+)
 
 LAYER = "encoder.layer.{i}"
 FAMILY = Family(
     model=ViT,
     configuration=configuration,
+    settings=settings,
     names={
         "cls_token": "embeddings.cls_token",
         "positions.weight": ("embeddings.position_embeddings", ONE_OF_A_BATCH),

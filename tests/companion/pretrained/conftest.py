@@ -14,6 +14,12 @@ from transformers import (
     GPT2Model,
     LlamaConfig,
     LlamaForCausalLM,
+    MistralConfig,
+    MistralForCausalLM,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
     ViTConfig,
     ViTForImageClassification,
     ViTModel,
@@ -41,6 +47,7 @@ LLAMA = {
     "intermediate_size": 13,
     "max_position_embeddings": 17,
 }
+GROUPED = {"num_key_value_heads": 5}
 LLAMA_3 = {
     "rope_type": "llama3",
     "rope_theta": 50.0,
@@ -96,6 +103,23 @@ MODELS = {
         LlamaForCausalLM,
         LlamaConfig,
         LLAMA | {"rope_parameters": {"rope_type": "linear", "factor": 3.0, "rope_theta": 700.0}},
+    ),
+    "mistral": (MistralForCausalLM, MistralConfig, LLAMA | GROUPED | {"sliding_window": 5}),
+    "mistral, no window": (
+        MistralForCausalLM,
+        MistralConfig,
+        LLAMA | GROUPED | {"sliding_window": None, "head_dim": 6},
+    ),
+    "qwen2": (Qwen2ForCausalLM, Qwen2Config, LLAMA | GROUPED),
+    "qwen2, window": (
+        Qwen2ForCausalLM,
+        Qwen2Config,
+        LLAMA | GROUPED | {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 0},
+    ),
+    "qwen3": (
+        Qwen3ForCausalLM,
+        Qwen3Config,
+        LLAMA | GROUPED | {"head_dim": 6, "rms_norm_eps": 1e-2, "tie_word_embeddings": True},
     ),
     "vit": (ViTForImageClassification, ViTConfig, VIT | {"num_labels": 7}),
     "vit with pooler": (ViTModel, ViTConfig, VIT | {"hidden_act": "gelu_new"}),

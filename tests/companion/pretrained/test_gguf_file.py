@@ -12,6 +12,7 @@ from companion.pretrained import load
 from companion.pretrained.gguf_file import TYPES, read_gguf
 from tests.companion.pretrained.conftest import MODELS, ids, random_model
 
+LITTLE, BIG = gguf.GGUFEndian.LITTLE, gguf.GGUFEndian.BIG
 WIDE = {"hidden_size": 64, "num_attention_heads": 4, "num_key_value_heads": 2}
 WIDE |= {"intermediate_size": 96, "rms_norm_eps": 1e-2}
 NAMES = {
@@ -40,14 +41,29 @@ def neighbours(weight, heads):
 def written(tmp_path, monkeypatch):
     """written(type, tied, drop, **metadata) -> (their model, with those numbers, and the file)."""
 
-    def write(kind=Type.F32, *, tied=False, drop=None, architecture="llama", **metadata):
+    def write(
+        kind=Type.F32,
+        *,
+        tied=False,
+        drop=None,
+        architecture="llama",
+        rope=None,
+        endian=LITTLE,
+        vocab_size=23,
+        **metadata,
+    ):
         changes = WIDE | {"tie_word_embeddings": tied}
+        if rope is not None:
+            changes["rope_parameters"] = rope
         model, config, settings = MODELS["llama"]
         monkeypatch.setitem(MODELS, "llama", (model, config, settings | changes))
         theirs = random_model("llama").float()
         path = tmp_path / "model.gguf"
-        writer = gguf.GGUFWriter(path, architecture)
-        writer.add_vocab_size(23)
+        writer = gguf.GGUFWriter(path, architecture, endianess=endian)
+        if vocab_size is None:
+            writer.add_token_list([f"<{number}>" for number in range(23)])
+        else:
+            writer.add_vocab_size(vocab_size)
         writer.add_context_length(17)
         writer.add_embedding_length(64)
         writer.add_block_count(metadata.pop("llama__block_count", 3))  # no name twice
@@ -56,8 +72,9 @@ def written(tmp_path, monkeypatch):
         writer.add_head_count_kv(2)
         writer.add_layer_norm_rms_eps(1e-2)
         writer.add_rope_freq_base(10000.0)
-        for name, number in metadata.items():
-            writer.add_uint32(name.replace("__", "."), number)
+        for name, value in metadata.items():
+            kinds = {str: writer.add_string, bool: writer.add_bool, float: writer.add_float32}
+            kinds.get(type(value), writer.add_uint32)(name.replace("__", "."), value)
         for name, parameter in theirs.named_parameters():
             numbers = parameter.detach().numpy()
             if numbers.ndim == 2:
@@ -127,12 +144,54 @@ def test_everything_is_accounted_for(written):
         load(path)
 
 
+LINEAR = {"rope_type": "linear", "factor": 4.0, "rope_theta": 10000.0}
+
+
+@pytest.mark.parametrize(
+    ("rope", "changes"),
+    [
+        (LINEAR, {"llama__rope__scale_linear": 4.0}),
+        (LINEAR, {"llama__rope__scaling__factor": 4.0}),
+        (LINEAR, {"llama__rope__scaling__type": "linear", "llama__rope__scaling__factor": 4.0}),
+        (None, {"llama__rope__scaling__type": "none", "llama__rope__scaling__factor": 4.0}),
+        (None, {"llama__rope__scaling__type": "linear"}),
+        (None, {"vocab_size": None}),
+        (None, {"llama__expert_count": 0, "llama__attention__causal": True, "split__count": 1}),
+        (None, {"llama__logit_scale": 0.0, "llama__tensor_data_layout": "Meta AI original pth"}),
+    ],
+)
+def test_settings_are_honoured_and_those_that_say_nothing_read(rope, changes, written):
+    theirs, path = written(rope=rope, **changes)
+    x = ids(2, 17)
+    torch.testing.assert_close(load(path)(x), theirs(x).logits, rtol=2e-5, atol=2e-4)
+
+
+def test_a_sliding_window_is_honoured(written):
+    theirs, path = written(llama__attention__sliding_window=5)
+    ours, x = load(path), ids(2, 17)
+    assert ours.config.sliding_window == 5
+    torch.testing.assert_close(ours(x)[:, :5], theirs(x).logits[:, :5], rtol=2e-5, atol=2e-4)
+
+
+def test_another_byte_order_is_refused(written):
+    _, path = written(endian=BIG)
+    with pytest.raises(ValueError, match=r"byte order of another machine.*gguf-convert-endian"):
+        load(path)
+
+
 @pytest.mark.parametrize(
     ("changes", "part"),
     [
         ({"architecture": "qwen2"}, "general.architecture = 'qwen2' is not what"),
         ({"llama__rope__dimension_count": 8}, r"rope.dimension_count = 8 \(only 16\)"),
         ({"llama__expert_count": 4}, r"no llama.expert_count = 4"),
+        ({"llama__rope__scaling__type": "yarn"}, "rope.scaling.type = 'yarn'"),
+        ({"llama__rope__scaling__attn_factor": 2.0}, "attn_factor = 2.0"),
+        ({"llama__attention__causal": False}, "attention.causal = False"),
+        ({"llama__attention__scale": 0.5}, "no llama.attention.scale = 0.5"),
+        ({"llama__attn_logit_softcapping": 30.0}, "softcapping = 30.0"),
+        ({"llama__logit_scale": 2.0}, "logit_scale = 2.0"),
+        ({"split__count": 3}, "one file of 3"),
     ],
 )
 def test_what_companion_does_not_have_is_refused_by_name(changes, part, written):

@@ -1,0 +1,112 @@
+"""What `save` writes, transformers reads, and its logits are ours."""
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import nn
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForImageClassification,
+    AutoModelForMaskedLM,
+)
+
+from companion.models import (
+    BERT,
+    GPT,
+    BERTConfig,
+    GPTConfig,
+    Transformer,
+    TransformerConfig,
+    ViT,
+    ViTConfig,
+)
+from companion.nn import RotaryScaling
+from companion.pretrained import load, save
+from tests.companion.pretrained.conftest import ids
+
+SIZES = {"d_model": 22, "num_layers": 3, "num_heads": 11, "d_ff": 13}
+TOKENS = SIZES | {"vocab_size": 23, "max_len": 17}
+LLAMA = TOKENS | {"positions": "rotary", "norm": "rms", "norm_eps": 1e-3, "activation": "swiglu"}
+LLAMA |= {"bias": False, "d_k": 6, "d_v": 6, "tie_weights": False}
+HALF = LLAMA | {"rope_pairing": "half", "d_model": 20, "num_heads": 10, "num_kv_heads": 5}
+SLOW = {"rope_scaling": RotaryScaling(factor=8.0, original_len=16), "rope_base": 50.0}
+CAUSAL, MASKED = AutoModelForCausalLM, AutoModelForMaskedLM
+WRITTEN = {
+    "gpt2": (GPT, GPTConfig(**TOKENS), CAUSAL),
+    "gpt2 untied, gelu": (GPT, GPTConfig(**TOKENS, tie_weights=False, activation="gelu"), CAUSAL),
+    "llama": (GPT, GPTConfig(**HALF), CAUSAL),
+    "llama 3": (GPT, GPTConfig(**HALF, **SLOW), CAUSAL),
+    "linear, padded": (
+        GPT,
+        GPTConfig(**HALF, rope_scaling=RotaryScaling(factor=3.0), pad_id=None),
+        CAUSAL,
+    ),
+    "llama, neighbours": (GPT, GPTConfig(**LLAMA), CAUSAL),
+    "mistral": (GPT, GPTConfig(**HALF, sliding_window=5), CAUSAL),
+    "qwen2": (GPT, GPTConfig(**HALF, qkv_bias=True), CAUSAL),
+    "qwen3, neighbours, tied": (
+        GPT,
+        GPTConfig(**LLAMA | {"tie_weights": True}, qk_norm=True, sliding_window=5),
+        CAUSAL,
+    ),
+    "bert": (BERT, BERTConfig(**TOKENS), MASKED),
+    "bert without head": (BERT, BERTConfig(**TOKENS, mlm_head=False), AutoModel),
+    "vit": (
+        ViT,
+        ViTConfig(**SIZES, image_size=15, patch_size=5, channels=2, num_classes=7),
+        AutoModelForImageClassification,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_transformers_reads_the_folder_and_gives_our_logits(name, tmp_path):
+    kind, config, theirs = WRITTEN[name]
+    ours = kind(config).double().eval()
+    for parameter in ours.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    save(ours, tmp_path / "model")
+    theirs, info = theirs.from_pretrained(
+        tmp_path / "model", output_loading_info=True, dtype=torch.float64
+    )
+    unread = [key for key in info["missing_keys"] if "pooler" not in key]
+    assert not unread and not info["unexpected_keys"] and not info["mismatched_keys"]
+    x = torch.randn(2, 2, 15, 15).double() if kind is ViT else ids(2, 17, start=1)
+    found = theirs.eval()(x)
+    logits = found.last_hidden_state if theirs.__class__.__name__ == "BertModel" else found.logits
+    # transformers makes its rotations in float32
+    torch.testing.assert_close(ours(x), logits, rtol=1e-5, atol=1e-4)
+    torch.testing.assert_close(load(tmp_path / "model")(x), ours(x))
+
+
+@pytest.mark.parametrize(
+    ("config", "part"),
+    [
+        (GPTConfig(**TOKENS, norm_first=False), "gpt2 has no place for norm_first = False"),
+        (GPTConfig(**TOKENS, norm="rms", bias=False), "norm = 'rms', .*bias = False"),
+        (GPTConfig(**TOKENS, sliding_window=5), "sliding_window = 5"),
+        (GPTConfig(**HALF | {"d_v": 5}), "llama has no place for d_v = 5"),
+        (GPTConfig(**HALF | {"activation": "relu"}), "activation = 'relu'"),
+        (GPTConfig(**HALF, qkv_bias=True, qk_norm=True), "qwen3 has no place for qkv_bias = True"),
+    ],
+)
+def test_what_has_no_place_is_refused_by_name(config, part, tmp_path):
+    with pytest.raises(ValueError, match=part):
+        save(GPT(config), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_nothing_is_overwritten_and_other_models_are_refused(tmp_path):
+    model = GPT(GPTConfig(**TOKENS))
+    save(model, tmp_path)
+    written = (tmp_path / "config.json").read_text()
+    assert json.loads(written)["model_type"] == "gpt2"
+    with pytest.raises(ValueError, match=r"config\.json is there already"):
+        save(GPT(replace(model.config, d_ff=7)), tmp_path)
+    assert (tmp_path / "config.json").read_text() == written
+    config = TransformerConfig(**TOKENS)
+    with pytest.raises(TypeError, match="a GPT, a BERT or a ViT, got Transformer"):
+        save(Transformer(config), tmp_path / "other")
