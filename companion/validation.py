@@ -139,6 +139,19 @@ def require_integers(name: str, ids: torch.Tensor) -> None:
         raise TypeError(f"{name} must be int64 or int32, got {ids.dtype}; convert with .long()")
 
 
+def require_text(name: str, text: str) -> None:
+    """Raise unless `text` is a string that can be written as bytes."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str, got {type(text).__name__}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"{name} has half of a character, {text[error.start]!r}, at place {error.start}; it "
+            'was cut or read wrongly, and text.encode("utf8", "replace").decode() writes "?" there'
+        ) from None
+
+
 def require_tokens(name: str, ids: torch.Tensor) -> None:
     """Raise unless `ids` is an integer tensor (B, T)."""
     require_integers(name, ids)

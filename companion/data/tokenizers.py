@@ -7,6 +7,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from companion.data.vocabulary import BOS, EOS, PAD
+from companion.validation import require_text
 
 
 class CharTokenizer:
@@ -126,7 +127,12 @@ class BPETokenizer:
         return self._tokenizer.get_vocab_size()
 
     def encode(self, text: str) -> list[int]:
-        """The ids of a text, without special tokens."""
+        """The ids of a text, without special tokens.
+
+        Raises:
+            ValueError: the text has half of a character (a lone surrogate).
+        """
+        require_text("text", text)
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def decode(self, token_ids: Iterable[int]) -> str:

@@ -14,6 +14,8 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 TOKENIZER = "tokenizer.json"
+TOKENIZER_CONFIG = "tokenizer_config.json"
+CHAT_TEMPLATE = "chat_template.jinja"
 
 HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
@@ -52,7 +54,8 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors", TOKENIZER]
+    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors"]
+    wanted += [TOKENIZER, TOKENIZER_CONFIG, CHAT_TEMPLATE]
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))
     except RepositoryNotFoundError as error:

@@ -1,13 +1,23 @@
 """The tokenizers of published models: what turns a text into their ids, and back."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from companion.pretrained.folder import TOKENIZER, find
+from companion.pretrained.folder import (
+    CHAT_TEMPLATE,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    find,
+    read_json,
+)
 from companion.pretrained.gguf_file import read_gguf
+from companion.validation import require_text
 
+NAMED_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
+MARK = "\ufdd0"  # no character, and in no text
 CONTROL = 3  # GGUF's type of a token that no text is made of
 
 
@@ -18,18 +28,26 @@ class PretrainedTokenizer:
         tokenizer: of the `tokenizers` library.
         eos_id: the token that ends an answer.
         chat_template: in Jinja: how a conversation is written as one text.
+        named_tokens: tokens that the template may ask for, such as {"bos_token": "<s>"}.
 
     Attributes:
         eos_id: as given; None if the files do not say.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, *, eos_id: int | None = None, chat_template: str | None = None
+        self,
+        tokenizer: Tokenizer,
+        *,
+        eos_id: int | None = None,
+        chat_template: str | None = None,
+        named_tokens: Mapping[str, str] | None = None,
     ) -> None:
         tokenizer.no_padding()  # some files ask for a fixed length
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
-        self._chat_template = chat_template
+        self._chat_template, self._named_tokens = chat_template, dict(named_tokens or {})
+        added = tokenizer.get_added_tokens_decoder().values()
+        self._special = sorted((token.content for token in added if token.special), key=len)
         self.eos_id = eos_id
 
     def __len__(self) -> int:
@@ -39,7 +57,11 @@ class PretrainedTokenizer:
         """The ids of a text, with the special tokens that the model expects (BERT: [CLS], [SEP]).
 
         A special token that the text spells out, such as "<|im_end|>", becomes that token.
+
+        Raises:
+            ValueError: the text has half of a character (a lone surrogate).
         """
+        require_text("text", text)
         return self._tokenizer.encode(text).ids
 
     def decode(self, token_ids: Iterable[int], *, special_tokens: bool = False) -> str:
@@ -66,33 +88,79 @@ class PretrainedTokenizer:
     def chat(self, messages: Sequence[dict[str, str]]) -> list[int]:
         """The ids of a conversation in the model's own format, up to where its answer begins.
 
-        `decode(ids, special_tokens=True)` shows the format.
+        `decode(ids, special_tokens=True)` shows the format. A special token that a message spells
+        out is encoded as text, so that nobody's words open a turn.
 
         Args:
             messages: {"role": "user", "content": "..."}; the other roles are "system", which comes
                 first, and "assistant".
 
         Raises:
-            ValueError: the model has no format for conversations, or a message lacks a part.
+            ValueError: the model has no format for conversations, a message lacks a part, or the
+                format refuses the conversation.
         """
         if self._chat_template is None:
             raise ValueError("this model has no format for conversations; use encode")
+        from jinja2 import TemplateError
         from jinja2.sandbox import ImmutableSandboxedEnvironment  # a template is somebody's program
 
         for message in messages:
             parts = message if isinstance(message, Mapping) else {}
             if not all(isinstance(parts.get(key), str) for key in ("role", "content")):
                 raise ValueError(f"a message needs the texts 'role' and 'content', got {message!r}")
-        jinja = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-        template = jinja.from_string(self._chat_template)
-        return self.encode(template.render(messages=messages, add_generation_prompt=True))
+            require_text("content", message["content"])
+        jinja = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+        )
+
+        def raise_exception(reason: str):
+            raise TemplateError(reason)
+
+        try:
+            text = jinja.from_string(self._chat_template).render(
+                messages=[{key: self._marked(part) for key, part in m.items()} for m in messages],
+                add_generation_prompt=True,
+                raise_exception=raise_exception,
+                **self._named_tokens,
+            )
+        except TemplateError as error:
+            raise ValueError(f"the model's format refuses the conversation: {error}") from error
+        if MARK in text:
+            return self._encode_marked(text)
+        return self._tokenizer.encode(text, add_special_tokens=False).ids  # the format has its own
+
+    def _marked(self, part):
+        """A message's text in which no special token is spelled out any more."""
+        if not isinstance(part, str):
+            return part
+        part = part.replace(MARK, "\N{REPLACEMENT CHARACTER}")
+        for token in reversed(self._special):  # the longest first
+            part = part.replace(token, token[0] + MARK + token[1:])
+        return part
+
+    def _encode_marked(self, text: str) -> list[int]:
+        """The ids of a text whose special tokens are such, but for those that have been marked."""
+        pattern = "|".join(map(re.escape, reversed(self._special)))
+        ids = []
+        try:
+            self._tokenizer.encode_special_tokens = True
+            for piece in re.split(f"({pattern})", text):
+                if piece in self._special:
+                    ids.append(self._tokenizer.token_to_id(piece))
+                else:
+                    plain = piece.replace(MARK, "")
+                    ids += self._tokenizer.encode(plain, add_special_tokens=False).ids
+        finally:
+            self._tokenizer.encode_special_tokens = False
+        return ids
 
 
 def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     """The tokenizer of a published model.
 
     Args:
-        name_or_folder: as for `load`. A folder needs a tokenizer.json.
+        name_or_folder: as for `load`. A folder needs a tokenizer.json; its format for conversations
+            is in tokenizer_config.json or chat_template.jinja.
 
     Raises:
         FileNotFoundError: there is no such folder, or no tokenizer.json in it.
@@ -110,7 +178,26 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
         raise ValueError(
             f"{path / TOKENIZER} holds no tokenizer ({error}); get it again"
         ) from error
-    return PretrainedTokenizer(tokenizer)
+    config, template = {}, path / CHAT_TEMPLATE
+    if (path / TOKENIZER_CONFIG).is_file():
+        config = read_json(path / TOKENIZER_CONFIG)
+    named = {key: _content(config[key]) for key in NAMED_TOKENS if config.get(key) is not None}
+    chat_template = config.get("chat_template")
+    if isinstance(chat_template, list):  # several, by name
+        chat_template = {entry["name"]: entry["template"] for entry in chat_template}.get("default")
+    if template.is_file():
+        chat_template = template.read_text("utf8")
+    return PretrainedTokenizer(
+        tokenizer,
+        eos_id=tokenizer.token_to_id(named["eos_token"]) if "eos_token" in named else None,
+        chat_template=chat_template,
+        named_tokens=named,
+    )
+
+
+def _content(token: str | dict) -> str:
+    """A token as tokenizer_config.json has it: alone, or with how it is split off."""
+    return token["content"] if isinstance(token, dict) else token
 
 
 def _of_gguf(path) -> PretrainedTokenizer:
@@ -135,8 +222,10 @@ def _of_gguf(path) -> PretrainedTokenizer:
     tokenizer.decoder = decoders.ByteLevel()
     special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == CONTROL]
     tokenizer.add_special_tokens(special)
+    places = {name: settings.get(f"tokenizer.ggml.{name}_id") for name in NAMED_TOKENS}
     return PretrainedTokenizer(
         tokenizer,
         eos_id=settings.get("tokenizer.ggml.eos_token_id"),
         chat_template=settings.get("tokenizer.chat_template"),
+        named_tokens={name: tokens[at] for name, at in places.items() if at is not None},
     )

@@ -168,3 +168,9 @@ def test_a_file_that_holds_no_tokenizer_is_named(tmp_path):
         BPETokenizer.load(foreign)
     with pytest.raises(FileNotFoundError):
         BPETokenizer.load(tmp_path / "missing.json")
+
+
+def test_half_a_character_is_refused():
+    tokenizer = BPETokenizer.train(["abc"], 259)
+    with pytest.raises(ValueError, match=r"text has half of a character, .*udfff.*, at place 2"):
+        tokenizer.encode("ab\udfff")
