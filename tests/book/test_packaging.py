@@ -24,7 +24,6 @@ from book._press.imports import read_code, read_notebook
 ELSEWHERE = {
     "torch": "2.6.0+cu124",
     "numpy": "1.26.4",
-    "filelock": "3.16.1",
     "tqdm": "4.66.6",
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",
