@@ -308,7 +308,9 @@ RECIPES = {make.__name__: make for make in (gpt, bert, translation, library, tex
 RECIPES["lorenz"] = lorenz_forecaster
 
 
-def hide_words(token_ids: torch.Tensor, words: Vocabulary, generator: torch.Generator):
+def hide_words(
+    token_ids: torch.Tensor, words: Vocabulary, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
     """The token ids (B, T) with some words hidden, and the hidden words (pad_id elsewhere).
 
     15 % of the words are to be guessed. Of these 80 % become [MASK], 10 % a random word, and 10 %

@@ -98,7 +98,11 @@ def test_half_precision_is_computed_in_float32(dtype):
         ({"targets": torch.full((5, 7), -100), "pad_id": None}, ValueError, "got values from -100"),
         ({"pad_id": 1.0}, TypeError, "pad_id must be an int, or None .*; got 1.0"),
         ({"pad_id": "[PAD]"}, TypeError, r"pad_id must be an int, or None .*; got '\[PAD\]'"),
-        ({"logits": torch.zeros(5, 7, VOCAB).long()}, TypeError, "logits must be a floating tensor"),
+        (
+            {"logits": torch.zeros(5, 7, VOCAB).long()},
+            TypeError,
+            "logits must be a floating tensor",
+        ),
         ({"logits": [0.0]}, TypeError, "logits must be a torch.Tensor"),
     ],
 )
