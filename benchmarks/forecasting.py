@@ -20,8 +20,9 @@ import torch
 from measuring import machine, print_table
 from torch import nn
 
+from book.time_series import NVAR
 from companion.data import batches, lorenz, series_windows, split_series
-from companion.forecasting import NVAR, forecast_loss, roll_out, valid_steps
+from companion.forecasting import forecast_loss, roll_out, valid_steps
 from companion.models import Forecaster, ForecasterConfig
 from companion.training import cosine_schedule, fit
 
