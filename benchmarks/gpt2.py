@@ -4,9 +4,8 @@
     python benchmarks/gpt2.py --device cpu --layers 2 --length 64 --batch-size 2     # a dry run
 
 One step is forward, backward and AdamW, compiled, in bfloat16 autocast with float32 weights; the
-vocabulary is padded to 50,304, a multiple of 128. Companion's GPT is measured with the loss of all
-logits, and with `chunked_cross_entropy`, which never holds all of them: see the peak of memory, the
-most that a step allocates beyond weights and optimizer. A token costs 6 N + 12 L d n operations,
+vocabulary is padded to 50,304, a multiple of 128. The peak of memory is the most that a step
+allocates beyond weights and optimizer. A token costs 6 N + 12 L d n operations,
 with N parameters, L layers of width d and n tokens of context (Chowdhery et al. 2022, appendix B,
 https://arxiv.org/abs/2204.02311). The rate that this makes is given as a share of what the device
 reaches in a large product of matrices, measured in the same run. The goal on an H200: at least
@@ -24,7 +23,6 @@ from torch import nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from companion.models import GPT, GPTConfig
-from companion.training import chunked_cross_entropy
 
 VOCAB_SIZE, ROUNDS = 50304, 7
 MATRIX = {"cuda": 8192, "cpu": 1024}  # side of the matrices of the reference product
@@ -41,21 +39,6 @@ class WholeLoss(nn.Module):
         logits = self.model(token_ids[:, :-1])
         logits = getattr(logits, "logits", logits)
         return F.cross_entropy(logits.flatten(0, 1), token_ids[:, 1:].flatten())
-
-
-class ChunkedLoss(nn.Module):
-    """Token ids to the loss of a GPT, in chunks."""
-
-    def __init__(self, gpt: GPT) -> None:
-        super().__init__()
-        self.gpt = gpt
-
-    def forward(self, token_ids: torch.Tensor) -> torch.Tensor:
-        hidden, targets = self.gpt.hidden_states(token_ids[:, :-1]), token_ids[:, 1:]
-        total, count = chunked_cross_entropy(
-            hidden, self.gpt.head.weight, targets, pad_id=None, chunk_size=4096
-        )
-        return total / count
 
 
 def models(num_layers: int, length: int) -> dict[str, nn.Module]:
@@ -75,7 +58,6 @@ def models(num_layers: int, length: int) -> dict[str, nn.Module]:
     )
     return {
         "companion": WholeLoss(GPT(config)),
-        "companion, loss in chunks": ChunkedLoss(GPT(config)),
         "transformers": WholeLoss(GPT2LMHeadModel(theirs)),
     }
 

@@ -24,7 +24,7 @@ __all__ = ["NVAR", "forecast_loss", "roll_out", "valid_steps"]
 Forecast = Callable[[Tensor], Tensor]
 
 
-def forecast_loss(scale: float):
+def forecast_loss(scale: float) -> Callable[..., tuple[Tensor, Tensor]]:
     """For `fit`: a batch is windows (B, T, features) and what follows, (B, steps, features).
 
     The forecaster is rolled out over all steps, and gradients flow back through what it is fed. The

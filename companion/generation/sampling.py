@@ -116,7 +116,7 @@ def generate(
     tokens, steps = _write(
         model, token_ids, max_new_tokens, cuts, eos_id, stop, prompt_mask, use_cache, generator
     )
-    with _last_logits_only(model):
+    with _writing(model, use_cache):
         for _ in steps:
             pass
     return tokens
@@ -152,7 +152,7 @@ def stream(
 
     def written():
         while True:
-            with _last_logits_only(model):
+            with _writing(model, use_cache):
                 step = next(steps, None)
             if step is None:
                 return
@@ -240,11 +240,11 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _last_logits_only(model: nn.Module) -> Iterator[None]:
-    """`evaluating`, where the head reads the last position alone, and nothing is compiled."""
+def _writing(model: nn.Module, use_cache: bool) -> Iterator[None]:
+    """`evaluating`, where nothing is compiled, and the head reads no prompt but its last token."""
 
     def last(head, inputs):
-        return inputs[0][:, -1:], *inputs[1:]
+        return (inputs[0][:, -1:], *inputs[1:]) if use_cache else None
 
     hook = model.head.register_forward_pre_hook(last)
     # A cache that grows would be compiled again at every length.

@@ -5,7 +5,7 @@ leading dimensions. A tile is a block of queries against a block of keys.
 """
 
 import math
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch.autograd.function import once_differentiable
@@ -89,7 +89,7 @@ def tiled_backward(
     return grad_query, grad_key.to(key.dtype), grad_value.to(value.dtype)
 
 
-def full_precision(device_type: str):
+def full_precision(device_type: str) -> AbstractContextManager:
     """A context in which autocast is off, so that float32 stays float32, on any kind of device."""
     try:
         enabled = torch.is_autocast_enabled(device_type)

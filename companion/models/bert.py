@@ -84,7 +84,7 @@ class BERT(nn.Module):
         token_types: torch.Tensor | None = None,
         *,
         need_weights: bool = False,
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return logits (B, T, vocab_size), or `encode`'s hidden states without an MLM head.
 
         Args and errors are those of `encode`.
@@ -101,7 +101,7 @@ class BERT(nn.Module):
         token_types: torch.Tensor | None = None,
         *,
         need_weights: bool = False,
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return hidden states (B, T, d_model).
 
         Args:

@@ -86,7 +86,9 @@ class Forecaster(nn.Module):
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
-    def forward(self, window: torch.Tensor, *, need_weights: bool = False):
+    def forward(
+        self, window: torch.Tensor, *, need_weights: bool = False
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return the next points (B, horizon, features).
 
         Args:

@@ -159,7 +159,7 @@ class GPT(nn.Module):
         positions: torch.Tensor | None = None,
         caches: list[KVCache] | None = None,
         need_weights: bool = False,
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return logits (B, T, vocab_size); logits[:, t] predicts what follows token_ids[:, t].
 
         Args and errors are those of `hidden_states`.
@@ -180,7 +180,7 @@ class GPT(nn.Module):
         positions: torch.Tensor | None = None,
         caches: list[KVCache] | None = None,
         need_weights: bool = False,
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return what the head reads, (B, T, d_model).
 
         Args:

@@ -100,7 +100,7 @@ class Transformer(nn.Module):
 
     def forward(
         self, source_ids: torch.Tensor, target_ids: torch.Tensor, *, need_weights: bool = False
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, dict[str, list[torch.Tensor]]]:
         """Return logits (B, T, vocab_size); logits[:, t] predicts what follows target_ids[:, t].
 
         Tokens equal to pad_id are masked, in the source and in the target.
@@ -121,7 +121,9 @@ class Transformer(nn.Module):
             return logits, {"encoder": encoder, **weights}
         return self.decode(target_ids, self.encode(source_ids), source_ids)
 
-    def encode(self, source_ids: torch.Tensor, *, need_weights: bool = False):
+    def encode(
+        self, source_ids: torch.Tensor, *, need_weights: bool = False
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return memory (B, S, d_model); with `need_weights` also the encoder's list of weights."""
         require_tokens("source_ids", source_ids)
         mask = padding_mask(source_ids, self.config.pad_id)
@@ -138,7 +140,7 @@ class Transformer(nn.Module):
         *,
         caches: list[KVCache] | None = None,
         need_weights: bool = False,
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, dict[str, list[torch.Tensor]]]:
         """Return the logits of `forward`, given the encoder's memory (B, S, d_model).
 
         Args:

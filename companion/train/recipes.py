@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import torch
 from torch import nn
@@ -54,7 +55,7 @@ class Recipe:
     """A model, what it learns from, and how.
 
     `evaluate` returns numbers by name, and "samples", a list of strings; `arguments` are further
-    ones of `fit`.
+    ones of `fit`; `tokenizer` makes the model's ids of a text, if it reads text.
     """
 
     model: nn.Module
@@ -63,6 +64,7 @@ class Recipe:
     learning_rate: Callable[[int], float]
     evaluate: Callable[[nn.Module], dict]
     arguments: dict
+    tokenizer: Vocabulary | BPETokenizer | None = None
 
 
 def gpt(steps: int = 2_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
@@ -96,6 +98,7 @@ def gpt(steps: int = 2_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
         learning_rate=cosine(steps, 3e-3),
         evaluate=evaluate,
         arguments={"weight_decay": 0.05, "betas": (0.9, 0.95)},
+        tokenizer=words,
     )
 
 
@@ -133,6 +136,7 @@ def bert(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
         learning_rate=cosine(steps, 2e-3),
         evaluate=evaluate,
         arguments={"weight_decay": 0.01},
+        tokenizer=words,
     )
 
 
@@ -187,45 +191,72 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
         learning_rate=schedule,
         evaluate=evaluate,
         arguments={"betas": (0.9, 0.98)},
+        tokenizer=words,
     )
 
 
 def library(steps: int = 5_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A larger GPT that learns from the source of Python's standard library; for a GPU."""
-    text = {split: standard_library_text(split=split) for split in ("train", "validation")}
-    tokenizer = BPETokenizer.train([text["train"]], 4096)
+    parts = [standard_library_text(split=split) for split in ("train", "validation")]
+    return _writer(*parts, steps, seed, dropout, width=384, depth=6, prompt="def ")
+
+
+def text(
+    steps: int = 2_000,
+    seed: int = 0,
+    dropout: float = 0.1,
+    *,
+    text: Path,
+    width: int = 128,
+    depth: int = 4,
+) -> Recipe:
+    """A GPT that learns from a text file of your own, --text FILE; its last tenth is held out."""
+    if width % 64:
+        raise ValueError(f"width is {width}; choose a multiple of 64, the width of a head")
+    whole = Path(text).read_text("utf8")
+    cut = len(whole) - len(whole) // 10
+    return _writer(whole[:cut], whole[cut:], steps, seed, dropout, width, depth, prompt=whole[:20])
+
+
+def _writer(train_text, held_out_text, steps, seed, dropout, width, depth, prompt) -> Recipe:
+    """A GPT that learns to go on with a text, in pieces of words that are learned from it."""
+    tokenizer = BPETokenizer.train([train_text], 4096)
     config = GPTConfig(
         vocab_size=len(tokenizer),
-        d_model=384,
-        num_layers=6,
-        num_heads=6,
-        d_ff=1536,
+        d_model=width,
+        num_layers=depth,
+        num_heads=width // 64,
+        d_ff=4 * width,
         max_len=256,
         dropout=dropout,
         pad_id=tokenizer.pad_id,
     )
-    loss = next_token_loss(pad_id=None)
-    length = config.max_len + 1
-    held_out = torch.tensor(tokenizer.encode(text["validation"])[: 40 * length])
-    held_out = held_out[: len(held_out) // length * length].view(-1, length)
+    loss, length = next_token_loss(pad_id=None), config.max_len + 1
+    tokens, held_out = (torch.tensor(tokenizer.encode(t)) for t in (train_text, held_out_text))
+    if min(len(tokens), len(held_out)) < length:
+        raise ValueError(
+            f"the text has {len(tokens)} tokens to learn from and {len(held_out)} to judge by; "
+            f"both need {length}, so give a longer one"
+        )
+    held_out = held_out[: min(40, len(held_out) // length) * length].view(-1, length)
 
     def evaluate(model):
-        prompt = torch.tensor([tokenizer.encode("def ")], device=device_of(model))
-        generator = torch.Generator(prompt.device).manual_seed(seed)
-        written = generate(model, prompt, 100, top_p=0.9, generator=generator)
+        prompts = torch.tensor([tokenizer.encode(prompt)], device=device_of(model))
+        generator = torch.Generator(prompts.device).manual_seed(seed)
+        written = generate(model, prompts, 100, top_p=0.9, generator=generator)
         return {
             "validation_loss": mean_loss(model, loss, held_out),
             "samples": [tokenizer.decode(written[0].tolist())],
         }
 
-    tokens = tokenizer.encode(text["train"])
     return Recipe(
         model=GPT(config),
-        batches=windows(tokens, batch_size=64, length=length, seed=seed),
+        batches=windows(tokens.tolist(), batch_size=64, length=length, seed=seed),
         loss=loss,
         learning_rate=cosine(steps, 1e-3),
         evaluate=evaluate,
         arguments={"weight_decay": 0.1, "betas": (0.9, 0.95)},
+        tokenizer=tokenizer,
     )
 
 
@@ -273,11 +304,13 @@ def lorenz_forecaster(steps: int = 20_000, seed: int = 0, dropout: float = 0.1) 
     )
 
 
-RECIPES = {make.__name__: make for make in (gpt, bert, translation, library)}
+RECIPES = {make.__name__: make for make in (gpt, bert, translation, library, text)}
 RECIPES["lorenz"] = lorenz_forecaster
 
 
-def hide_words(token_ids: torch.Tensor, words: Vocabulary, generator: torch.Generator):
+def hide_words(
+    token_ids: torch.Tensor, words: Vocabulary, generator: torch.Generator
+) -> tuple[torch.Tensor, torch.Tensor]:
     """The token ids (B, T) with some words hidden, and the hidden words (pad_id elsewhere).
 
     15 % of the words are to be guessed. Of these 80 % become [MASK], 10 % a random word, and 10 %

@@ -6,7 +6,6 @@
 from companion.training.checkpoints import load_checkpoint, save_checkpoint
 from companion.training.loop import History, fit, train_step
 from companion.training.losses import (
-    chunked_cross_entropy,
     class_loss,
     label_smoothing_loss,
     masked_token_loss,
@@ -17,7 +16,6 @@ from companion.training.schedules import cosine_schedule, warmup_schedule
 
 __all__ = [
     "History",
-    "chunked_cross_entropy",
     "class_loss",
     "cosine_schedule",
     "fit",

@@ -10,13 +10,10 @@ from numbers import Integral
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
 from companion.validation import (
-    require_features,
     require_in_range,
     require_integers,
-    require_positive,
     require_probability,
     require_tensor,
 )
@@ -111,97 +108,28 @@ def class_loss(*, smoothing: float = 0.0) -> Loss:
     return loss
 
 
-def chunked_cross_entropy(
-    hidden: torch.Tensor,
-    weight: torch.Tensor,
-    targets: torch.Tensor,
-    *,
-    smoothing: float = 0.0,
-    pad_id: int | None,
-    chunk_size: int = 1024,
-) -> tuple[torch.Tensor, torch.Tensor]:
-    """The loss of the logits hidden @ weight.T, without ever holding all of them.
-
-    The logits of `chunk_size` tokens at a time are computed, and once more in the backward pass:
-    memory grows with chunk_size * vocab_size, for one more product of matrices. Value and gradients
-    are those of the whole. As a loss for `fit`, with a GPT:
-
-        def loss(gpt, token_ids):
-            hidden = gpt.hidden_states(token_ids[:, :-1])
-            return chunked_cross_entropy(hidden, gpt.head.weight, token_ids[:, 1:], pad_id=None)
-
-    (With several processes, call the model itself: put these two lines into the `forward` of a
-    module around the GPT, and train that.)
-
-    Args:
-        hidden: (..., d_model), what the output matrix is applied to.
-        weight: the output matrix, (vocab_size, d_model).
-        targets: integers (...); where they equal pad_id there is nothing to predict.
-        smoothing: that of `label_smoothing_loss`.
-        pad_id: the token to leave out; None if every token is real.
-        chunk_size: tokens in a chunk.
-
-    Returns:
-        The sum of the losses of the real tokens, and their number.
-
-    Raises:
-        ValueError: shapes do not fit, a target is out of range (checked on the CPU only), the
-            smoothing is not in [0, 1), or the chunk is empty.
-        TypeError: the targets are not integers, or hidden or weight not floating.
-
-    Source: recomputation: Chen et al. 2016 (https://arxiv.org/abs/1604.06174).
-    """
-    require_positive(chunk_size=chunk_size)
-    require_tensor("hidden", hidden)
-    require_features("weight", weight, "(vocab_size, d_model)", hidden.shape[-1])
-    real = _real(hidden, targets, smoothing, pad_id, vocab_size=len(weight))
-
-    def chunk_loss(rows, row_targets):
-        return _summed_cross_entropy(F.linear(rows, weight), row_targets, smoothing, pad_id)
-
-    rows = hidden.reshape(-1, hidden.shape[-1])
-    chunks = zip(rows.split(chunk_size), targets.flatten().split(chunk_size), strict=True)
-    losses = [
-        checkpoint(chunk_loss, *chunk, use_reentrant=False, preserve_rng_state=False)
-        for chunk in chunks
-    ]
-    return torch.stack(losses).sum(), real.sum()
-
-
 def _summed_loss(logits, targets, smoothing, pad_id) -> tuple[torch.Tensor, torch.Tensor]:
-    """The sum of the losses of the real tokens, and how many there are."""
+    """The sum of the losses of the real tokens, in float32 at least, and how many there are."""
     require_tensor("logits", logits)
-    real = _real(logits, targets, smoothing, pad_id, vocab_size=logits.shape[-1])
-    return _summed_cross_entropy(logits, targets, smoothing, pad_id), real.sum()
-
-
-def _real(inputs, targets, smoothing, pad_id, vocab_size) -> torch.Tensor:
-    """Which targets are real, of the targets' shape; raise unless they fit the inputs."""
     require_probability(smoothing=smoothing)
     require_integers("targets", targets)
-    if not inputs.is_floating_point():
-        raise TypeError(f"logits and hidden states must be floating tensors, got {inputs.dtype}")
-    if inputs.shape[:-1] != targets.shape:
+    if not logits.is_floating_point():
+        raise TypeError(f"logits must be a floating tensor, got {logits.dtype}")
+    if logits.shape[:-1] != targets.shape:
         raise ValueError(
-            "logits (..., vocab_size) or hidden states (..., d_model) must agree with targets "
-            f"(...) in all but the last dimension, got {tuple(inputs.shape)} and "
-            f"{tuple(targets.shape)}"
+            "logits (..., vocab_size) must agree with targets (...) in all but the last "
+            f"dimension, got {tuple(logits.shape)} and {tuple(targets.shape)}"
         )
     if pad_id is not None and (isinstance(pad_id, bool) or not isinstance(pad_id, Integral)):
         raise TypeError(f"pad_id must be an int, or None if every token is real; got {pad_id!r}")
     real = torch.ones_like(targets, dtype=torch.bool) if pad_id is None else targets != pad_id
     in_range = targets.masked_fill(~real, 0)
-    require_in_range("targets", in_range, vocab_size, "is vocab_size the tokenizer's?")
-    return real
-
-
-def _summed_cross_entropy(logits, targets, smoothing, pad_id) -> torch.Tensor:
-    """The sum of the losses of the real tokens, in float32 at least."""
-    exact = torch.promote_types(logits.dtype, torch.float32)
-    return F.cross_entropy(
-        logits.reshape(-1, logits.shape[-1]).to(exact),
+    require_in_range("targets", in_range, logits.shape[-1], "is vocab_size the tokenizer's?")
+    total = F.cross_entropy(
+        logits.reshape(-1, logits.shape[-1]).to(torch.promote_types(logits.dtype, torch.float32)),
         targets.reshape(-1).long(),
         reduction="sum",
         ignore_index=NO_TOKEN if pad_id is None else pad_id,
         label_smoothing=smoothing,
     )
+    return total, real.sum()

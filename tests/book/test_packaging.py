@@ -24,7 +24,6 @@ from book._press.imports import read_code, read_notebook
 ELSEWHERE = {
     "torch": "2.6.0+cu124",
     "numpy": "1.26.4",
-    "filelock": "3.16.1",
     "tqdm": "4.66.6",
     "safetensors": "0.4.5",
     "tokenizers": "0.20.3",
@@ -167,7 +166,8 @@ def test_the_wheel_holds_both_packages_and_nothing_to_print_or_to_grade(root, wh
     assert re.fullmatch(r"transformer_companion-[\d.]+-py3-none-any\.whl", wheel.name)
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if "dist-info" not in name}
     ours = {path for name in ("companion", "book") for path in (root / name).rglob("*.*")}
-    kept = (".py", ".js", ".css", "quiz.toml", "colours.json", "model.json", "compiled_step.json")
+    kept = (".py", ".js", ".css", "py.typed", "quiz.toml", "colours.json", "model.json")
+    kept += ("compiled_step.json",)
     ours = {path.relative_to(root).as_posix() for path in ours if path.name.endswith(kept)}
     assert packed == {
         path

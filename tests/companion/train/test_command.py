@@ -12,6 +12,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from companion.data import BOS, EOS, translation_pairs
+from companion.generation import generate
+from companion.models import GPT
+from companion.train import load
 from companion.train.__main__ import main
 
 COMMAND = [sys.executable, "-m", "companion.train"]
@@ -39,7 +43,9 @@ def test_a_run_writes_its_metrics_with_samples(whole):
     assert {path.name for path in whole.iterdir()} == {
         "checkpoint.safetensors",
         "metrics.jsonl",
+        "model.json",
         "run.json",
+        "vocabulary.json",
     }
 
 
@@ -142,10 +148,18 @@ def test_every_process_takes_its_own_gpu_before_the_model_goes_there(monkeypatch
     done = []
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr("companion.train.__main__.use_own_gpu", lambda: done.append("own GPU"))
-    monkeypatch.setattr(torch.nn.Module, "to", lambda model, device: done.append(device))
-    monkeypatch.setattr("companion.train.__main__.fit", lambda *_, **__: None)
+    monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: True)
+    monkeypatch.setattr(torch.nn.Module, "to", lambda model, device: done.append(device) or model)
+    numerics = []
+    monkeypatch.setattr(
+        "companion.train.__main__.fit", lambda *_, **options: numerics.append(options)
+    )
+    before = torch.get_float32_matmul_precision()
     main(["gpt", "--device", "cuda", "--out", str(tmp_path / "run")])
     assert done == ["own GPU", "cuda"]
+    assert numerics[0]["mixed_precision"] == "bf16"
+    assert torch.get_float32_matmul_precision() == "high"
+    torch.set_float32_matmul_precision(before)
 
 
 def test_unknown_recipes_and_numbers_are_refused(capsys, tmp_path):
@@ -209,6 +223,56 @@ def test_another_run_is_not_resumed(capsys, tmp_path, whole):
     assert "'seed': 0" in said
     assert "'seed': 3" in said
     assert "ask for the same" in said
+
+
+def test_a_finished_run_can_go_on(tmp_path, whole):
+    folder = tmp_path / "longer"
+    shutil.copytree(whole, folder)
+    main([*SMALL, "--resume", "--steps", "8", "--out", str(folder)])
+    assert [line["step"] for line in metrics(folder)] == list(range(1, 9))
+    assert metrics(folder)[:6] == metrics(whole)
+    assert json.loads((folder / "run.json").read_text())["steps"] == 8
+
+
+def test_a_run_can_be_used(whole, capsys):
+    model, words = load(whole)
+    assert type(model) is GPT and not model.training
+    saved = load_file(whole / "checkpoint.safetensors")
+    assert torch.equal(model.final_norm.weight, saved["model.final_norm.weight"])
+    main(["sample", str(whole), "--prompt", "the dog", "--temperature", "0", "--tokens", "7"])
+    prompt = words.encode([[BOS, "the", "dog"]])
+    (expected,) = words.decode(generate(model, prompt, 7, temperature=0, eos_id=words.id(EOS)))
+    said = capsys.readouterr().out.split()
+    assert said == [word for word in expected if word not in (BOS, EOS)]
+    assert "unknown word 'unicorn'" in refused(capsys, "sample", whole, "--prompt", "unicorn")
+    assert "there is no model.json" in refused(capsys, "sample", whole.parent)
+
+
+def test_a_run_on_a_text_of_ones_own(tmp_path, capsys, monkeypatch):
+    compiled = []
+    monkeypatch.setattr(torch.nn.Module, "compile", lambda model: compiled.append(type(model)))
+    text, folder = tmp_path / "own.txt", tmp_path / "run"
+    text.write_text("".join(f"{number} bottles of beer on the wall.\n" for number in range(700)))
+    command = ["text", "--device", "cpu", "--width", "64", "--depth", "1", "--out", str(folder)]
+    assert "--text FILE" in refused(capsys, *command)
+    main([*command, "--text", str(text), "--steps", "2", "--compile"])
+    model, _ = load(folder)
+    capsys.readouterr()
+    assert model.config.d_model == 64 and compiled == [GPT]
+    main(["sample", str(folder), "--prompt", "9 bottles", "--tokens", "5"])
+    assert capsys.readouterr().out.startswith("9 bottles")
+    text.write_text("short")
+    assert "give a longer one" in refused(
+        capsys, *command[:-1], tmp_path / "other", "--text", text, "--steps", "2"
+    )
+
+
+def test_a_translation_can_be_asked_for(tmp_path, capsys):
+    folder = tmp_path / "run"
+    main(["translation", "--device", "cpu", "--steps", "1", "--out", str(folder)])
+    sentence = " ".join(translation_pairs(1, 0)[0].source)
+    main(["sample", str(folder), "--prompt", sentence])
+    assert "a translation needs a sentence" in refused(capsys, "sample", folder)
 
 
 def test_a_damaged_checkpoint_is_refused(capsys, tmp_path):

@@ -5,13 +5,9 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
 
-from book.efficient_attention.memory import LiveBytes
 from companion.training import (
-    chunked_cross_entropy,
     class_loss,
-    fit,
     label_smoothing_loss,
     masked_token_loss,
     next_token_loss,
@@ -102,7 +98,11 @@ def test_half_precision_is_computed_in_float32(dtype):
         ({"targets": torch.full((5, 7), -100), "pad_id": None}, ValueError, "got values from -100"),
         ({"pad_id": 1.0}, TypeError, "pad_id must be an int, or None .*; got 1.0"),
         ({"pad_id": "[PAD]"}, TypeError, r"pad_id must be an int, or None .*; got '\[PAD\]'"),
-        ({"logits": torch.zeros(5, 7, VOCAB).long()}, TypeError, "logits .* must be floating"),
+        (
+            {"logits": torch.zeros(5, 7, VOCAB).long()},
+            TypeError,
+            "logits must be a floating tensor",
+        ),
         ({"logits": [0.0]}, TypeError, "logits must be a torch.Tensor"),
     ],
 )
@@ -169,106 +169,6 @@ def test_a_translator_reads_the_target_one_token_late():
     expected = torchs(logits, target[:, 1:], 0.3, ignore_index=PAD, reduction="sum")
     torch.testing.assert_close(total, expected, rtol=1e-12, atol=0)
     assert count == (target[:, 1:] != PAD).sum()
-
-
-def chunked_example(shape=(5, 7)):
-    """Hidden states and an output matrix, and the targets of `example`."""
-    generator = torch.Generator().manual_seed(1)
-    hidden = torch.randn(*shape, 11, generator=generator, dtype=torch.float64, requires_grad=True)
-    weight = torch.randn(VOCAB, 11, generator=generator, dtype=torch.float64, requires_grad=True)
-    return hidden, weight, example(shape=shape)[1]
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 0.3])
-@pytest.mark.parametrize("pad_id", [PAD, None])
-@pytest.mark.parametrize("chunk_size", [1, 6, 35, 1000])
-def test_in_chunks_it_is_the_whole_with_its_gradients(smoothing, pad_id, chunk_size):
-    hidden, weight, targets = chunked_example()
-    total, count = chunked_cross_entropy(
-        hidden, weight, targets, smoothing=smoothing, pad_id=pad_id, chunk_size=chunk_size
-    )
-    mean = label_smoothing_loss(hidden @ weight.T, targets, smoothing=smoothing, pad_id=pad_id)
-    torch.testing.assert_close(total / count, mean, rtol=1e-12, atol=0)
-    ours = torch.autograd.grad(total / count, (hidden, weight))
-    theirs = torch.autograd.grad(mean, (hidden, weight))
-    torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-14)
-
-
-def test_in_chunks_a_token_may_come_alone():
-    hidden, weight, targets = chunked_example()
-    rows, ids = hidden.flatten(0, -2), targets.flatten()
-    total, count = chunked_cross_entropy(rows[0], weight, ids[0], pad_id=None)
-    expected = chunked_cross_entropy(rows[:1], weight, ids[:1], pad_id=None)
-    assert torch.equal(total, expected[0]) and count == 1
-
-
-def test_in_chunks_nothing_is_as_large_as_the_logits():
-    tokens, vocab_size, d_model, chunk_size = 512, 1024, 8, 32
-    hidden = torch.randn(tokens, d_model, requires_grad=True)
-    weight = torch.randn(vocab_size, d_model, requires_grad=True)
-    targets = torch.randint(vocab_size, (tokens,))
-    logits = 4 * tokens * vocab_size  # bytes
-    with LiveBytes() as memory:
-        total, _ = chunked_cross_entropy(
-            hidden, weight, targets, pad_id=None, chunk_size=chunk_size
-        )
-        total.backward()
-    assert memory.peak < logits / 3
-    with LiveBytes() as memory:
-        label_smoothing_loss(hidden @ weight.T, targets, smoothing=0.0, pad_id=None).backward()
-    assert memory.peak > 2 * logits
-
-
-@pytest.mark.parametrize(("mixed_precision", "tolerance"), [("no", 1e-6), ("bf16", 2**-8)])
-def test_a_model_learns_the_same_in_chunks(mixed_precision, tolerance):
-    class Bigram(nn.Module):
-        def __init__(self):
-            super().__init__()
-            torch.manual_seed(0)
-            self.hidden_states = nn.Embedding(VOCAB, 5)
-            self.head = nn.Linear(5, VOCAB, bias=False)
-
-        def forward(self, token_ids):
-            return self.head(self.hidden_states(token_ids))
-
-    def chunked(model, ids):
-        hidden = model.hidden_states(ids[:, :-1])
-        return chunked_cross_entropy(
-            hidden, model.head.weight, ids[:, 1:], pad_id=PAD, chunk_size=6
-        )
-
-    def trained(loss):
-        return fit(
-            Bigram(),
-            lambda step: example(step)[1],
-            steps=5,
-            loss=loss,
-            learning_rate=0.1,
-            mixed_precision=mixed_precision,
-            progress=False,
-        )
-
-    whole, parts = trained(next_token_loss(PAD)), trained(chunked)
-    assert parts.loss == pytest.approx(whole.loss, rel=tolerance)
-
-
-@pytest.mark.parametrize(
-    ("changes", "error", "message"),
-    [
-        ({"chunk_size": 0}, ValueError, "chunk_size must be at least 1, got 0"),
-        ({"weight": torch.zeros(VOCAB, 13)}, ValueError, r"d_model = 11, got \(17, 13\)"),
-        ({"targets": torch.zeros(7, 5).long()}, ValueError, r"\(5, 7, 11\) and \(7, 5\)"),
-        ({"targets": torch.full((5, 7), VOCAB)}, ValueError, r"targets must lie in \[0, 17\)"),
-        ({"hidden": [0.0]}, TypeError, "hidden must be a torch.Tensor"),
-        ({"hidden": torch.zeros(5, 7, 11).long()}, TypeError, "must be floating"),
-        ({"smoothing": 1.0}, ValueError, "smoothing must be in"),
-    ],
-)
-def test_in_chunks_it_refuses(changes, error, message):
-    hidden, weight, targets = chunked_example()
-    good = {"hidden": hidden, "weight": weight, "targets": targets, "pad_id": PAD}
-    with pytest.raises(error, match=message):
-        chunked_cross_entropy(**(good | changes))
 
 
 def test_a_target_that_others_ignore_is_wrong_where_nobody_looks():
