@@ -40,6 +40,7 @@ def qwen3(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 
 def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> GPTConfig:
+    """What they have in common; num_key_value_heads that are null are as many as heads."""
     settings.require(hidden_act="silu", attention_bias=False, is_causal=True)
     settings.require(partial_rotary_factor=1.0, pretraining_tp=1)
     vocab_size = settings.need("vocab_size")
@@ -50,7 +51,7 @@ def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> G
         d_model=settings.need("hidden_size"),
         num_layers=settings.need("num_hidden_layers"),
         num_heads=settings.need("num_attention_heads"),
-        num_kv_heads=settings.values.get("num_key_value_heads", num_kv_heads),  # null: all
+        num_kv_heads=settings.values.get("num_key_value_heads", num_kv_heads),
         d_k=d_k,
         d_v=d_k,
         d_ff=settings.need("intermediate_size"),
@@ -72,11 +73,8 @@ def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> G
 
 def _qwen_window(settings: Settings) -> int | None:
     """The sliding window of all blocks, which is off unless it is switched on."""
-    number, sliding, full = (
-        settings.need("num_hidden_layers"),
-        "sliding_attention",
-        "full_attention",
-    )
+    number = settings.need("num_hidden_layers")
+    sliding, full = "sliding_attention", "full_attention"
     window = settings.values.get("sliding_window", 4096)
     if not settings.get("use_sliding_window", False):
         window = None

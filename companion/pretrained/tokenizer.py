@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Mapping, Sequence
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from companion.pretrained.folder import (
     CHAT_TEMPLATE,
@@ -17,7 +17,7 @@ from companion.validation import require_text
 
 NAMED_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 MARK = "\ufdd0"  # no character, and in no text
-CONTROL = 3  # GGUF's type of a token that no text is made of
+CONTROL, ADDED = 3, 4  # GGUF's types of a token that no text is made of, and one beside merges
 
 
 class PretrainedTokenizer:
@@ -216,8 +216,9 @@ def _of_gguf(path) -> PretrainedTokenizer:
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
-    special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == CONTROL]
-    tokenizer.add_special_tokens(special)
+    for token, kind in zip(tokens, kinds, strict=True):
+        if kind in (CONTROL, ADDED):
+            tokenizer.add_tokens([AddedToken(token, special=kind == CONTROL, normalized=False)])
     places = {name: settings.get(f"tokenizer.ggml.{name}_id") for name in NAMED_TOKENS}
     return PretrainedTokenizer(
         tokenizer,

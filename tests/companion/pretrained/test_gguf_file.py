@@ -7,6 +7,7 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType as Type
 from gguf.quants import dequantize, quantize
+from tokenizers import pre_tokenizers
 
 from companion.pretrained import load, load_tokenizer
 from companion.pretrained.gguf_file import TYPES, read_gguf
@@ -173,6 +174,23 @@ def test_a_tokenizer_that_adds_tokens_is_refused(end, written):
     _, path = written(**names, **{f"tokenizer__ggml__add_{end}_token": True})
     with pytest.raises(ValueError, match=f"add_{end}_token = True"):
         load_tokenizer(path)
+
+
+def test_added_tokens_that_are_not_special_are_found_in_a_text(tmp_path):
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list([*alphabet, "ab", "<my thought>", "<|im_end|>"])
+    writer.add_token_types([1] * 257 + [4, 3])
+    writer.add_token_merges(["a b"])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    tokenizer = load_tokenizer(tmp_path / "model.gguf")
+    ids = tokenizer.encode("ab<my thought><|im_end|>")
+    assert ids == [256, 257, 258]
+    assert tokenizer.decode(ids) == "ab<my thought>"
 
 
 def test_a_sliding_window_is_honoured(written):
