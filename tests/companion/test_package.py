@@ -1,9 +1,12 @@
-"""The package is typed: a checker finds wrong calls before anything runs."""
+"""The package from outside: its types, its names, and what the README shows of it."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+
+import torch
 
 import companion
 from companion import GPT, KVCache, models, nn
@@ -34,6 +37,17 @@ def test_three_wrong_calls_are_found(tmp_path):
     assert [line.split(":")[1] for line in errors] == ["7", "8", "9"], found.stdout + found.stderr
     for error, name in zip(errors, ("vocab_size", '"fit"', '"generate"'), strict=True):
         assert name in error
+
+
+def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
+    root = Path(companion.__file__).parents[1]
+    (code,) = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf8"), re.S)
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(code, names)  # the lines of our own README
+    model, ids = names["model"], torch.randint(50, (3, 11))
+    torch.testing.assert_close(names["exported"].module()(ids), model(ids))
+    torch.testing.assert_close(names["same"](ids), model(ids))
 
 
 def test_models_and_layers_are_in_the_package_itself():
