@@ -219,7 +219,6 @@ def test_another_byte_order_is_refused(written):
         ({"llama__attn_logit_softcapping": 30.0}, "softcapping = 30.0"),
         ({"llama__logit_scale": 2.0}, "logit_scale = 2.0"),
         ({"split__count": 3}, "one file of 3"),
-        ({"llama__feed_forward_length": [96, 96, 97]}, "d_ff must be an int"),
     ],
 )
 def test_what_companion_does_not_have_is_refused_by_name(changes, part, written):

@@ -233,7 +233,6 @@ OLDER = {
         ("qwen2", {"model_type": "qwen2_moe"}, "model_type = 'qwen2_moe' is not what"),
         ("mistral", {"layer_types": ["full_attention", "sliding_attention"] * 2}, "full_attention"),
         ("mistral", {"layer_types": ["full_attention"] * 3}, "full_attention"),
-        ("qwen2", {"is_causal": False}, "is_causal = False"),
     ],
 )
 def test_what_llamas_descendants_have_and_companion_lacks(name, changes, part, saved):
@@ -248,7 +247,6 @@ def test_what_llamas_descendants_have_and_companion_lacks(name, changes, part, s
     [
         ("qwen2, every head", {"num_key_value_heads": None}),
         ("qwen2, window", {"sliding_window": None, "layer_types": None}),
-        ("mistral", {"sliding_window": None}),
     ],
 )
 def test_where_null_is_not_left_out(name, changes, saved):

@@ -115,10 +115,6 @@ def without_bias(model):
     model.blocks[1].feed_forward.up_proj.bias = None
 
 
-def narrower(model):
-    model.blocks[1].feed_forward.up_proj = nn.Linear(22, 12)
-
-
 def with_an_adapter(model):
     model.blocks[2].adapter = nn.Linear(22, 22)
 
@@ -129,7 +125,6 @@ def with_an_adapter(model):
         (tie, False, "head.weight"),
         (untie, True, "head.weight"),
         (without_bias, True, "blocks.1.feed_forward.up_proj.bias"),
-        (narrower, True, "blocks.1.feed_forward.up_proj"),
         (with_an_adapter, True, "blocks.2.adapter"),
     ],
 )
