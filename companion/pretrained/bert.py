@@ -43,7 +43,7 @@ def settings(config: BERTConfig) -> dict:
         "intermediate_size": config.d_ff,
         "max_position_embeddings": config.max_len,
         "type_vocab_size": config.type_vocab_size,
-        "hidden_act": THEIR_ACTIVATIONS[config.activation],
+        "hidden_act": THEIR_ACTIVATIONS.get(config.activation),
         "layer_norm_eps": config.norm_eps,
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": config.dropout,

@@ -15,11 +15,11 @@ ACTIVATIONS = {
     "gelu_new": "gelu_tanh",
     "gelu_pytorch_tanh": "gelu_tanh",
 }
-THEIR_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new", "swiglu": "silu"}
+THEIR_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new"}
 
 
 class Settings:
-    """What a config.json holds, read key by key; null is the same as left out, as in transformers.
+    """What a config.json holds, read key by key; `get` takes null for left out, as is usual there.
 
     Args:
         values: from keys to values; the metadata of a GGUF file are such, too.

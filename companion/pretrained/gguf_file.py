@@ -134,18 +134,20 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 
 class _Read:
-    """The settings of a Llama, and which of them were asked for."""
+    """The settings of a Llama, and which of them were asked for; some are lists over blocks."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.names = settings, set()
 
     def get(self, name: str, default=None):
         self.names.add(f"llama.{name}")
-        return self.settings.get(f"llama.{name}", default)
+        value = self.settings.get(f"llama.{name}", default)
+        same = isinstance(value, list) and len(set(value)) == 1
+        return value[0] if same else value
 
     def need(self, name: str):
-        self.names.add(f"llama.{name}")
-        return self.settings.need(f"llama.{name}")
+        self.settings.need(f"llama.{name}")
+        return self.get(name)
 
     def only(self, name: str, value, off=None) -> None:
         """Raise unless the setting has this value, or none, or the one that switches it off."""

@@ -15,6 +15,12 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
         scale_attn_by_inverse_layer_idx=False,
         reorder_and_upcast_attn=False,
         add_cross_attention=False,
+        is_causal=True,
+        # Other names of the same, which transformers takes, too.
+        hidden_size=settings.need("n_embd"),
+        num_hidden_layers=settings.need("n_layer"),
+        num_attention_heads=settings.need("n_head"),
+        max_position_embeddings=settings.need("n_positions"),
     )
     d_model = settings.need("n_embd")
     vocab_size = settings.need("vocab_size")
@@ -44,7 +50,7 @@ def settings(config: GPTConfig) -> dict:
         "n_head": config.num_heads,
         "n_inner": config.d_ff,
         "n_positions": config.max_len,
-        "activation_function": THEIR_ACTIVATIONS[config.activation],
+        "activation_function": THEIR_ACTIVATIONS.get(config.activation),
         "layer_norm_epsilon": config.norm_eps,
         **dict.fromkeys(("resid_pdrop", "embd_pdrop", "attn_pdrop"), config.dropout),
         "pad_token_id": config.pad_id,

@@ -22,7 +22,9 @@ def llama(settings: Settings, names: Collection[str]) -> GPTConfig:
 def mistral(settings: Settings, names: Collection[str]) -> GPTConfig:
     """The model that a config.json of Mistral describes; a window that is null is none."""
     window = settings.values.get("sliding_window", 4096)
-    return _decoder(settings, num_kv_heads=8, sliding_window=_window(settings, window, 0))
+    kind = "full_attention" if window is None else "sliding_attention"
+    settings.require(layer_types=[kind] * settings.need("num_hidden_layers"))
+    return _decoder(settings, num_kv_heads=8, sliding_window=window)
 
 
 def qwen2(settings: Settings, names: Collection[str]) -> GPTConfig:
@@ -38,9 +40,9 @@ def qwen3(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 
 def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> GPTConfig:
-    settings.require(
-        hidden_act="silu", attention_bias=False, partial_rotary_factor=1.0, pretraining_tp=1
-    )
+    """What they have in common; num_key_value_heads that are null are as many as heads."""
+    settings.require(hidden_act="silu", attention_bias=False, is_causal=True)
+    settings.require(partial_rotary_factor=1.0, pretraining_tp=1)
     vocab_size = settings.need("vocab_size")
     rope_base, rope_scaling = rotation(settings)
     d_k = settings.get("head_dim", d_k)
@@ -49,7 +51,7 @@ def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> G
         d_model=settings.need("hidden_size"),
         num_layers=settings.need("num_hidden_layers"),
         num_heads=settings.need("num_attention_heads"),
-        num_kv_heads=settings.get("num_key_value_heads", num_kv_heads),
+        num_kv_heads=settings.values.get("num_key_value_heads", num_kv_heads),
         d_k=d_k,
         d_v=d_k,
         d_ff=settings.need("intermediate_size"),
@@ -70,18 +72,14 @@ def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> G
 
 
 def _qwen_window(settings: Settings) -> int | None:
-    """Qwen's window is off unless it is switched on, and then only for its later blocks."""
-    window = settings.get("sliding_window", 4096)
-    if not settings.get("use_sliding_window", False):
-        window = None
-    return _window(settings, window, settings.get("max_window_layers", 28))
-
-
-def _window(settings: Settings, window: int | None, first: int) -> int | None:
-    """The sliding window of all blocks; raise if it is that of some, from number `first` on."""
+    """The sliding window of all blocks, which is off unless it is switched on."""
     number = settings.need("num_hidden_layers")
     sliding, full = "sliding_attention", "full_attention"
-    usual = [full if window is None or i < first else sliding for i in range(number)]
+    window = settings.values.get("sliding_window", 4096)
+    if not settings.get("use_sliding_window", False):
+        window = None
+    first = number if window is None else settings.get("max_window_layers", 28)
+    usual = [full if i < first else sliding for i in range(number)]
     kinds = set(settings.get("layer_types", usual))
     if kinds <= {full}:
         return None

@@ -72,8 +72,7 @@ def load(
         config = family.configuration(settings, stored)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{where}: {error}") from error
-    with torch.device("meta"), _Unfilled():
-        model = family.model(config)
+    model = unfilled(family.model, config)
 
     places = {name: family.place(name) for name, _ in model.named_parameters()}
     _find_copies(path, family, tensors, stored, {theirs for theirs, _ in places.values()})
@@ -91,6 +90,12 @@ def load(
     state = {name: parameters[parameter] for name, parameter in every_name}  # tied stay tied
     model.load_state_dict(state, assign=True)
     return model.eval()
+
+
+def unfilled(kind: type[nn.Module], config) -> nn.Module:
+    """A model on the meta device: its names, shapes and ties, without numbers."""
+    with torch.device("meta"), _Unfilled():
+        return kind(config)
 
 
 class _Unfilled(TorchFunctionMode):

@@ -14,7 +14,7 @@ from companion.models import BERT, GPT, ViT
 from companion.pretrained import bert, gpt2, llama, vit
 from companion.pretrained.family import Family, Settings
 from companion.pretrained.folder import CONFIG, WEIGHTS
-from companion.pretrained.loading import FAMILIES
+from companion.pretrained.loading import FAMILIES, unfilled
 
 
 def save(model: nn.Module, folder: str | os.PathLike) -> None:
@@ -28,15 +28,20 @@ def save(model: nn.Module, folder: str | os.PathLike) -> None:
         folder: made if need be.
 
     Raises:
-        ValueError: the folder has such files already, or that family of models has no place for
-            something in the model's configuration.
-        TypeError: the model is none of these.
+        ValueError: the folder has such files already, that family of models has no place for
+            something in the model's configuration, or parameters were added, removed, replaced by
+            others, tied or untied since the model was made.
+        TypeError: the model is none of these; a subclass may compute something else.
     """
+    model = getattr(model, "_orig_mod", model)  # of torch.compile
     folder, family = Path(folder), _family(model)
     for name in (CONFIG, WEIGHTS):
         if (folder / name).exists():
             raise ValueError(f"{folder / name} is there already; choose another folder")
     config, settings = model.config, family.settings(model.config)
+    _require_as_configured(model)
+    heads = [family.place(n)[0] for n, _ in model.named_parameters() if n.startswith("head.")]
+    _require_place(config, FAMILIES[settings["model_type"]].configuration, settings, heads)
     parts = defaultdict(list)
     for name, parameter in model.named_parameters():
         theirs, layout = family.place(name)
@@ -44,12 +49,9 @@ def save(model: nn.Module, folder: str | os.PathLike) -> None:
         if getattr(config, "rope_pairing", None) == "interleaved":
             tensor = _with_halves(name, tensor, config)
         parts[theirs].append(layout.theirs(tensor))
-    _require_place(config, FAMILIES[settings["model_type"]].configuration, settings, parts)
-    heads = ("lm_head.", "cls.", "classifier.")
-    has_head = not settings["architectures"][0].endswith("Model") or model.__class__ is GPT
-    prefix = family.prefix if has_head else ""
+    prefix = family.prefix if isinstance(model, GPT) or heads else ""
     tensors = {
-        name if name.startswith(heads) else prefix + name: torch.cat(part, dim=-1).contiguous()
+        name if name in heads else prefix + name: torch.cat(part, dim=-1).contiguous()
         for name, part in parts.items()
     }
     settings["dtype"] = str(next(model.parameters()).dtype).removeprefix("torch.")
@@ -59,13 +61,30 @@ def save(model: nn.Module, folder: str | os.PathLike) -> None:
 
 
 def _family(model: nn.Module) -> Family:
-    if isinstance(model, GPT):
+    if type(model) is GPT:
         return gpt2.FAMILY if model.rope is None else llama.FAMILY
     families = {BERT: bert.FAMILY, ViT: vit.FAMILY}
-    for kind, family in families.items():
-        if isinstance(model, kind):
-            return family
-    raise TypeError(f"save writes a GPT, a BERT or a ViT, got {type(model).__name__}")
+    if type(model) not in families:
+        raise TypeError(f"save writes a GPT, a BERT or a ViT, got {type(model).__name__}")
+    return families[type(model)]
+
+
+def _require_as_configured(model: nn.Module) -> None:
+    """Raise unless names, shapes and ties of the parameters are those of a model just made."""
+    own, usual = (_parameters(each) for each in (model, unfilled(type(model), model.config)))
+    names = dict.fromkeys((*own, *usual))
+    if odd := [name for name in names if own.get(name) != usual.get(name)]:
+        raise ValueError(
+            f"the {type(model).__name__} has parameters that are not those of its configuration: "
+            f"{', '.join(odd)}; copy what is to stay into a model made from it"
+        )
+
+
+def _parameters(model: nn.Module) -> dict[str, tuple]:
+    """From every name to the shape of its parameter and the first name that this has."""
+    first = {}
+    named = model.named_parameters(remove_duplicate=False)
+    return {name: (tuple(x.shape), first.setdefault(id(x), name)) for name, x in named}
 
 
 def _with_halves(name: str, tensor: torch.Tensor, config) -> torch.Tensor:
@@ -81,6 +100,8 @@ def _require_place(config, read, settings: dict, names) -> None:
     """Raise unless the settings, read again, are those of the configuration."""
     again, own = (_effective(c) for c in (read(Settings(settings), names), config))
     lost = [f"{name} = {own[name]!r}" for name in own if own[name] != again[name]]
+    if settings["model_type"] == "llama" and config.d_model % config.num_heads:
+        lost.append(f"num_heads = {config.num_heads} that do not divide {config.d_model}")
     if lost:
         raise ValueError(f"{settings['model_type']} has no place for {', '.join(lost)}")
 

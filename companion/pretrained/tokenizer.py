@@ -1,10 +1,9 @@
 """The tokenizers of published models: what turns a text into their ids, and back."""
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from companion.pretrained.folder import (
     CHAT_TEMPLATE,
@@ -18,7 +17,7 @@ from companion.validation import require_text
 
 NAMED_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 MARK = "\ufdd0"  # no character, and in no text
-CONTROL = 3  # GGUF's type of a token that no text is made of
+CONTROL, ADDED = 3, 4  # GGUF's types of a token that no text is made of, and one beside merges
 
 
 class PretrainedTokenizer:
@@ -108,7 +107,8 @@ class PretrainedTokenizer:
             parts = message if isinstance(message, Mapping) else {}
             if not all(isinstance(parts.get(key), str) for key in ("role", "content")):
                 raise ValueError(f"a message needs the texts 'role' and 'content', got {message!r}")
-            require_text("content", message["content"])
+            for key in ("role", "content"):
+                require_text(key, message[key])
         jinja = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
         )
@@ -139,20 +139,16 @@ class PretrainedTokenizer:
         return part
 
     def _encode_marked(self, text: str) -> list[int]:
-        """The ids of a text whose special tokens are such, but for those that have been marked."""
-        pattern = "|".join(map(re.escape, reversed(self._special)))
-        ids = []
-        try:
-            self._tokenizer.encode_special_tokens = True
-            for piece in re.split(f"({pattern})", text):
-                if piece in self._special:
-                    ids.append(self._tokenizer.token_to_id(piece))
-                else:
-                    plain = piece.replace(MARK, "")
-                    ids += self._tokenizer.encode(plain, add_special_tokens=False).ids
-        finally:
-            self._tokenizer.encode_special_tokens = False
-        return ids
+        """The ids of a text whose special tokens are such, but for those that have been marked.
+
+        To a copy of the tokenizer the mark is a token, too, so that no piece reaches over it, not
+        even in a vocabulary that has "</s>" among the pieces of words.
+        """
+        tokenizer = Tokenizer.from_str(self._tokenizer.to_str())
+        tokenizer.add_special_tokens([MARK])
+        mark = tokenizer.token_to_id(MARK)
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        return [token for token in ids if token != mark]
 
 
 def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
@@ -205,7 +201,7 @@ def _of_gguf(path) -> PretrainedTokenizer:
     settings = read_gguf(path).settings
     try:
         settings.require(**{"tokenizer.ggml.model": "gpt2", "tokenizer.ggml.pre": "smollm"})
-        settings.require(**{"tokenizer.ggml.add_bos_token": False})
+        settings.require(**{f"tokenizer.ggml.add_{end}_token": False for end in ("bos", "eos")})
         tokens = settings.need("tokenizer.ggml.tokens")
         merges = settings.need("tokenizer.ggml.merges")
         kinds = settings.need("tokenizer.ggml.token_type")
@@ -220,8 +216,9 @@ def _of_gguf(path) -> PretrainedTokenizer:
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
-    special = [token for token, kind in zip(tokens, kinds, strict=True) if kind == CONTROL]
-    tokenizer.add_special_tokens(special)
+    for token, kind in zip(tokens, kinds, strict=True):
+        if kind in (CONTROL, ADDED):
+            tokenizer.add_tokens([AddedToken(token, special=kind == CONTROL, normalized=False)])
     places = {name: settings.get(f"tokenizer.ggml.{name}_id") for name in NAMED_TOKENS}
     return PretrainedTokenizer(
         tokenizer,

@@ -42,7 +42,7 @@ def settings(config: ViTConfig) -> dict:
         "num_hidden_layers": config.num_layers,
         "num_attention_heads": config.num_heads,
         "intermediate_size": config.d_ff,
-        "hidden_act": THEIR_ACTIVATIONS[config.activation],
+        "hidden_act": THEIR_ACTIVATIONS.get(config.activation),
         "layer_norm_eps": config.norm_eps,
         "hidden_dropout_prob": config.dropout,
         "attention_probs_dropout_prob": config.dropout,

@@ -111,6 +111,7 @@ MODELS = {
         LLAMA | GROUPED | {"sliding_window": None, "head_dim": 6},
     ),
     "qwen2": (Qwen2ForCausalLM, Qwen2Config, LLAMA | GROUPED),
+    "qwen2, every head": (Qwen2ForCausalLM, Qwen2Config, LLAMA | {"num_key_value_heads": 10}),
     "qwen2, window": (
         Qwen2ForCausalLM,
         Qwen2Config,

@@ -7,8 +7,9 @@ import pytest
 import torch
 from gguf import GGMLQuantizationType as Type
 from gguf.quants import dequantize, quantize
+from tokenizers import pre_tokenizers
 
-from companion.pretrained import load
+from companion.pretrained import load, load_tokenizer
 from companion.pretrained.gguf_file import TYPES, read_gguf
 from tests.companion.pretrained.conftest import MODELS, ids, random_model
 
@@ -67,7 +68,7 @@ def written(tmp_path, monkeypatch):
         writer.add_context_length(17)
         writer.add_embedding_length(64)
         writer.add_block_count(metadata.pop("llama__block_count", 3))  # no name twice
-        writer.add_feed_forward_length(96)
+        writer.add_feed_forward_length(metadata.pop("llama__feed_forward_length", 96))
         writer.add_head_count(4)
         writer.add_head_count_kv(2)
         writer.add_layer_norm_rms_eps(1e-2)
@@ -156,6 +157,7 @@ LINEAR = {"rope_type": "linear", "factor": 4.0, "rope_theta": 10000.0}
         (None, {"llama__rope__scaling__type": "none", "llama__rope__scaling__factor": 4.0}),
         (None, {"llama__rope__scaling__type": "linear"}),
         (None, {"vocab_size": None}),
+        (None, {"llama__feed_forward_length": [96, 96, 96]}),
         (None, {"llama__expert_count": 0, "llama__attention__causal": True, "split__count": 1}),
         (None, {"llama__logit_scale": 0.0, "llama__tensor_data_layout": "Meta AI original pth"}),
     ],
@@ -164,6 +166,31 @@ def test_settings_are_honoured_and_those_that_say_nothing_read(rope, changes, wr
     theirs, path = written(rope=rope, **changes)
     x = ids(2, 17)
     torch.testing.assert_close(load(path)(x), theirs(x).logits, rtol=2e-5, atol=2e-4)
+
+
+@pytest.mark.parametrize("end", ["bos", "eos"])
+def test_a_tokenizer_that_adds_tokens_is_refused(end, written):
+    names = {"tokenizer__ggml__model": "gpt2", "tokenizer__ggml__pre": "smollm"}
+    _, path = written(**names, **{f"tokenizer__ggml__add_{end}_token": True})
+    with pytest.raises(ValueError, match=f"add_{end}_token = True"):
+        load_tokenizer(path)
+
+
+def test_added_tokens_that_are_not_special_are_found_in_a_text(tmp_path):
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    writer = gguf.GGUFWriter(tmp_path / "model.gguf", "llama")
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("smollm")
+    writer.add_token_list([*alphabet, "ab", "<my thought>", "<|im_end|>"])
+    writer.add_token_types([1] * 257 + [4, 3])
+    writer.add_token_merges(["a b"])
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.close()
+    tokenizer = load_tokenizer(tmp_path / "model.gguf")
+    ids = tokenizer.encode("ab<my thought><|im_end|>")
+    assert ids == [256, 257, 258]
+    assert tokenizer.decode(ids) == "ab<my thought>"
 
 
 def test_a_sliding_window_is_honoured(written):

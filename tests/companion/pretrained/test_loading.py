@@ -7,7 +7,14 @@ import sys
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import BertConfig, GPT2Config, LlamaConfig, LlamaForCausalLM, ViTConfig
+from transformers import (
+    AutoModelForCausalLM,
+    BertConfig,
+    GPT2Config,
+    LlamaConfig,
+    LlamaForCausalLM,
+    ViTConfig,
+)
 
 from companion.generation import generate
 from companion.models import BERT, GPT, ViT
@@ -218,12 +225,14 @@ OLDER = {
     [
         (
             "qwen2",
-            {"use_sliding_window": True, "layer_types": None, "max_window_layers": 1},
+            {"use_sliding_window": True, "sliding_window": 3, "layer_types": None}
+            | {"max_window_layers": 1},
             "full",
         ),
         ("qwen3", {"attention_bias": True}, "attention_bias = True"),
         ("qwen2", {"model_type": "qwen2_moe"}, "model_type = 'qwen2_moe' is not what"),
         ("mistral", {"layer_types": ["full_attention", "sliding_attention"] * 2}, "full_attention"),
+        ("mistral", {"layer_types": ["full_attention"] * 3}, "full_attention"),
     ],
 )
 def test_what_llamas_descendants_have_and_companion_lacks(name, changes, part, saved):
@@ -231,6 +240,22 @@ def test_what_llamas_descendants_have_and_companion_lacks(name, changes, part, s
     edited(folder, **changes)
     with pytest.raises(ValueError, match=part):
         load(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("qwen2, every head", {"num_key_value_heads": None}),
+        ("qwen2, window", {"sliding_window": None, "layer_types": None}),
+    ],
+)
+def test_where_null_is_not_left_out(name, changes, saved):
+    _, folder = saved(name)
+    edited(folder, **changes)
+    ours, x = load(folder), ids(2, 17)
+    theirs = AutoModelForCausalLM.from_pretrained(folder).eval()
+    assert ours.config.sliding_window is None
+    torch.testing.assert_close(ours(x), theirs(x).logits, **ROTARY, check_dtype=False)
 
 
 def edited(folder, **changes):
@@ -326,6 +351,9 @@ REFUSED = [
     ("bert with MLM head", {"pruned_heads": {"1": [0]}}),
     ("gpt2", {"activation_function": "silu"}),
     ("gpt2", {"scale_attn_weights": False}),
+    ("gpt2", {"is_causal": False}),
+    ("gpt2", {"num_attention_heads": 2}),
+    ("llama", {"is_causal": False}),
     ("gpt2", {"scale_attn_by_inverse_layer_idx": True}),
     ("gpt2", {"reorder_and_upcast_attn": True}),
     ("gpt2", {"add_cross_attention": True}),

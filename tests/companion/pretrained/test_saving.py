@@ -91,12 +91,62 @@ def test_transformers_reads_the_folder_and_gives_our_logits(name, tmp_path):
         (GPTConfig(**HALF | {"d_v": 5}), "llama has no place for d_v = 5"),
         (GPTConfig(**HALF | {"activation": "relu"}), "activation = 'relu'"),
         (GPTConfig(**HALF, qkv_bias=True, qk_norm=True), "qwen3 has no place for qkv_bias = True"),
+        (GPTConfig(**TOKENS, activation="swiglu"), "gpt2 has no place for activation = 'swiglu'"),
+        (GPTConfig(**LLAMA | {"d_model": 20}), "llama has no place for num_heads = 11"),
+        (BERTConfig(**TOKENS, activation="swiglu"), "bert has no place for activation = 'swiglu'"),
     ],
 )
 def test_what_has_no_place_is_refused_by_name(config, part, tmp_path):
+    model = BERT(config) if isinstance(config, BERTConfig) else GPT(config)
     with pytest.raises(ValueError, match=part):
-        save(GPT(config), tmp_path / "model")
+        save(model, tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def tie(model):
+    model.head.weight = model.token_embedding.weight
+
+
+def untie(model):
+    model.head.weight = nn.Parameter(model.head.weight.clone())
+
+
+def without_bias(model):
+    model.blocks[1].feed_forward.up_proj.bias = None
+
+
+def with_an_adapter(model):
+    model.blocks[2].adapter = nn.Linear(22, 22)
+
+
+@pytest.mark.parametrize(
+    ("change", "is_tied", "part"),
+    [
+        (tie, False, "head.weight"),
+        (untie, True, "head.weight"),
+        (without_bias, True, "blocks.1.feed_forward.up_proj.bias"),
+        (with_an_adapter, True, "blocks.2.adapter"),
+    ],
+)
+def test_a_model_that_was_changed_is_refused_by_name(change, is_tied, part, tmp_path):
+    model = GPT(GPTConfig(**TOKENS, tie_weights=is_tied))
+    change(model)
+    with pytest.raises(ValueError, match=f"not those of its configuration: {part}"):
+        save(model, tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
+def test_a_compiled_model_is_saved_and_one_that_computes_otherwise_is_refused(tmp_path):
+    model = GPT(GPTConfig(**TOKENS))
+    save(torch.compile(model), tmp_path / "compiled")
+    assert torch.equal(load(tmp_path / "compiled").head.weight, model.head.weight)
+
+    class Louder(GPT):
+        pass
+
+    with pytest.raises(TypeError, match="a GPT, a BERT or a ViT, got Louder"):
+        save(Louder(model.config), tmp_path / "louder")
 
 
 def test_nothing_is_overwritten_and_other_models_are_refused(tmp_path):
