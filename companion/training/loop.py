@@ -190,7 +190,7 @@ def fit(
     optimizer = _adamw(model, betas, weight_decay) if optimizer is None else optimizer(model)
     if not isinstance(optimizer, torch.optim.Optimizer):
         raise TypeError(
-            f"optimizer must be a function that makes a torch.optim.Optimizer of the model, got one "
+            "optimizer must be a function that makes a torch.optim.Optimizer of the model, got one "
             f"that makes a {type(optimizer).__name__}"
         )
     history, seed = _begun(checkpoint, model, optimizer, resume, rank, num_processes)
