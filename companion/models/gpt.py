@@ -207,7 +207,7 @@ class GPT(nn.Module):
         else:
             rotation = self.rope.rotation(x, positions, start=start)
         is_causal = True  # a cache of fixed size makes its own mask
-        if isinstance(start, int):
+        if caches is None or caches[0].capacity is None:
             mask = causal(mask, T, S, window=self.config.sliding_window, device=x.device)
             is_causal = mask is None
         x, weights = run_blocks(

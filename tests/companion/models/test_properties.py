@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim
 
@@ -270,6 +271,19 @@ def test_a_gpt_counts_on_from_its_caches(changes):
         found, weights = model(token_ids[:, start:stop], caches=caches, need_weights=True)
         torch.testing.assert_close(found, logits[:, start:stop])
         assert weights[1].shape == (2, 6, stop - start, stop)
+
+
+@gpts
+@pytest.mark.parametrize("window", [None, 3])
+def test_a_gpt_counts_on_from_caches_of_fixed_size(changes, window):
+    model, token_ids = gpt(**changes, sliding_window=window), ids(2, 11)
+    mask = padding_mask(token_ids, 3)
+    wide = F.pad(mask, (0, 4), value=True)
+    with torch.no_grad():
+        logits, caches = model(token_ids, mask), [KVCache(capacity=15) for _ in model.blocks]
+        for start, stop in ((0, 3), (3, 4), (4, 11)):
+            found = model(token_ids[:, start:stop], wide, caches=caches)
+            torch.testing.assert_close(found, logits[:, start:stop])
 
 
 def test_rotations_and_masks_are_made_once_for_all_blocks(monkeypatch):
