@@ -171,11 +171,17 @@ def test_a_check_ends_before_grading_ends_its_cell():
 
 
 def test_ctrl_c_of_the_learner_reaches_the_prompt():
+
     def interrupted(x):
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        halve(interrupted)
+    # Tests that run in the background ignore it, and so would Python.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            halve(interrupted)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_what_is_printed_without_end_is_cut():
@@ -300,7 +306,7 @@ RESULTS = {
     "sparse": lambda: torch.eye(3).to_sparse(),
     "meta": lambda: torch.empty(2, 3, device="meta"),
     "float8": lambda: torch.ones(2, 3).to(torch.float8_e4m3fn),
-    "huge": lambda: torch.ones(1).expand(10**5, 10**5),
+    "huge": lambda: torch.ones(1).expand(10**5, 10**4),
     "empty": lambda: torch.zeros(0, 3),
     "dicts": lambda: {"a": {"b": torch.ones(2)}},
     "ragged": lambda: [torch.ones(2), [1.0, [2.0]]],
