@@ -128,8 +128,8 @@ def fused_attention(
     heads, is_grouped = query.shape[1], False
     if key.shape[1] != heads:
         half = (torch.float16, torch.bfloat16)
-        if T == 1 and (attn_mask is None or attn_mask.dim() == 2 or attn_mask.shape[1] == 1):
-            # Heads that share keys are rows of one query.
+        by_head = attn_mask is not None and attn_mask.dim() > 2 and attn_mask.shape[-3] > 1
+        if T == 1 and not by_head:  # heads that share keys are rows of one query
             query = query.reshape(query.shape[0], key.shape[1], -1, query.shape[-1])
         elif (
             query.is_cuda
