@@ -14,6 +14,7 @@ PARTS = {  # a page of book/api -> what it is about
     "kernels": "companion.kernels",
     "models": "companion.models",
     "training": "companion.training",
+    "train": "companion.train",
     "generation": "companion.generation",
     "forecasting": "companion.forecasting",
     "pretrained": "companion.pretrained",
