@@ -295,3 +295,13 @@ def test_the_fused_path_never_falls_back_to_the_score_matrix(how):
     }[how]
     with sdpa_kernel(SDPBackend.FLASH_ATTENTION):  # or torch raises
         fused_attention(*(torch.randn(2, 3, 7, 11) for _ in range(3)), **arguments)
+
+
+@pytest.mark.parametrize("shape", [None, (1, 7), (6, 1, 7), (2, 1, 1, 7), (2, 6, 1, 7)])
+def test_a_single_query_of_heads_that_share_keys(shape):
+    """They are rows of one query, unless each head has a mask of its own."""
+    query, key, value = (torch.randn(2, heads, T, 4) for heads, T in ((6, 1), (2, 7), (2, 7)))
+    mask = None if shape is None else torch.rand(shape) < 0.6
+    everyone = [x.repeat_interleave(3, dim=1) for x in (key, value)]
+    expected = explicit_attention(query, *everyone, mask, is_causal=True)
+    torch.testing.assert_close(fused_attention(query, key, value, mask, is_causal=True), expected)
