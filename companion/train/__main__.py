@@ -68,7 +68,8 @@ def main(
         recipe = make(options.steps, options.seed, **own)
         if is_main:
             history = start(options.out, asked, options.resume)
-            describe(options.out, recipe.model, recipe.tokenizer)
+            if not checkpoint.exists():  # one that does has its own, which must not be lost
+                describe(options.out, recipe.model, recipe.tokenizer)
     except (ValueError, OSError) as error:
         parser.error(str(error))
 

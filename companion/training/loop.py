@@ -1,6 +1,5 @@
 """The training loop."""
 
-import json
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -272,11 +271,13 @@ def _begun(checkpoint, model, optimizer, resume, rank, num_processes) -> tuple[H
 def _evaluated(model: nn.Module, evaluate: Callable, frozen: list[nn.Module]):
     """What `evaluate` returns of the model, a scalar as its number; the modes are put back."""
     model.eval()
-    with torch.no_grad():
-        found = evaluate(model)
-    model.train()
-    for module in frozen:
-        module.training = False
+    try:
+        with torch.no_grad():
+            found = evaluate(model)
+    finally:
+        model.train()
+        for module in frozen:
+            module.training = False
     return found.item() if getattr(found, "ndim", None) == 0 else found  # of torch or numpy
 
 
@@ -284,19 +285,17 @@ def _in_json(found):
     """What `evaluate` returned, with tensors and arrays as numbers and lists."""
     if hasattr(found, "tolist"):  # of torch or numpy
         return found.tolist()
-    if isinstance(found, dict):
+    if isinstance(found, dict) and all(isinstance(name, str) for name in found):
         return {name: _in_json(part) for name, part in found.items()}
     if isinstance(found, list | tuple):
         return [_in_json(part) for part in found]
-    try:
-        json.dumps(found)
-    except TypeError:
-        raise TypeError(
-            "evaluate must return what a checkpoint can hold, numbers, strings, None, tensors, "
-            f"arrays, and lists and dictionaries of them; got {found!r} of type "
-            f"{type(found).__name__}"
-        ) from None
-    return found
+    if found is None or isinstance(found, str | int | float):
+        return found
+    raise TypeError(
+        "evaluate must return what a checkpoint can hold: numbers, strings, None, tensors, arrays, "
+        "and lists of them or dictionaries with strings as keys; got "
+        f"{found!r} of type {type(found).__name__}"
+    )
 
 
 def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:

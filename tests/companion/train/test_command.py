@@ -261,6 +261,11 @@ def test_a_run_on_a_text_of_ones_own(tmp_path, capsys, monkeypatch):
     assert model.config.d_model == 64 and compiled == [GPT]
     main(["sample", str(folder), "--prompt", "9 bottles", "--tokens", "5"])
     assert capsys.readouterr().out.startswith("9 bottles")
+    tokenizer = (folder / "tokenizer.json").read_bytes()
+    text.write_text(text.read_text().replace("beer", "lemonade"))
+    with pytest.raises((SystemExit, ValueError)):  # other pieces, so another model
+        main([*command, "--text", str(text), "--steps", "3", "--resume"])
+    assert (folder / "tokenizer.json").read_bytes() == tokenizer
     text.write_text("short")
     assert "give a longer one" in refused(
         capsys, *command[:-1], tmp_path / "other", "--text", text, "--steps", "2"

@@ -366,6 +366,14 @@ def test_numpys_numbers_are_saved_as_numbers(tmp_path):
     assert saved["learning_rate"] == [0.25] * 4 and saved["evaluations"] == [3]
 
 
+@pytest.mark.parametrize("found", [{(1, 2): 0.5}, {"a": [{3: 0.5}]}])
+def test_keys_that_json_lacks_are_refused_and_the_step_is_saved(tmp_path, found):
+    path = tmp_path / "run.safetensors"
+    with pytest.raises(TypeError, match=r"evaluate must return .* strings as keys"):
+        run(bigram(), checkpoint=path, evaluate=lambda model: found)
+    assert len(load_checkpoint(path)["history"]["loss"]) == 4
+
+
 @pytest.mark.parametrize("part", ["evaluate", "report"])
 def test_what_looks_at_a_run_costs_none_of_its_steps(tmp_path, part):
     """A value that JSON lacks, or a fault in what the user wrote."""
