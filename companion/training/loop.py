@@ -305,18 +305,14 @@ def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
         group["lr"] = float(rate) * group.get("lr_scale", 1.0)  # one of numpy fits in no checkpoint
 
 
-def load_history(
-    checkpoint: str | os.PathLike,
-    model: nn.Module | None = None,
-    optimizer: torch.optim.Optimizer | None = None,
-) -> History:
-    """What `load_checkpoint` does to model and optimizer, and the history that `fit` saved.
+def load_history(checkpoint: str | os.PathLike) -> History:
+    """The history that `fit` saved.
 
     Raises:
-        ValueError: as `load_checkpoint`, or the checkpoint is not of `fit`.
+        ValueError: the file is damaged, or not a checkpoint of `fit`.
         FileNotFoundError: there is no such file.
     """
-    return _history(checkpoint, load_checkpoint(checkpoint, model, optimizer))
+    return _history(checkpoint, load_checkpoint(checkpoint))
 
 
 def _history(checkpoint, state: dict) -> History:
