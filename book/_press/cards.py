@@ -1,6 +1,7 @@
-"""Claims as the book shows them: a card on the page that measures one, and tables of many.
+"""Claims as the book shows them: a line on the page that measures one, and tables of many.
 
-A card has the sentence, the number, the range over other seeds, and a strip with the bound on it.
+The line has the sentence, the number, its bound and the range over other seeds; what no seed can
+change has neither. A click opens a strip with all seeds, and the code.
 """
 
 import math
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import nbformat
 from markdown_it import MarkdownIt
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import Python3Lexer
 
 from book._press.claims import read_rows, sentences
 from book._press.execute import chapters
@@ -18,12 +22,16 @@ from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
+UNIT = re.compile(r"(.+[^.])\s\(([^()]+(?:\([^()]*\)[^()]*)*)\)\.$", re.S)
+ROUNDING = 1e-3  # a bound as small on a difference that was none
 CELL = re.compile(r"\(([\w/]+)\.ipynb#cell-([\w-]+)\)")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
 
 
 def with_cards(cells: Iterable[dict], rows: list[dict]) -> None:
-    """Put a card in the place of every claim that the cells have made, and fold these cells.
+    """Put a line in the place of every claim that the cells have made.
+
+    A cell that shows nothing else is not seen: its code opens with the last of its claims.
 
     Args:
         cells: code cells with their outputs, as in the file of a notebook.
@@ -32,39 +40,70 @@ def with_cards(cells: Iterable[dict], rows: list[dict]) -> None:
     for cell in cells:
         shown = [output.get("data", {}) for output in cell["outputs"]]
         made = [data for data in shown if MIMETYPE in data]
+        alone = len(made) == len(shown)
         for data in made:
             fields = data.pop(MIMETYPE)
             claim = Claim(fields["sentence"], float(fields["value"]), fields["bound"])
-            data["text/html"] = card(claim, [r for r in rows if r["claim"] == claim.sentence])
+            of_claim = [row for row in rows if row["claim"] == claim.sentence]
+            code = _highlighted(cell["source"]) if alone and data is made[-1] else ""
+            data["text/html"] = card(claim, of_claim, code)
         if made:
-            metadata = cell["metadata"]
-            metadata["tags"] = [*metadata.get("tags", []), "hide-input"]
-            prompts = {f"code_prompt_{way}": "How this was measured" for way in ("show", "hide")}
-            metadata["mystnb"] = prompts
+            cell["metadata"]["tags"].append("remove-input" if alone else "hide-input")
 
 
-def card(claim: Claim, rows: list[dict]) -> str:
-    """The HTML of one claim.
+def _highlighted(source: str | list[str]) -> str:
+    """Code as the pages have it, with the button that copies it."""
+    lines = highlight("".join(source), Python3Lexer(), HtmlFormatter())
+    return f'<div class="highlight-ipython3 notranslate">{lines}</div>'
+
+
+def card(claim: Claim, rows: list[dict], code: str = "") -> str:
+    """The HTML of one claim: a line, and behind it all seeds on a strip, and the code.
 
     Args:
         claim: as this page measured it.
         rows: what other seeds measured for it.
+        code: HTML.
     """
+    found = UNIT.match(claim.sentence)
+    sentence, unit = (f"{found[1]}.", found[2]) if found else (claim.sentence, "")
     values = [float(row["value"]) for row in rows]
-    if values:
-        held = sum(row["held"] for row in rows)
-        low, high = typeset(short(min(values))), typeset(short(max(values)))
-        span = low if low == high else f"{low} to {high}"
-        verdict = f"<b>Holds on {held} of {len(rows)} other seeds</b>, {span}."
+    exact = {claim.value, *values} == {claim.value} and len(values) > 0
+    number = typeset(short(claim.value))
+    if exact and _is_identity(claim):
+        number, bound = "", "checked on this page"
+    elif exact:
+        bound = "the same under every seed"
     else:
-        verdict = "Not measured under other seeds yet."
+        bound = f"{typeset(claim.demand)}; {_spread(rows)}"
+    behind = f"<p>Measured: {_inline(unit)}.</p>" if unit else ""
+    if not exact:
+        behind += _strip(claim, values)
     return (
-        '<figure class="claim" aria-label="Claim">'
-        '<figcaption class="kind">Measured on this page</figcaption>'
-        f'<p class="sentence">{MarkdownIt().renderInline(claim.sentence)}</p>'
-        f'<div class="measured"><span class="number">{typeset(short(claim.value))}</span>'
-        f'{_strip(claim, values)}</div><p class="held">{verdict}</p></figure>'
+        f'<details class="claim"><summary><span class="sentence">{_inline(sentence)}</span> '
+        f'<span class="number">{number} <span class="held">✓</span></span> '
+        f'<span class="bound">{bound}</span></summary>{behind}{code}</details>'
     )
+
+
+def _spread(rows: list[dict]) -> str:
+    """What other seeds measured, in words."""
+    if not rows:
+        return "not yet measured under other seeds"
+    values = [float(row["value"]) for row in rows]
+    low, high = typeset(short(min(values))), typeset(short(max(values)))
+    span = low if low == high else f"{low} to {high}"
+    return f"{span}, {sum(row['held'] for row in rows)} of {len(rows)} seeds"
+
+
+def _inline(text: str) -> str:
+    return MarkdownIt().renderInline(text)
+
+
+def _is_identity(claim: Claim) -> bool:
+    """Whether the bound leaves no room: a difference of nothing, an exact count."""
+    room = claim.bound.get("within", claim.bound.get("below", math.inf))
+    return room == 0 or (claim.value == 0 and room <= ROUNDING)
 
 
 def _strip(claim: Claim, values: list[float]) -> str:

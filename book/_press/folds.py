@@ -1,67 +1,86 @@
-"""What folded code is called in the book: by what it shows, or else by what it defines.
+"""What a page hides until somebody asks: folded code, and what answers a question above it."""
 
-The prompt of _config.yml stays where neither says anything.
-"""
-
-import ast
 from collections.abc import Iterable
 
-# What an output contains, and what its code is called then; the first that is found decides.
-SHOWN = {
-    'data-figure="prediction"': "The code of this question",
-    'data-figure="quiz"': "The code of the quiz",
-    "data-figure=": "The code of this figure",
-    "companion-figure": "The code of this plot",
-    "image/": "The code of this plot",
-    "```": "Where this code comes from",
-    ":--": "The code of this table",
-    "<table": "The code of this table",
-}
+from docutils import nodes
+
+ASKS = "asks"  # the tag of a cell that asks for a guess
+FOLDED = {"hide-input", "claim"}
+VEIL = (
+    '<details class="veiled"><summary>Your guess first. Or show it now.</summary>',
+    "</details>",
+)
 
 
-def with_names(cells: Iterable[dict]) -> None:
-    """Name the folds of all cells tagged `hide-input` that have no name yet.
+def with_folds(cells: Iterable[dict]) -> None:
+    """Fold a page's cells, neighbours as one, and mark those that ask for a guess.
 
     Args:
-        cells: code cells with their outputs, as in the file of a notebook.
+        cells: all cells, code with its outputs, as in the file of a notebook.
     """
+    group: list[dict] = []  # folded cells in a row, of which the last alone may show something
     for cell in cells:
-        metadata = cell["metadata"]
-        name = _name("".join(cell["source"]), cell["outputs"])
-        if "hide-input" in metadata.get("tags", ()) and name:
-            prompts = {f"code_prompt_{way}": name for way in ("show", "hide")}
-            metadata["mystnb"] = prompts | metadata.get("mystnb", {})
+        tags = cell["metadata"].setdefault("tags", [])
+        if cell["cell_type"] == "code":
+            cell["source"] = "".join(cell["source"])
+            if "import setup" in cell["source"]:
+                _say_what_was_set_up(cell)
+            if any(_is_prediction(output) for output in cell["outputs"]):
+                tags.append(ASKS)
+        if not FOLDED & set(tags):
+            _join(group)
+            group = []
+            continue
+        group.append(cell)
+        if cell["outputs"]:
+            _join(group)
+            group = []
+    _join(group)
 
 
-def _name(source: str, outputs: list[dict]) -> str:
-    """The name of one fold, or nothing."""
-    if "import setup" in source:
-        return "Set-up"
-    shown = []
-    for output in outputs:
-        for kind, text in output.get("data", {}).items():
-            shown.append("image/" if kind.startswith("image/") else "")
-            if kind in ("text/html", "text/markdown"):
-                shown.append("".join(text))
-    for sign, name in SHOWN.items():
-        if any(sign in text for text in shown):
-            return name
-    if any("text" in output for output in outputs):
-        return "The code of these lines"
-    return _defined(source)
+def _say_what_was_set_up(cell: dict) -> None:
+    """Put the printed line of the set-up behind its code, where it is folded with it."""
+    printed = "".join("".join(output.get("text", "")) for output in cell["outputs"])
+    cell["source"] += f"\n# {printed.strip()}"
+    cell["outputs"] = []
 
 
-def _defined(source: str) -> str:
-    """After the first two functions and classes of a cell, or else after its last two variables."""
-    try:
-        body = ast.parse(source).body
-    except SyntaxError:  # a magic
-        return ""
-    made = [f"{node.name}()" for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-    if made:
-        return f"The code of {' and '.join(made[:2])}"
-    targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
-    nodes = [node for target in targets for node in ast.walk(target)]
-    found = [node.id for node in nodes if isinstance(node, ast.Name) and node.id != "_"]
-    names = list(dict.fromkeys(found))[-2:]
-    return f"Where {' and '.join(names)} come{'s' * (len(names) == 1)} from" if names else ""
+def _is_prediction(output: dict) -> bool:
+    return 'data-figure="prediction"' in "".join(output.get("data", {}).get("text/html", ""))
+
+
+def _join(cells: list[dict]) -> None:
+    """Let the last of some folded cells have the code of all; of the others the addresses stay."""
+    if not cells:
+        return
+    *before, last = cells
+    last["source"] = "\n\n".join(cell["source"] for cell in cells)
+    for cell in before:
+        cell["metadata"]["tags"] = ["remove-input"]
+    name = "Set-up" if "import setup" in last["source"] else "Code"
+    name += f" ({len(cells)} cells)" if before else ""
+    prompts = {f"code_prompt_{way}": name for way in ("show", "hide")}
+    last["metadata"]["mystnb"] = prompts | last["metadata"].get("mystnb", {})
+
+
+def veil(page: nodes.document) -> None:
+    """Veil what follows a question, up to the next one or to the end of its section.
+
+    Without scripts, and in print, what is veiled is open.
+    """
+    asking = [node for node in page.findall(nodes.container) if f"tag_{ASKS}" in node["classes"]]
+    for node in asking:
+        siblings = node.parent.children
+        first = last = siblings.index(node) + 1
+        while last < len(siblings) and not _ends_answer(siblings[last]):
+            last += 1
+        if last > first:
+            begin, end = (nodes.raw("", html, format="html") for html in VEIL)
+            node.parent.insert(last, end)
+            node.parent.insert(first, begin)
+
+
+def _ends_answer(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.section) or f"tag_{ASKS}" in getattr(node, "attributes", {}).get(
+        "classes", ()
+    )

@@ -32,7 +32,7 @@ from book._press.assets import COLOURS, SCRIPT, write_assets
 from book._press.cards import with_cards, with_claims, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
-from book._press.folds import with_names
+from book._press.folds import veil, with_folds
 from book._press.icons import keep_icons
 from book._press.path import chapters_of, here, with_chapters
 from book._press.reference import escape_docstring, with_reference
@@ -49,6 +49,8 @@ MATHJAX = re.compile(
 )
 
 ICON = re.compile(r"\bfa-[\w-]+")
+
+AFTER_CHAPTERS = "book/summary"  # where the last chapter leads
 
 NO_QUOTES_FROM_DISK = (
     "if (location.protocol === 'file:') DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;"
@@ -152,6 +154,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
     app.connect("doctree-read", _give_addresses)
+    app.connect("doctree-read", lambda app, page: veil(page))
     app.connect("html-page-context", _say_where)
     app.connect("build-finished", _finish_site)
     app.add_js_file(SCRIPT, loading_method="defer")
@@ -192,8 +195,8 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
         notebook["metadata"] = kept["metadata"]
         for cell, outputs in zip(cells, kept["outputs"], strict=True):
             cell["outputs"] = outputs
+        with_folds(notebook["cells"])
         with_cards(cells, read_rows(path))
-        with_names(cells)
         source[0] = json.dumps(notebook)
     elif path.suffix == ".md":
         root = Path(app.srcdir)
@@ -224,12 +227,25 @@ def _give_addresses(app: Sphinx, page: nodes.document) -> None:
 
 
 def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Put the strip "you are here" above the title of a chapter."""
+    """Put the strip "you are here" above a chapter's title; let Next lead to the next chapter.
+
+    Exercises and solutions lie between a chapter and the next one in the table of contents. They
+    are reached from their chapter, and lead on from it.
+    """
     index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
     chapters = chapters_of(index, Path(app.srcdir))
-    for chapter in chapters:
-        if page == f"book/{chapter.name}/{chapter.name}":
+    path = [app.config.root_doc, *(f"book/{c.name}/{c.name}" for c in chapters), AFTER_CHAPTERS]
+    for at, chapter in enumerate(chapters, 1):
+        if not page.startswith(f"book/{chapter.name}/"):
+            continue
+        is_chapter = page == path[at]
+        if is_chapter:
             context["body"] = here(chapter.name, chapters) + context["body"]
+        for name, to in (("prev", path[at - is_chapter]), ("next", path[at + 1])):
+            if to in app.env.titles:
+                link = app.builder.get_relative_uri(page, to)
+                title = app.builder.render_partial(app.env.titles[to])["title"]
+                context[name] = {"link": link, "title": title}
 
 
 def finished(page: str) -> str:

@@ -83,6 +83,15 @@ export function predict(state, key, { question, choices, input, act = () => ({})
     input ?? asked(),
     element("div", { class: "cl-controls" }, show),
   );
+  let wasShown = false;
+  state.draw((value) => {
+    const { shown } = value[key];
+    const veil = field.closest(".cell")?.nextElementSibling; // what the press put behind the guess
+    if (shown !== wasShown && veil?.matches("details.veiled")) {
+      /** @type {HTMLDetailsElement} */ (veil).open = shown;
+    }
+    wasShown = shown;
+  });
   return field;
 }
 

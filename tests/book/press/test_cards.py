@@ -22,20 +22,42 @@ def places(html, kind):
     return [float(place) for place in found]
 
 
-def test_a_card_shows_sentence_number_bound_and_range():
+def test_a_claim_is_a_line_with_its_number_its_bound_and_the_range():
     html = card(MOST, seeds(0.97, 0.92, 1.0))
-    assert "Most are <code>right</code>." in html
-    assert '<span class="number">0.95</span>' in html
-    assert "must be above 0.9" in html
-    assert "<b>Holds on 3 of 3 other seeds</b>, 0.92 to 1." in html
-    (limit,) = places(html, "limit")
-    assert [place > limit for place in places(html, "other")] == [True] * 3
+    line = html.partition("</summary>")[0]
+    assert "Most are <code>right</code>." in line
+    assert '<span class="number">0.95 <span class="held">✓</span></span>' in line
+    assert '<span class="bound">above 0.9; 0.92 to 1, 3 of 3 seeds</span>' in line
+    assert "<svg" in html and "<svg" not in line
 
 
-def test_a_card_tells_where_a_claim_failed_and_where_nobody_looked():
-    assert "Holds on 1 of 2 other seeds" in card(MOST, seeds(0.97) + seeds(0.5, held=False))
-    assert "Not measured under other seeds yet." in card(MOST, [])
-    assert "other seeds" not in card(MOST, []).split("Not measured")[0]
+def test_a_line_tells_where_a_claim_failed_and_where_nobody_looked():
+    assert "0.5 to 0.97, 1 of 2 seeds" in card(MOST, seeds(0.97) + seeds(0.5, held=False))
+    assert "above 0.9; not yet measured under other seeds" in card(MOST, [])
+
+
+def test_what_the_number_is_stands_behind_the_line():
+    claim = Claim("Most do (share of *all* (but one)).", 0.95, {"above": 0.9})
+    line, behind = card(claim, []).split("</summary>")
+    assert '<span class="sentence">Most do.</span>' in line
+    assert behind.startswith("<p>Measured: share of <em>all</em> (but one).</p>")
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "said", "shown"),
+    [
+        (0.0, {"below": 1e-5}, "checked on this page", ""),
+        (25.0, {"near": 25, "within": 0}, "checked on this page", ""),
+        (1.0, {"above": 0.9}, "the same under every seed", "1"),
+        (0.0, {"below": 0.2}, "the same under every seed", "0"),
+    ],
+)
+def test_what_no_seed_has_changed_has_no_range_and_no_strip(value, bound, said, shown):
+    html = card(Claim("It is.", value, bound), seeds(value, value))
+    assert f'<span class="bound">{said}</span>' in html and "<svg" not in html
+    assert f'<span class="number">{shown} <span' in html
+    assert "<svg" in card(Claim("It is.", value, bound), seeds(value, value + 0.01))
+    assert "<svg" in card(Claim("It is.", value, bound), [])
 
 
 @pytest.mark.parametrize("value", [float("inf"), float("nan"), 0.0, -2.0, 1e-9])
@@ -51,29 +73,33 @@ def test_numbers_far_apart_are_drawn_by_their_size():
     assert 45 < places(html, "other")[0] < 55 and places(html, "limit") == [94.0]
 
 
-def test_numbers_that_are_all_the_same_stand_in_the_middle():
-    html = card(Claim("They agree.", 0, {"near": 0, "within": 0}), seeds(0, 0))
-    assert set(places(html, "limit") + places(html, "other")) == {50.0}
-
-
 def test_a_number_below_zero_has_a_minus_and_no_hyphen():
     html = card(Claim("It loses.", -0.2, {"below": -0.1}), seeds(-0.3, -2e-9))
-    assert '<span class="number">−0.2</span>' in html and "must be below −0.1" in html
-    assert "−0.3 to −2·10⁻⁹." in html
+    assert '<span class="number">−0.2 ' in html and "below −0.1; " in html
+    assert "−0.3 to −2·10⁻⁹, " in html
 
 
-def test_a_cell_that_claims_is_folded_with_a_card_in_its_place():
-    claims = {"output_type": "display_data", "data": MOST._repr_mimebundle_(), "metadata": {}}
+def test_the_code_of_a_cell_that_only_claims_opens_with_its_last_claim():
+    def claims():
+        return {"output_type": "display_data", "data": MOST._repr_mimebundle_(), "metadata": {}}
+
     printed = {"output_type": "stream", "name": "stdout", "text": "a table"}
+    source = ["claim(f(1))\n", "claim(2)"]
     cells = [
-        {"outputs": [printed, claims], "metadata": {"tags": ["claim"]}},
-        {"outputs": [printed], "metadata": {}},
+        {"source": source, "outputs": outputs, "metadata": {"tags": ["claim"]}}
+        for outputs in ([claims(), claims()], [printed, claims()])
     ]
+    cells.append({"source": source, "outputs": [printed], "metadata": {}})
     with_cards(cells, seeds(0.97))
-    assert cells[0]["metadata"]["tags"] == ["claim", "hide-input"]
-    assert "Holds on 1 of 1" in cells[0]["outputs"][1]["data"]["text/html"]
+    alone, mixed, other = cells
     assert MIMETYPE not in json.dumps(cells)
-    assert cells[1] == {"outputs": [printed], "metadata": {}}
+    first, last = (output["data"]["text/html"] for output in alone["outputs"])
+    assert "0.97, 1 of 1 seeds" in first and "highlight" not in first
+    assert re.sub("<[^>]+>", "", last).rstrip().endswith("claim(f(1))\nclaim(2)")
+    assert alone["metadata"]["tags"] == ["claim", "remove-input"]
+    assert mixed["metadata"]["tags"] == ["claim", "hide-input"]
+    assert "highlight" not in mixed["outputs"][1]["data"]["text/html"]
+    assert other == {"source": source, "outputs": [printed], "metadata": {}}
 
 
 def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):

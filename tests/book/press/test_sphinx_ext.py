@@ -30,6 +30,7 @@ With a formula, $x^2$, a link to [the answer](one/one.ipynb#cell-answer) and one
 $$x^2$$
 
 - [One](one/one.ipynb)
+- [Two](two/two.ipynb)
 """
 
 CLAIM = f"""\
@@ -45,7 +46,7 @@ CHAPTER, PAGE = "book/one/one.ipynb", "book/one/one.html"
 FIGURE = """\
 from IPython.display import HTML
 script = '<script type="application/json">{}</script>'
-HTML(f'<div class="companion-live" data-figure="quiz">{script}</div>')"""
+HTML(f'<div class="companion-live" data-figure="{NAME}">{script}</div>')"""
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,9 @@ def book(tmp_path_factory):
     (book / "companion" / "answer.py").write_text("answer = 42\n")
     (book / "_toc.yml").write_text(
         "format: jb-book\nroot: book/intro\n"
-        "chapters: [{file: book/one/one, sections: [file: book/api]}]\n"
+        "chapters:\n"
+        "- {file: book/one/one, sections: [file: book/one/one_exercises, file: book/api]}\n"
+        "- {file: book/two/two}\n"
     )
     (book / "book" / "intro.md").write_text(INTRO)
     (book / "book" / "api.md").write_text("# API\n\n<!-- reference: companion.generation -->\n")
@@ -75,13 +78,21 @@ def book(tmp_path_factory):
         nbformat.v4.new_code_cell("import ipywidgets; ipywidgets.IntSlider()"),
         nbformat.v4.new_code_cell("hidden = 1", metadata={"tags": ["hide-input"]}),
         nbformat.v4.new_code_cell(CLAIM, metadata={"tags": ["claim"]}),
-        nbformat.v4.new_code_cell(FIGURE),
+        nbformat.v4.new_code_cell(
+            FIGURE.replace("{NAME}", "prediction"), metadata={"tags": ["hide-input"]}
+        ),
+        nbformat.v4.new_markdown_cell("It is 42.\n\n## Next\n\nDone."),
+        nbformat.v4.new_code_cell(FIGURE.replace("{NAME}", "quiz")),
     ]
-    (book / "book" / "one").mkdir()
-    (book / "book" / "one" / "chapter.toml").write_text(
-        'question = "Why?"\nstages = ["self"]\ndoors = ["self", "out"]\n'
-    )
+    for name, stage in (("one", "self"), ("two", "out")):
+        (book / "book" / name).mkdir()
+        (book / "book" / name / "chapter.toml").write_text(
+            f'question = "Why?"\nstages = ["{stage}"]\ndoors = ["{stage}"]\n'
+        )
     nbformat.write(notebook, book / CHAPTER)
+    small = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Two")])
+    nbformat.write(small, book / "book" / "two" / "two.ipynb")
+    (book / "book" / "one" / "one_exercises.md").write_text("# Exercises\n")
     return book
 
 
@@ -100,27 +111,49 @@ def site(book):
     return book / "_build" / "html"
 
 
-def test_a_claim_is_a_card_above_its_folded_code(site):
+def test_a_claim_is_a_line_that_opens_on_its_code(site):
     page = (site / PAGE).read_text("utf8")
-    assert "The answer is <em>large</em>." in page
-    assert "Not measured under other seeds yet." in page
-    assert "How this was measured" in page
+    line, behind = page[page.index('<details class="claim">') :].split("</summary>", 1)
+    assert "The answer is <em>large</em>." in line
+    assert "not yet measured under other seeds" in line
     assert "one line" not in page
-    assert "Where hidden comes from" in page
+    assert ">hidden</span>" in behind.partition("</details>")[0]  # the fold before it
+
+
+def test_what_follows_a_question_is_veiled_up_to_the_next_heading(site):
+    page = (site / PAGE).read_text("utf8")
+    before, rest = page.split('<details class="veiled">')
+    veiled, after = rest.split("<h2>Next")
+    assert 'data-figure="prediction"' in before
+    assert "It is 42." in veiled and veiled.rstrip().count("</details>") == 1
+    assert "Done." in after
+
+
+def test_next_and_previous_lead_from_chapter_to_chapter(site):
+    page = (site / PAGE).read_text("utf8")
+    assert re.findall(r'class="(left|right)-(?:prev|next)"\s+href="([^"]+)"', page) == [
+        ("left", "../intro.html"),
+        ("right", "../two/two.html"),
+    ]
+    page = (site / "book" / "one" / "one_exercises.html").read_text("utf8")
+    assert re.findall(r'class="(left|right)-(?:prev|next)"\s+href="([^"]+)"', page) == [
+        ("left", "one.html"),
+        ("right", "../two/two.html"),
+    ]
 
 
 def test_a_chapter_says_above_its_title_where_it_is(site):
     page = (site / PAGE).read_text("utf8")
     article = page[page.index("<article") :]
     assert article.index('<nav class="here"') < article.index("<h1>One")
-    assert page.count('href="../one/one.html" aria-label="next word: One"') == 2
+    assert page.count('href="../one/one.html" aria-label="self-attention: One"') == 2
     for other in ("intro", "api"):
         assert 'class="here"' not in (site / "book" / f"{other}.html").read_text("utf8")
 
 
 def test_a_page_loads_the_script_of_the_figures_that_it_has(site):
     [script] = (site / "_static").glob("companion-figures*.js")
-    assert script.read_text("utf8") == live.bundle(["quiz"])
+    assert script.read_text("utf8") == live.bundle(["prediction", "quiz"])
     assert f'"../../_static/{script.name}"' in (site / PAGE).read_text("utf8")
     assert "companion-figures" not in (site / "book" / "intro.html").read_text("utf8")
 
