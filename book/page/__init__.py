@@ -1,5 +1,6 @@
-"""What a chapter puts on its page: `setup`, `note`, `claim`, `table`, plots, live figures."""
+"""What a chapter puts on its page: `setup`, `claim`, `table`, plots, live figures, a `bench`."""
 
+from book.page.bench import bench
 from book.page.claims import claim
 from book.page.colours import colour_legend
 from book.page.figures.cut import cut_figure
@@ -13,6 +14,7 @@ from book.page.source import show_source
 __all__ = [
     "LiveFigure",
     "bars",
+    "bench",
     "claim",
     "colour_legend",
     "cut_figure",

@@ -175,7 +175,7 @@ def lines(
 
     Args:
         series: {name: (x, y)}, at most eight; x and y (number of points,). A y of (runs, number of
-            points) is drawn as the mean over runs within a band from the least to the largest.
+            points) is drawn as a thin line for every run.
         alt: text alternative.
         xlabel, ylabel: what is drawn, with units.
         title: above the plot.
@@ -206,11 +206,10 @@ def lines(
             "linestyle": DASHES[number % len(DASHES)],
             "markevery": max(1, len(x) // 10),
         }
-        mean = y.mean(0)
-        ax.plot(x, mean, **style)
-        if len(y) > 1:
-            ax.fill_between(x, y.min(0), y.max(0), color=style["color"], alpha=0.2, linewidth=0)
-        ends[name] = mean[-1], style
+        for run in y:
+            several = {"marker": "", "linewidth": 1, "alpha": 0.7} if len(y) > 1 else {}
+            ax.plot(x, run, **style | several)
+        ends[name] = np.median(y[:, -1]), style | ({"marker": ""} if len(y) > 1 else {})
     ax.set(xlabel=xlabel, ylabel=ylabel, title=title)
     ax.set_yscale("log" if logy else "linear")
     if logx:
@@ -237,8 +236,8 @@ def bars(
     """Horizontal bars, the number written at the end of each.
 
     Args:
-        values: {name: number}, drawn from top to bottom. A sequence of numbers, one per run, is
-            drawn as their mean with a line from the least to the largest.
+        values: {name: number}, drawn from top to bottom. Of a sequence of numbers, one per run, the
+            bar is the mean, and each is a dot.
         alt: text alternative.
         xlabel: what is drawn, with units.
         title: above the plot.
@@ -258,7 +257,7 @@ def bars(
     ax.set_xscale("log" if logx else "linear")
     for y, (run, mean) in enumerate(zip(runs.values(), means, strict=True)):
         if len(run) > 1:
-            ax.plot([run.min(), run.max()], [y, y], color="0.15", linewidth=2)
+            ax.plot(run, [y] * len(run), "o", color="0.15", markersize=4, alpha=0.8)
         ax.annotate(
             typeset(format(mean, fmt)),
             (max(run.max(), 0), y),

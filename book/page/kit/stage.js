@@ -150,13 +150,15 @@ export const group = (parent, first, ...children) =>
     @param {number} x
     @param {number} y */
 export function label(text, x, y, name = "") {
-  const pieces = text
-    .split(/_(.)/)
-    .map((piece, i) =>
-      i % 2
-        ? drawing("tspan", { dy: 3, class: "cl-sub" }, piece)
-        : drawing("tspan", { dy: i ? -3 : 0 }, piece),
-    );
+  const drop = { _: 3, "^": -5 };
+  let above = 0; // what brings the text back to its line
+  const pieces = (text.match(/[_^].|[^_^]+/g) ?? []).map((piece) => {
+    const dy = drop[piece[0]] ?? 0;
+    const shift = dy + above;
+    above = -dy;
+    if (dy) return drawing("tspan", { dy: shift, class: "cl-sub" }, piece[1]);
+    return drawing("tspan", { dy: shift }, piece);
+  });
   return drawing("text", { x, y, class: name }, pieces);
 }
 

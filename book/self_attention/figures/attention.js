@@ -4,11 +4,63 @@ import { button, connect, slider, toggle } from "../../page/kit/controls.js";
 import { announce, css, element, format, frame } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, matmul, softmax, transpose } from "../../page/kit/numerics.js";
-import { matrixTable, tableRow } from "../../page/kit/tables.js";
+import { columnHead, headRow, matrixTable, tableRow } from "../../page/kit/tables.js";
 
 css`
-  td.cl-input {
-    padding: 0.1rem 0.12rem;
+  .cl-product {
+    display: grid;
+    gap: 0.5rem 0.6rem;
+    grid-template-areas: ". key . value" "query scores weights output";
+    grid-template-columns: repeat(4, max-content);
+    align-items: end;
+    :is(th, td) {
+      height: 2.1rem;
+      padding: 0.1rem;
+    }
+    th[scope="row"] {
+      padding-right: 0.4rem;
+    }
+    thead th {
+      height: 1.4rem;
+      text-align: center;
+    }
+    td:not(.cl-input) {
+      min-width: 2.75rem;
+      padding-right: 0.4rem;
+    }
+    input {
+      width: 2.35rem;
+    }
+    .cl-key input {
+      width: 2.75rem;
+    }
+    .cl-value input {
+      width: 2.8rem;
+    }
+    [data-name="output"] td {
+      min-width: 3rem;
+    }
+    :is([data-name="scores"], [data-name="weights"], [data-name="output"]) :is(thead, tbody th) {
+      clip-path: inset(50%);
+      position: absolute;
+    }
+  }
+  @media (max-width: 30rem) {
+    .cl-product {
+      gap: 0.5rem 0.4rem;
+      grid-template-areas: ". key" "query scores" "value weights" ". output";
+      grid-template-columns: repeat(2, max-content);
+      input {
+        padding: 0.25rem 0.1rem;
+        width: 1.9rem;
+      }
+      :is(.cl-key, .cl-value) input {
+        width: 2.6rem;
+      }
+      td:not(.cl-input) {
+        min-width: 2.6rem;
+      }
+    }
   }
 `;
 
@@ -19,8 +71,8 @@ function compute({ query, key, value, temperature, scaled }) {
   return { scores, weights, output: matmul(weights, value) };
 }
 
-/** A table of number inputs for the matrix `key` of the state. */
-function editor(state, key, caption, tokens) {
+/** A table of number inputs for the matrix `key` of the state, a row for each token or a column. */
+function editor(state, key, caption, tokens, transposed = false) {
   const inputs = state.value[key].map((row, i) =>
     row.map((_, j) => {
       const input = element("input", {
@@ -48,20 +100,16 @@ function editor(state, key, caption, tokens) {
       }),
     ),
   );
+  const cell = (input) => element("td", { class: "cl-input" }, input);
+  const rows = transposed
+    ? inputs[0].map((_, j) => element("tr", {}, inputs.map((row) => cell(row[j]))))
+    : inputs.map((row, i) => tableRow(tokens[i], row.map(cell)));
   return element(
     "table",
-    {},
+    { class: `cl-${key}`, style: `grid-area: ${key}` },
     element("caption", {}, caption),
-    element(
-      "tbody",
-      {},
-      inputs.map((row, i) =>
-        tableRow(
-          tokens[i],
-          row.map((input) => element("td", { class: "cl-input" }, input)),
-        ),
-      ),
-    ),
+    transposed ? headRow(tokens.map(columnHead)) : null,
+    element("tbody", {}, rows),
   );
 }
 
@@ -72,16 +120,9 @@ function render({ model, el }) {
   const entries = start.value[0].map((_, j) => String(j + 1));
   const result = (name) => (value) => compute(value)[name];
 
-  const vectors = element(
-    "div",
-    { class: "cl-side" },
-    editor(state, "query", "queries Q", tokens),
-    editor(state, "key", "keys K", tokens),
-    editor(state, "value", "values V", tokens),
-  );
   const controls = element(
     "div",
-    { class: "cl-controls", style: "margin: 1.1rem 0" },
+    { class: "cl-controls", style: "margin: 0.9rem 0 0" },
     slider(state, "temperature", "temperature", {
       min: 0.1,
       max: 5,
@@ -91,18 +132,21 @@ function render({ model, el }) {
     toggle(state, "scaled", `divide the scores by √dₖ = √${start.key[0].length}`),
     button(state, "Start again", () => structuredClone(start)),
   );
-  const results = element(
+  const shown = (name, caption, columns, heat = false) => {
+    const table = matrixTable(state, caption, tokens, columns, result(name), { heat, name });
+    table.style.gridArea = name;
+    return table;
+  };
+  const product = element(
     "div",
-    { class: "cl-side" },
-    matrixTable(state, "scores", tokens, tokens, result("scores"), { name: "scores" }),
-    matrixTable(state, "weights", tokens, tokens, result("weights"), {
-      heat: true,
-      name: "weights",
-    }),
-    matrixTable(state, "output", tokens, entries, result("output"), { name: "output" }),
+    { class: "cl-product" },
+    editor(state, "query", "queries Q", tokens),
+    editor(state, "key", "keys Kᵀ", tokens, true),
+    editor(state, "value", "values V", tokens),
+    shown("scores", "scores", tokens),
+    shown("weights", "weights", tokens, true),
+    shown("output", "output", entries),
   );
-  for (const cell of results.querySelectorAll("td[data-value]:not(.cl-heat)"))
-    cell.style.minWidth = "3.6rem"; // of −10.00, so that no table moves
   const say = announce(
     state,
     (value) =>
@@ -124,7 +168,7 @@ function render({ model, el }) {
       reached: (value) => weightsOf(value).every((row) => Math.max(...row) > 0.99),
     },
   ]);
-  frame(el, "Attention, by hand", vectors, controls, results, say, puzzles);
+  frame(el, "Attention, by hand: each score is a row of Q times a column of Kᵀ", product, controls, say, puzzles);
   return state.close;
 }
 

@@ -57,7 +57,7 @@ function render({ model, el }) {
 
   function build(root, width) {
     const wide = width >= 520,
-      left = wide ? Math.round(0.53 * width) : width,
+      left = wide ? Math.round(0.49 * width) : width,
       tall = wide ? left : 264,
       gutter = wide ? left + 28 : 0,
       below = 24 + tall + 30;

@@ -1,6 +1,6 @@
 // Masks: who may ask whom, as a grid that the reader clicks, as arrows, and as the tensor.
 
-import { button, choice, connect, remember, tabs } from "../../page/kit/controls.js";
+import { button, connect, remember, tabs } from "../../page/kit/controls.js";
 import { announce, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, softmax } from "../../page/kit/numerics.js";
@@ -49,19 +49,12 @@ function render({ model, el }) {
       element("span", { style: "display: flex; gap: 0.4rem" }, thumbnail(allowed), name),
     ]),
   );
-  const asks = choice(
-    state,
-    "asks",
-    "arrows of",
-    tokens.map((token, i) => [i, `${i + 1} ${token}`]),
-  );
-
   function build(root, width) {
     const pitch = width / tokens.length,
       centres = tokens.map((_, i) => (i + 0.5) * pitch),
-      [top, bottom] = [20, 156];
+      [top, bottom] = [18, 122];
     root.append(label("asks", 0, 12, "cl-start cl-quiet"));
-    root.append(label("is asked", 0, bottom + 50, "cl-start cl-quiet"));
+    root.append(label("is asked", 0, bottom + 46, "cl-start cl-quiet"));
     const pairs = tokens.map((_, i) =>
       tokens.map((_, j) => {
         const ends = { x1: centres[j], y1: bottom, x2: centres[i], y2: top + 34 };
@@ -91,7 +84,7 @@ function render({ model, el }) {
         }),
       );
     };
-    return { height: bottom + 56, pose };
+    return { height: bottom + 50, pose };
   }
 
   /** A cell of the grid is a button that allows or forbids. */
@@ -119,7 +112,7 @@ function render({ model, el }) {
               : "none";
             node.style.borderStyle = on ? "solid" : "dashed";
           },
-          style: "min-width: 2.9rem; padding: 0.25rem 0",
+          style: "min-width: 2.9rem; min-height: 1.75rem; padding: 0.1rem 0",
         },
       ),
     ),
@@ -160,9 +153,8 @@ function render({ model, el }) {
       count = row.filter(Boolean).length;
     const who = quoted[value.asks];
     return count === 0
-      ? `${who} may look at nobody: its weights are all 0, and so is what it fetches.`
-      : `${who} may look at ${count} of ${tokens.length} words; its weights sum to 1, the largest is ` +
-          `${format(weights[most])}, on ${quoted[most]}.`;
+      ? `${who} may look at nobody: all its weights are 0, and so is its output.`
+      : `${who} may look at ${count} of ${tokens.length} words, and looks most at ${quoted[most]} (${format(weights[most])}).`;
   };
   const told = every.flatMap((value) => tokens.map((_, asks) => tell({ ...value, asks })));
   const say = announce(state, tell, told);
@@ -182,7 +174,6 @@ function render({ model, el }) {
     "Who may look at whom",
     gallery,
     stage(state, "Arrows from the words that are asked to the words that ask", build),
-    element("div", { class: "cl-controls" }, asks),
     element("div", { class: "cl-side" }, grid, tensor),
     say,
     puzzles,

@@ -51,17 +51,17 @@ function captions({ words, x, W_q }, result) {
     ({ word }) =>
       `Each word comes with a vector x. We follow ${quoted(word)}; choose another word in the picture to follow that one.`,
     ({ word }) =>
-      html`${quoted(word)} asks. Its <b class="cl-q">query q</b> = x W<sub>Q</sub> is what it looks for.${picks(x[word])}`,
+      html`${quoted(word)} asks. Its <b class="cl-q">query q</b> = x W<sup>Q</sup> is what it looks for.${picks(x[word])}`,
     ({ word }) =>
-      html`Every word, ${quoted(word)} included, has a <b class="cl-k">key k</b> = x W<sub>K</sub>: what it can be found by.`,
+      html`Every word, ${quoted(word)} included, has a <b class="cl-k">key k</b> = x W<sup>K</sup>: what it can be found by.`,
     ({ word }) =>
-      html`The <b class="cl-q">query q</b> meets every key: multiply cell by cell, then add up. The dot products are ${result(word).scores.map(shown).join(", ")}.`,
+      html`The <b class="cl-q">query q</b> of ${quoted(word)} meets every key (copies are pale): multiply cell by cell, then add up. The dot products are ${result(word).scores.map(shown).join(", ")}.`,
     ({ word }) =>
       html`Divide by √${width} = ${shown(Math.sqrt(width))}, as the query is ${width} wide. Softmax will now share out a <b class="cl-attention">weight</b> of 1. Guess first: drag the mark to what ${quoted(result(word).best)} will get.`,
     (value) =>
       html`Softmax raises e to each score and divides by the sum, ${format(raised(value))}. Every word gets some <b class="cl-attention">weight</b>, and together they get 1.${judged(value)}`,
     () =>
-      html`Every word also has a <b class="cl-v">value v</b> = x W<sub>V</sub>: what it hands out. An arrow is as thick as the <b class="cl-attention">weight</b>: this much of the value goes in.`,
+      html`Every word also has a <b class="cl-v">value v</b> = x W<sup>V</sup>: what it hands out. An arrow is as thick as the <b class="cl-attention">weight</b>: this much of the value goes in.`,
     ({ word }) => {
       const { weights, values, output } = result(word);
       const sum = weights.map((w, i) => `${format(w)} · ${tuple(values[i])}`).join(" + ");
@@ -94,7 +94,7 @@ function layout(width, words, d, dK, dV) {
     Math.min(36, (column - 10) / Math.max(d, dK), (width - 2 * gap - 8) / (d + 2 * dK)),
   );
   const rows = wide
-    ? { word: 4, x: 52, k: 116, q: 148, text: 200, bar: 208, unit: 268, v: 384, out: 468, end: 500 }
+    ? { word: 2, x: 46, k: 106, q: 138, text: 184, bar: 190, unit: 232, v: 322, out: 390, end: 418 }
     : { word: 2, x: 42, k: 98, q: 124, text: 168, bar: 175, unit: 234, v: 336, out: 412, end: 438 };
   return {
     wide,
@@ -124,7 +124,7 @@ function build(root, width, data, state, result) {
     [WORDS, rows.word + 3, "words", "", null],
     [WORDS, rows.x, "vectors x", "x", null],
     [KEYS, rows.k, "keys K", "K", "k"],
-    [KEYS, rows.q, "query Q", "Q", "q"],
+    [KEYS, rows.q, "its query", "q", "q"],
     [COMPARE, rows.text - 15, "scores", "", null],
     [SCALE, rows.unit, "weights", "", "attention"],
     [VALUES, rows.v, "values V", "V", "v"],
@@ -136,7 +136,7 @@ function build(root, width, data, state, result) {
   });
 
   const feeds = all((i) => {
-    const name = label("W_K", centres[i] + 20, (rows.x + height + rows.k) / 2 + 3, "cl-own");
+    const name = label("W^K", centres[i] + 20, (rows.x + height + rows.k) / 2 + 3, "cl-own");
     const line = { x1: centres[i], y1: rows.x + height + 3, x2: centres[i], y2: rows.k - 4 };
     return [arrow(root, "k", line), group(root, {}, inKind("k", name))];
   });
@@ -187,7 +187,7 @@ function build(root, width, data, state, result) {
     first: { x: left + full / 2 - (dV * valueCell) / 2, y: rows.out },
   });
 
-  // x W_Q = q, where the keys will be
+  // x W^Q = q, where the keys will be
   const total = (d + 2 * dK) * cell + 2 * gap;
   const ex = Math.max(0, Math.min(left + (full - total) / 2, (width - total) / 2));
   const ey = (rows.x + height + rows.unit) / 2 + 4;
@@ -196,7 +196,7 @@ function build(root, width, data, state, result) {
   const copy = strip(root, x[0], "stream", { ...size, most: 1 });
   const matrixQ = matrix(root, W_q, "q", {
     ...size,
-    title: "W_Q",
+    title: "W^Q",
     first: { x: times, y: ey - (d * height) / 2 },
   });
   const signs = group(
@@ -296,7 +296,7 @@ function build(root, width, data, state, result) {
       const under = start(step >= COMPARE ? i : word, dK);
       const place = step <= QUERY ? { x: equals, y: ey - height / 2 } : { x: under, y: rows.q };
       const there = step >= COMPARE || (own && step >= QUERY);
-      go(queries[i], { ...place, o: there ? 1 : 0 }, step === QUERY ? 550 : delay(COMPARE));
+      go(queries[i], { ...place, o: there ? (own ? 1 : 0.5) : 0 }, step === QUERY ? 550 : delay(COMPARE));
 
       products[i].before.textContent = step < SOFTMAX ? text : `exp(${shown(now.scaled[i])}) = `;
       write(products[i].number, numbers[i], decimals(numbers[i]));

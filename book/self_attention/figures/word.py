@@ -7,6 +7,8 @@ import torch
 from book.page.live import LiveFigure, table
 from companion.nn import scaled_dot_product_attention
 
+COMPARE = 3  # the step that it opens on
+
 
 def word_figure(words: Sequence[str], x, W_q, W_k, W_v, *, follow: int = -1) -> LiveFigure:
     """One word asks, compares, and takes its share of every value: self-attention in eight steps.
@@ -36,6 +38,6 @@ def word_figure(words: Sequence[str], x, W_q, W_k, W_v, *, follow: int = -1) -> 
         __file__,
         {"words": list(words), "x": x.tolist(), "W_q": W_q.tolist(), "W_k": W_k.tolist()}
         | {"W_v": W_v.tolist()},
-        {"step": 0, "word": follow, "guess": None},
+        {"step": COMPARE, "word": follow, "guess": None},
         table(f"The query of “{words[follow]}” meets every key", ["", *words], rows),
     )

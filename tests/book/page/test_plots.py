@@ -200,14 +200,14 @@ def test_a_long_label_stays_inside_the_picture():
     assert box.x0 >= 0 and box.x1 <= fig.bbox.x1
 
 
-def test_runs_become_mean_and_band():
+def test_every_run_is_drawn():
     fig = plots.lines({"a": ([1, 2], [[1, 2], [3, 6]])}, alt="a", xlabel="x", ylabel="y")
-    assert fig.axes[0].lines[0].get_ydata().tolist() == [2, 4]
-    band = fig.axes[0].collections[0].get_paths()[0].vertices[:, 1]
-    assert (band.min(), band.max()) == (1, 6)
+    *runs, _key = fig.axes[0].lines
+    assert [run.get_ydata().tolist() for run in runs] == [[1, 2], [3, 6]]
     fig = plots.bars({"a": [1, 3]}, alt="a", xlabel="x")
     assert fig.axes[0].patches[0].get_width() == 2
     assert fig.axes[0].lines[0].get_xdata().tolist() == [1, 3]
+    assert fig.axes[0].lines[0].get_marker() == "o"
 
 
 def test_lines_refuse_what_does_not_fit():

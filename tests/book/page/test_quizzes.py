@@ -80,20 +80,16 @@ def test_code_is_closed():
 
 
 @pytest.mark.parametrize("chapter", QUIZZES)
-def test_a_chapter_asks_its_own_quiz_before_its_takeaways(chapter):
+def test_a_chapter_asks_its_own_quiz(chapter):
     cells = nbformat.read(QUIZZES[chapter].with_name(f"{chapter}.ipynb"), as_version=4).cells
     asks = f"quiz({chapter})"
     places = [i for i, cell in enumerate(cells) if asks in cell.source]
     assert len(places) == 1, f"{len(places)} cells say {asks}; it is to be one"
-    asked = places[0]
-    assert cells[asked - 1].source.startswith("## Quiz\n")
-    assert cells[asked + 1].source.startswith("## Key takeaways\n")
+    assert cells[places[0] - 1].source.startswith("## Quiz\n")
 
 
 def test_every_chapter_has_a_quiz():
-    """A chapter is a notebook that ends in its takeaways; others are exercises and reference."""
-    found = {path.stem for path in chapters(ROOT) if "## Key takeaways" in path.read_text("utf8")}
-    assert found == set(QUIZZES), "every chapter has a quiz.toml"
+    assert {path.stem for path in chapters(ROOT)} == set(QUIZZES), "every chapter has a quiz.toml"
 
 
 # ---------------------------------------------------------------- a page without JavaScript

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from book.self_attention import masks_figure
 from companion.nn import causal_mask, padding_mask, scaled_dot_product_attention
-from tests.book.reading import Example, close, numbers, select
+from tests.book.reading import Example, close, numbers
 
 pytestmark = pytest.mark.browser
 
@@ -64,7 +64,7 @@ def test_a_click_makes_a_mask_of_the_reader_s_own(show):
 def test_forbidden_arrows_are_dashed_and_grey(show):
     page = show(make())
     barred = page.locator("svg line:visible")
-    select(page, "arrows of").select_option("0")
+    page.get_by_role("button", name="show the arrows of the").click()
     expect(barred).to_have_count(4)
     page.get_by_role("button", name="show the arrows of ill").press("Enter")
     expect(barred).to_have_count(1)

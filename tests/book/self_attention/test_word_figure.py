@@ -27,6 +27,7 @@ def figure():
 
 def walk(page: Page) -> Iterator[str]:
     """From step to step with the button."""
+    press(page.get_by_role("slider", name="step"), "Home")
     for number, step in enumerate(STEPS):
         if number:
             page.get_by_role("button", name="Next").click()
@@ -79,7 +80,7 @@ def test_the_weight_is_guessed_before_it_is_shown(show):
     page = show(figure(), reduced_motion="reduce")
     _, weights = scaled_dot_product_attention(X[2:] @ W_Q, X @ W_K, X @ W_V)
     best = weights.argmax().item()
-    press(page.get_by_role("slider", name="step"), "ArrowRight", times=4)
+    press(page.get_by_role("slider", name="step"), "ArrowRight")  # from "compare", where it opens
     mark = page.get_by_role("slider", name="your guess")
     press(mark, "ArrowLeft", times=3)
     expect(mark).to_have_attribute("aria-valuetext", f"0.47 for {WORDS[best]}")
@@ -114,8 +115,8 @@ def test_keys_and_play_lead_through_the_steps(show):
 
 
 def test_parts_glide_unless_motion_is_unwanted(show):
-    """Half a second after the step the key is there; right after it, it is on its way or not."""
-    place = "() => document.querySelector('[data-name=k]').style.opacity"
+    """Half a second after the step the output is there; right after it, it is on its way or not."""
+    place = "() => document.querySelector('[data-name=output]').style.opacity"
     still = show(figure(), reduced_motion="reduce")
     press(still.get_by_role("slider", name="step"), "End")
     assert still.evaluate(place) == "1"

@@ -1,0 +1,68 @@
+"""A bench: what its controls and its button do, and what a page without a kernel shows."""
+
+import ipywidgets
+import pytest
+
+from book.page import bench
+
+
+def reversed_words(text, times, loud):
+    if not text:
+        raise ValueError("write a word first")
+    return f"**{' '.join([text[::-1]] * times)}**" + "!" * loud
+
+
+def made():
+    return bench(
+        "turn a word round",
+        reversed_words,
+        text=ipywidgets.Text("tab & co"),
+        times=ipywidgets.IntSlider(2, 1, 3),
+        loud=ipywidgets.Checkbox(False),
+    )
+
+
+def shown(one):
+    """The Markdown in the output below the button."""
+    (output,) = one.output.outputs
+    return output["data"]["text/markdown"]
+
+
+def test_the_button_shows_what_the_function_returns_for_the_controls(monkeypatch):
+    one = made()
+    asked = []
+    monkeypatch.setattr(one, "run", lambda: asked.append(one.said()))
+    for name, value in (("text", "ab"), ("times", 3), ("loud", True)):
+        one.controls[name].value = value
+        one.button.click()
+        assert asked[-1] == reversed_words(**{k: c.value for k, c in one.controls.items()})
+    assert asked[-1] == "**ba ba ba**!" and len(asked) == 3
+    assert [*one.children][1:-1] == [*one.controls.values(), one.button]
+
+
+def test_bad_input_gets_a_sentence():
+    one = made()
+    one.controls["text"].value = ""
+    assert one.said() == "write a word first"
+
+
+def test_a_page_without_a_kernel_shows_the_recorded_answer():
+    page = made().to_html()
+    assert "text: <b>tab &amp; co</b>, times: <b>2</b>, loud: <b>False</b>" in page
+    assert "<strong>oc &amp; bat oc &amp; bat</strong>" in page
+    assert "you set text, times and loud yourself" in page
+    bundle = made()._repr_mimebundle_()
+    assert bundle["text/html"] == page and "0x" not in bundle["text/plain"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_in_colab_the_widget_is_shown_and_not_its_record(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "google.colab", sys)
+    assert "text/html" not in made()._repr_mimebundle_()
+
+
+def test_a_bench_without_controls_is_refused():
+    with pytest.raises(ValueError, match="needs controls"):
+        bench("nothing", lambda: "")
