@@ -23,7 +23,7 @@ from book.page.claims import MIMETYPE, Claim, short, typeset
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
 UNIT = re.compile(r"(.+[^.])\s\(([^()]+(?:\([^()]*\)[^()]*)*)\)\.$", re.S)
-ROUNDING = 1e-3  # a bound as small on a difference that was none
+ROUNDING = 2e-3  # what is claimed to be smaller is no number but an equality
 CELL = re.compile(r"\(([\w/]+)\.ipynb#cell-([\w-]+)\)")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
 
@@ -70,13 +70,12 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
     values = [float(row["value"]) for row in rows]
     exact = {claim.value, *values} == {claim.value} and len(values) > 0
     number = typeset(short(claim.value))
-    if exact and _is_identity(claim):
+    bound = f"{typeset(claim.demand)}; {_spread(rows)}"
+    if _is_identity(claim) and rows:
         number, bound = "", "checked on this page"
     elif exact:
         bound = "the same under every seed"
-    else:
-        bound = f"{typeset(claim.demand)}; {_spread(rows)}"
-    behind = f"<p>Measured: {_inline(unit)}.</p>" if unit else ""
+    behind = f"<p>Measured: {_inline(unit)}: {typeset(short(claim.value))}.</p>" if unit else ""
     if not exact:
         behind += _strip(claim, values)
     return (
@@ -101,9 +100,8 @@ def _inline(text: str) -> str:
 
 
 def _is_identity(claim: Claim) -> bool:
-    """Whether the bound leaves no room: a difference of nothing, an exact count."""
-    room = claim.bound.get("within", claim.bound.get("below", math.inf))
-    return room == 0 or (claim.value == 0 and room <= ROUNDING)
+    """Whether the bound leaves room for rounding alone: two results are one, a count is exact."""
+    return 0 <= claim.bound.get("within", claim.bound.get("below", math.inf)) <= ROUNDING
 
 
 def _strip(claim: Claim, values: list[float]) -> str:
