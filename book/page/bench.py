@@ -1,11 +1,10 @@
-"""A bench: controls at which Python answers, and in the static book its answer to how they stand."""
+"""A bench: controls to which Python answers, and in the static book its recorded answer."""
 
 import html
 import sys
 from collections.abc import Callable
 
 import ipywidgets
-from IPython.display import Markdown, display
 from markdown_it import MarkdownIt
 
 
@@ -14,7 +13,7 @@ class Bench(ipywidgets.VBox):
 
     def __init__(self, title: str, answer: Callable[..., str], controls: dict) -> None:
         self.title, self.answer, self.controls = title, answer, controls
-        self.output = ipywidgets.Output()
+        self.output = ipywidgets.HTML()
         self.button = ipywidgets.Button(description="Run", button_style="primary")
         self.button.on_click(lambda _: self.run())
         for name, control in controls.items():
@@ -25,7 +24,7 @@ class Bench(ipywidgets.VBox):
         super().__init__([heading, *controls.values(), self.button, self.output])
 
     def said(self) -> str:
-        """The answer to the controls as they stand, Markdown; to bad input, what is wrong with it."""
+        """The answer to the controls as they stand, or what is wrong with them: Markdown."""
         try:
             return self.answer(**{name: control.value for name, control in self.controls.items()})
         except ValueError as error:
@@ -33,9 +32,7 @@ class Bench(ipywidgets.VBox):
 
     def run(self) -> None:
         """Ask, and show the answer in place of the last one."""
-        self.output.clear_output(wait=True)
-        with self.output:
-            display(Markdown(self.said()))
+        self.output.value = MarkdownIt().enable("table").render(self.said())
 
     def to_html(self) -> str:
         """What the static book shows: the controls as they stand, and the answer to them."""
@@ -43,11 +40,10 @@ class Bench(ipywidgets.VBox):
             f"{html.escape(name)}: <b>{html.escape(str(control.value))}</b>"
             for name, control in self.controls.items()
         )
-        answer = MarkdownIt().enable("table").render(self.said())
         return (
             f'<section class="bench" aria-label="With a kernel"><p class="kind">With a kernel: '
-            f'{html.escape(self.title)}</p><p class="settings">{settings}</p>{answer}'
-            f"<p class=\"settings\">Recorded. In Jupyter or Colab you set {_listed(self.controls)} "
+            f'{html.escape(self.title)}</p><p class="settings">{settings}</p>{self.output.value}'
+            f'<p class="settings">Recorded. In Jupyter or Colab you set {_listed(self.controls)} '
             "yourself.</p></section>"
         )
 
@@ -71,9 +67,9 @@ def bench(title: str, answer: Callable[..., str], **controls: ipywidgets.ValueWi
 
     Args:
         title: what can be asked.
-        answer: takes the controls' values by name and returns Markdown. Its ValueError is a sentence
-            about bad input, which is shown like an answer.
-        controls: ipywidgets, such as `Text` and `Dropdown`, by the names of `answer`'s arguments.
+        answer: takes the controls' values by name and returns Markdown. Its ValueError is a
+            sentence about bad input, which is shown like an answer.
+        controls: ipywidgets, as `Text` and `Dropdown`, by the names of `answer`'s arguments.
 
     Raises:
         ValueError: there is no control.

@@ -29,9 +29,7 @@ class Detective(nn.Module):
         words = self.positions(self.embedding(ids))  # (B, T, d_model)
         clues = words + self.gather(words, mask=real & near)[0]
         board = words if self.board == "words" else clues
-        found, weights = self.look_up(
-            clues, board, mask=real & allowed, need_weights=need_weights
-        )
+        found, weights = self.look_up(clues, board, mask=real & allowed, need_weights=need_weights)
         logits = (clues + found) @ self.embedding.weight.T  # (B, T, vocab_size)
         return logits, weights
 
@@ -50,9 +48,7 @@ def train_detective(model, sentences, seed, steps=300, learning_rate=4e-3):
     ids, it, right, _ = sentences
     model.to(ids.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, learning_rate, steps, pct_start=0.1
-    )
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, learning_rate, steps, pct_start=0.1)
     random = torch.Generator().manual_seed(seed)
     for _ in tqdm(range(steps), leave=False):
         row = torch.randint(len(ids), (64,), generator=random).to(ids.device)

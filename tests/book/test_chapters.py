@@ -26,7 +26,7 @@ from book.page import setup; seed, device = setup(seed=0)"""
 
 # MyST's block and inline syntax, which Colab, JupyterLab and GitHub show raw.
 MYST = re.compile(r"^:::+\s*\{?\w|^```+\{|^\(\S+\)=\s*$|\{[a-z][\w:.-]*\}`", re.M)
-LONGEST = 3300  # words of a chapter, the parts of a formula and of an address among them
+LONGEST = 2500  # words of a chapter, the parts of a formula and of an address among them
 CHAPTERS = chapters(ROOT)
 
 
