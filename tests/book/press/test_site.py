@@ -262,6 +262,49 @@ def test_no_page_breaks_a_rule_of_accessibility(desktop):
     assert broken_in(desktop, "light", "dark") == []
 
 
+# What stands in sight between a question and the end of its section.
+IN_SIGHT = """host => {
+  const seen = [];
+  let node = host.closest('.cell').nextElementSibling;
+  for (; node && !node.matches('section, .cell.tag_asks'); node = node.nextElementSibling)
+    if (!node.matches('details.veiled:not([open])')) seen.push(node.innerText);
+  return seen.join('').trim();
+}"""
+
+
+def test_an_answer_is_veiled_until_there_is_a_guess(desktop, open_page):
+    questions = desktop.locator(".companion-live[data-figure=prediction]")
+    for question in questions.all():
+        assert question.evaluate(IN_SIGHT) == ""
+    veil = desktop.locator("details.veiled").first
+    if veil.count() == 0:
+        return
+    question = desktop.locator(".cell.tag_asks:has(+ details.veiled)").first
+    assert not veil.locator("> :not(summary)").first.is_visible()
+    for control in question.locator("input[type=radio]").all()[:1]:
+        control.check()
+    button = question.locator("button.cl-main")
+    button.click()
+    assert veil.locator("> :not(summary)").first.is_visible()
+    button.click()  # guess again
+    assert not veil.locator("> :not(summary)").first.is_visible()
+    veil.locator("summary").first.click()  # without a guess
+    assert veil.locator("> :not(summary)").first.is_visible()
+    veil.evaluate("veil => { veil.open = false; }")
+
+
+def test_without_scripts_and_on_paper_no_answer_is_veiled(desktop, open_page):
+    if desktop.locator("details.veiled").count() == 0:
+        return
+    plain = open_page(desktop.url, java_script_enabled=False)
+    answers = "details.veiled > :is(p, .cell)"
+    assert plain.locator(answers).first.is_visible()
+    desktop.emulate_media(media="print")
+    assert desktop.locator(answers).first.is_visible()
+    desktop.emulate_media(media="screen")
+    assert not desktop.locator(answers).first.is_visible()
+
+
 def test_names_for_screen_readers_are_those_on_the_screen(desktop):
     assert desktop.evaluate(MISLEADING) == []
 
