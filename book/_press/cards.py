@@ -4,11 +4,13 @@ The line has the sentence, the number, its bound and the range over other seeds;
 change has neither. A click opens a strip with all seeds, and the code.
 """
 
+import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
+from statistics import median
 
 import nbformat
 from markdown_it import MarkdownIt
@@ -145,16 +147,61 @@ def _text(text: str, y: int) -> str:
     return f'<text x="50%" y="{y}" text-anchor="middle">{escape(text)}</text>'
 
 
-def with_claims(page: str, root: Path) -> str:
-    """The Markdown of a page with the table of all claims where it asks for it."""
+def with_claims(page: str, root: Path, outputs: Mapping[str, str]) -> str:
+    """The Markdown of a page with the table of all claims where it asks for it.
+
+    A chapter's claims are in the order of their margin, the smallest first.
+
+    Args:
+        page: what is committed.
+        root: the repository.
+        outputs: the file with the outputs of each notebook, from which the bounds are.
+    """
     if PLACE not in page:
         return page
     lines = []
     for path in chapters(root):
         notebook = nbformat.read(path, as_version=4)
         title = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
-        lines += [f"## {title}", "", *_table(sentences(notebook), read_rows(path)), ""]
+        made = _made(Path(outputs[path.relative_to(root).as_posix()]))
+        rows = read_rows(path)
+        kept = {name: margin(claim, rows) for name, claim in made.items()}
+        lines += [f"## {title}", "", "| claim | bound | seeds | least | most | margin |"]
+        lines += ["|---|---|---|---|---|---|"]
+        for sentence in sorted(sentences(notebook), key=kept.get):
+            bound = typeset(made[sentence].demand)
+            shown = f"{kept[sentence]:.0%}" if math.isfinite(kept[sentence]) else ""
+            cells = [_escaped(sentence), bound, *_spread_cells(sentence, rows), shown]
+            lines.append(f"| {' | '.join(cells)} |")
+        lines.append("")
     return page.replace(PLACE, "\n".join(lines))
+
+
+def _made(file: Path) -> dict[str, Claim]:
+    """The claims among the outputs of a notebook, by their sentences."""
+    outputs = json.loads(file.read_text("utf8"))["outputs"]
+    made = [output.get("data", {}).get(MIMETYPE) for shown in outputs for output in shown]
+    return {m["sentence"]: Claim(m["sentence"], float(m["value"]), m["bound"]) for m in made if m}
+
+
+def margin(claim: Claim, rows: list[dict]) -> float:
+    """How much of the way from its bound to its median the worst seed of a claim keeps.
+
+    1 is a claim that no seed moves, 0 one that a seed brings to its bound. An equality up to
+    rounding has no margin, which is infinite.
+    """
+    values = [float(row["value"]) for row in rows if row["claim"] == claim.sentence]
+    if _is_identity(claim) or not values:
+        return math.inf
+    values.append(claim.value)
+    if "near" in claim.bound:
+        values = [abs(value - claim.bound["near"]) for value in values]
+        return 1 - max(values) / claim.bound["within"]
+    middle, shares = median(values), []
+    for side, worst in (("above", min(values)), ("below", max(values))):
+        if side in claim.bound:
+            shares.append((worst - claim.bound[side]) / (middle - claim.bound[side]))
+    return min(shares)
 
 
 def with_numbers(page: str, root: Path) -> str:
@@ -181,9 +228,16 @@ def _table(claimed: Iterable[str], rows: list[dict]) -> list[str]:
     """The lines of a table of claims: how many seeds held, the least and the most measured."""
     lines = ["| claim | seeds | least | most |", "|---|---|---|---|"]
     for sentence in claimed:
-        of_claim = [row for row in rows if row["claim"] == sentence]
-        values = [float(row["value"]) for row in of_claim]
-        held = f"{sum(row['held'] for row in of_claim)} of {len(of_claim)}"
-        ends = [typeset(short(end(values))) for end in (min, max)] if values else ["", ""]
-        lines.append(f"| {sentence.replace('|', '&#124;')} | {held} | {ends[0]} | {ends[1]} |")
+        lines.append(f"| {' | '.join([_escaped(sentence), *_spread_cells(sentence, rows)])} |")
     return lines
+
+
+def _spread_cells(sentence: str, rows: list[dict]) -> list[str]:
+    of_claim = [row for row in rows if row["claim"] == sentence]
+    values = [float(row["value"]) for row in of_claim]
+    held = f"{sum(row['held'] for row in of_claim)} of {len(of_claim)}"
+    return [held, *(typeset(short(end(values))) if values else "" for end in (min, max))]
+
+
+def _escaped(sentence: str) -> str:
+    return sentence.replace("|", "&#124;")

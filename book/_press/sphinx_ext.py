@@ -201,7 +201,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     elif path.suffix == ".md":
         root = Path(app.srcdir)
         text = with_chapters(source[0], root, app.config.notebook_outputs)
-        text = with_numbers(with_claims(text, root), root)
+        text = with_numbers(with_claims(text, root, app.config.notebook_outputs), root)
         source[0] = with_mistakes(with_reference(text), root)
 
 

@@ -6,7 +6,7 @@ import re
 import nbformat
 import pytest
 
-from book._press.cards import card, with_cards, with_claims, with_numbers
+from book._press.cards import card, margin, with_cards, with_claims, with_numbers
 from book._press.claims import code_hash, write_rows
 from book.page.claims import MIMETYPE, Claim
 
@@ -114,17 +114,40 @@ def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):
     notebook = nbformat.v4.new_notebook()
     notebook.cells = [
         nbformat.v4.new_markdown_cell("# One\n\nText."),
-        nbformat.v4.new_code_cell("claim('A | B.', 1, above=0)\nclaim('New.', 1, above=0)"),
+        nbformat.v4.new_code_cell("claim('New.', 1, above=0)\nclaim('A | B.', 0.5, above=0)"),
     ]
     nbformat.write(notebook, tmp_path / "one.ipynb")
     row = {"claim": "A | B.", "held": True, "code": code_hash(notebook)}
     rows = [row | {"seed": 1, "value": 0.5}, row | {"seed": 2, "value": 0.25}]
     write_rows(tmp_path / "one.ipynb", rows)
-    page = with_claims("Before\n\n<!-- claims -->\n\nafter", tmp_path)
-    assert "## One\n\n| claim | seeds | least | most |" in page
-    assert "| A &#124; B. | 2 of 2 | 0.25 | 0.5 |\n| New. | 0 of 0 |  |  |" in page
+    made = [{"sentence": "New.", "value": 1}, {"sentence": "A | B.", "value": 0.5}]
+    shown = [{"data": {MIMETYPE: one | {"bound": {"above": 0}}}} for one in made]
+    (tmp_path / "kept.json").write_text(json.dumps({"outputs": [[], shown]}))
+    outputs = {"one.ipynb": str(tmp_path / "kept.json")}
+    page = with_claims("Before\n\n<!-- claims -->\n\nafter", tmp_path, outputs)
+    assert "## One\n\n| claim | bound | seeds | least | most | margin |" in page
+    assert (
+        "| A &#124; B. | above 0 | 2 of 2 | 0.25 | 0.5 | 50% |\n"
+        "| New. | above 0 | 0 of 0 |  |  |  |"
+    ) in page
     assert page.startswith("Before") and page.endswith("after")
-    assert with_claims("nothing", tmp_path) == "nothing"
+    assert with_claims("nothing", tmp_path, {}) == "nothing"
+
+
+@pytest.mark.parametrize(
+    ("value", "others", "bound", "expected"),
+    [
+        (0.95, (0.97, 0.91, 0.95), {"above": 0.9}, 0.2),
+        (0.2, (0.4, 0.3), {"below": 0.5}, 0.5),
+        (0.5, (0.5, 0.2, 0.9), {"above": 0, "below": 1}, 0.2),
+        (1.0, (1.08, 0.99), {"near": 1, "within": 0.1}, 0.2),
+        (7.0, (7, 7), {"above": 1}, 1),
+        (1e-7, (1e-7,), {"below": 1e-5}, float("inf")),
+    ],
+)
+def test_the_margin_is_what_the_worst_seed_keeps(value, others, bound, expected):
+    claim = Claim(MOST.sentence, value, bound)
+    assert margin(claim, seeds(*others)) == pytest.approx(expected)
 
 
 def test_a_fold_has_the_claims_of_the_cells_that_its_lines_lead_to(tmp_path):
