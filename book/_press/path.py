@@ -113,7 +113,6 @@ def with_chapters(index: str, root: Path, outputs: Mapping[str, str]) -> str:
             _card(
                 chapter,
                 reading_minutes(nbformat.read(root / path(chapter.name), as_version=4)),
-                kept(chapter.name)["seconds"],
             )
             for chapter in chapters_of(rows[0], root)
         )
@@ -140,12 +139,11 @@ def _translation(kept: dict) -> LiveFigure:
     raise ValueError("the chapter that is to lend its translator to the index shows none")
 
 
-def _card(chapter: Chapter, reading: int, seconds: float) -> str:
-    running = max(1, round(seconds / 60))
+def _card(chapter: Chapter, reading: int) -> str:
     return (
         f'<li><a href="{chapter.address}">{_drawing(chapter.stages, "card", links=None)}'
         f"<b>{escape(unescape(chapter.title))}</b> <span>{escape(chapter.question)}</span> "
-        f"<small>read {reading} min · run {running} min</small></a></li>"
+        f"<small>{reading} minutes to read</small></a></li>"
     )
 
 

@@ -9,7 +9,7 @@ import { goals } from "../kit/goals.js";
 import { html } from "../kit/html.js";
 import { argmax, clamp, descending, meanOf, norm } from "../kit/numerics.js";
 import { withWeights } from "../kit/packed.js";
-import { knownWords, textInput, untranslatable, wordsOf } from "../kit/sentences.js";
+import { knownWords, textInput, untranslatable, withKnownWords, wordsOf } from "../kit/sentences.js";
 import { sinusoid } from "../kit/sinusoids.js";
 import { embedTokens, greedyTranslation } from "../kit/transformer.js";
 
@@ -607,11 +607,13 @@ function render({ model, el }) {
     return { data, result, step, block: value.block };
   };
 
+  const read = (sentence) => ({ sentence, word: 1 }); // another sentence starts at its first word
   const typed = textInput(state, "sentence", {
     name: "typed",
     lang: "en",
     complaint: (text) => untranslatable(data, text),
-    change: (text) => (untranslatable(data, text) ? null : { sentence: wordsOf(text).join(" ") }),
+    offers: (text) => withKnownWords(data, text),
+    change: (text) => (untranslatable(data, text) ? null : read(wordsOf(text).join(" "))),
   });
 
   // ---- the drawing, and what is said of a stage
@@ -634,11 +636,12 @@ function render({ model, el }) {
     tip.replaceChildren(
       ...(id === null
         ? [
-            element("b", {}, doors ? "Every part is a door." : "Every part tells its numbers."),
             element(
-              "p",
+              "b",
               {},
-              "Point at one or tap it" + (doors ? ": it leads to its chapter." : "."),
+              doors
+                ? "Click any part to open its chapter."
+                : "Point at any part, or tap it, to see its numbers.",
             ),
             legend(),
           ]
@@ -768,7 +771,7 @@ function render({ model, el }) {
   frame(
     el,
     "The whole model, translating",
-    tabs(state, "sentence", "a sentence goes in", data.examples.slice(0, PICKS)),
+    tabs(state, "sentence", "a sentence goes in", data.examples.slice(0, PICKS), read),
     element("label", { class: "cl-control cl-write" }, "or write your own", typed.input),
     typed.alert,
     picture,

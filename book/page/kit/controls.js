@@ -227,14 +227,14 @@ export function toggle(state, key, label) {
     @param {string} key
     @param {string} label
     @param {Choice[]} list */
-export function tabs(state, key, label, list) {
+export function tabs(state, key, label, list, change = (option) => ({ [key]: option })) {
   const options = list.map(withText);
   const name = unique(key);
   const inputs = options.map(([option]) =>
     element("input", { type: "radio", name, value: option }),
   );
   inputs.forEach((input) =>
-    input.addEventListener("change", () => state.set({ [key]: input.value })),
+    input.addEventListener("change", () => state.set(change(input.value))),
   );
   state.draw((value) =>
     inputs.forEach((input) => {

@@ -179,7 +179,7 @@ def test_a_card_has_both_times_and_the_scene_the_chapters_own_weights(tmp_path):
         outputs[notebook] = str(tmp_path / f"{name}.json")
     rows = "\n".join(f"- [{c.name}]({c.name}/{c.name}.ipynb)" for c in LISTED)
     page = with_chapters(PAGE.format(rows), tmp_path, outputs)
-    assert page.count("read 15 min · run 2 min") == len(LISTED)
+    assert page.count("<small>15 minutes to read</small>") == len(LISTED)
     assert page.startswith("# A book") and page.endswith("\n\nText.\n") and "- [" not in page
     for chapter in LISTED:
         assert f'<li><a href="{chapter.name}/{chapter.name}.html">' in page
