@@ -119,8 +119,9 @@ def rotate(x: Tensor, start: int = 0) -> Tensor:
     T, d_k = x.shape[-2:]
     speeds = 10_000 ** (-torch.arange(0, d_k, 2, device=x.device) / d_k)
     angle = torch.arange(start, start + T, device=x.device)[:, None] * speeds
+    cos, sin = angle.cos().to(x.dtype), angle.sin().to(x.dtype)
     a, b = x.chunk(2, dim=-1)
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
+    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
 
 class Attention(nn.Module):
@@ -295,7 +296,14 @@ def sample(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Continue prompts (B, T) by up to `length` tokens; NOTHING after a row has drawn `end`."""
+    """Continue prompts (B, T) by up to `length` tokens; NOTHING after a row has drawn `end`.
+
+    The prompts are equally long: what follows NOTHING would be read as if it stood elsewhere.
+    """
+    if (prompts == NOTHING).any():
+        raise ValueError(
+            "prompts of different lengths have NOTHING at their ends; sample each alone"
+        )
     cache, ids, new = model.empty_cache(), prompts, prompts
     finished = torch.zeros(len(prompts), 1, dtype=torch.bool, device=prompts.device)
     for _ in range(length):

@@ -161,7 +161,7 @@ def main(
     all others are graded, NotGraded.
     """
     sandbox.require()
-    found = submission.submissions(submissions, chapter)
+    found, refused = submission.submissions(submissions, chapter)
     taken = Course(root, chapter, course, limits)
     before, failures = taken.graded(), {}
     for i, (name, path) in enumerate(found.items(), start=1):
@@ -180,5 +180,7 @@ def main(
         print(f"{row['student']:20} {points:>7} {most:>5}   {left:<16}   {row['remarks']}".rstrip())
     print(f"\nscores     {os.path.relpath(taken.write_scores(rows))}")
     print(f"feedback   {os.path.relpath(taken.folder / 'feedback')}/<student>/{chapter}/")
-    if failed := [name for name, failure in failures.items() if failure]:
+    for name, why in refused.items():
+        print(f"not taken  {name!r}: {why}")
+    if failed := [*refused, *(name for name, failure in failures.items() if failure)]:
         raise NotGraded(f"{', '.join(failed)}: not graded, for the reason that is printed above")

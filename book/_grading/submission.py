@@ -1,6 +1,6 @@
 """What students have handed in: files of any content, and the notebooks made of them."""
 
-import re
+import unicodedata
 from pathlib import Path
 
 import nbformat
@@ -10,26 +10,40 @@ from nbgrader.utils import is_grade, is_locked, is_solution
 
 from book._grading import harmless
 
-STUDENT = re.compile(r"\w[\w.@-]*")
+NO_NAME = set("/\\*?[]")  # nbgrader looks for students by patterns
 LARGEST = 20 * 2**20  # bytes of a notebook
 
 
-def submissions(folder: Path, chapter: str) -> dict[str, Path]:
-    """Who has handed in which file; ValueError if there is none, or no student has such a name."""
+def submissions(folder: Path, chapter: str) -> tuple[dict[str, Path], dict[str, str]]:
+    """Who has handed in which file, and which names were not taken, with why.
+
+    A name may be in any script, with spaces, apostrophes and plus signs. It is taken in Unicode's
+    composed form, since macOS takes letters and their accents apart.
+
+    Raises:
+        ValueError: there is no submission.
+    """
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder; SUBMISSIONS=... names one")
     folder = folder.resolve()
-    found = {path.stem: path for path in folder.glob("*.ipynb")}
+    handed_in = [(path.stem, path) for path in sorted(folder.glob("*.ipynb"))]
     for name in (f"{chapter}.ipynb", f"{chapter}_exercises.ipynb"):  # as the book calls it
-        inner = {path.parent.name: path for path in folder.glob(f"*/{name}")}
-        if twice := found.keys() & inner.keys():
-            raise ValueError(f"two submissions of {', '.join(sorted(twice))}: leave one of each")
-        found |= inner
-    if not found:
+        handed_in += [(path.parent.name, path) for path in sorted(folder.glob(f"*/{name}"))]
+    if not handed_in:
         raise ValueError(f"no <student>.ipynb and no <student>/{chapter}.ipynb in {folder}")
-    if odd := [name for name in found if not STUDENT.fullmatch(name)]:
-        raise ValueError(f"{odd} cannot be names of students: use letters, digits, _ . @ and -")
-    return dict(sorted(found.items()))
+    found, refused = {}, {}
+    for name, path in handed_in:
+        name = unicodedata.normalize("NFC", name)
+        if not name.isprintable() or NO_NAME & set(name) or name.startswith((".", "-")):
+            refused[name] = (
+                "no name that nbgrader can keep: rename it without * ? [ ] or a first . -"
+            )
+        elif name in found or name in refused:
+            found.pop(name, None)
+            refused[name] = f"two submissions of {name}: leave one of each"
+        else:
+            found[name] = path
+    return dict(sorted(found.items())), refused
 
 
 def content_of(path: Path) -> bytes:
@@ -46,8 +60,10 @@ def read(path: Path) -> NotebookNode:
     content = content_of(path)
     try:
         notebook = nbformat.reads(content.decode("utf8"), as_version=4)
-        nbformat.validate(notebook)
-        nbformat.writes(notebook).encode("utf8")  # halves of letters fit in no file
+        for cell in notebook.cells:  # what is read of them below; the rest of a schema is left out
+            if not isinstance(cell.source, str) or not isinstance(cell.metadata, dict):
+                raise TypeError("a cell without text or metadata")
+            cell.source.encode("utf8")  # halves of letters fit in no file
     except Exception as error:  # a file of any content may make the parser raise anything
         raise ValueError(f"not a notebook: {type(error).__name__}: {error}"[:300]) from error
     return notebook

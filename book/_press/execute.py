@@ -41,14 +41,18 @@ KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
 SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")
 
 # The kernel is asked for its own peak, after the last cell. Linux has it in kilobytes (ru_maxrss
-# would count the process that started the kernel, if that was larger), macOS counts bytes.
+# would count the process that started the kernel, if that was larger), macOS counts bytes, Windows
+# has no such module.
 PEAK_MEMORY = """\
-import pathlib, re, resource
+import importlib.util, pathlib, re
 status = pathlib.Path("/proc/self/status")
 if status.exists():
     print(int(re.search(r"VmHWM:\\s+(\\d+)", status.read_text())[1]) / 2**10)
-else:
+elif importlib.util.find_spec("resource"):
+    import resource
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)
+else:
+    print("nan")
 """
 
 

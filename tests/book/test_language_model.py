@@ -226,3 +226,16 @@ def test_after_the_end_there_is_nothing():
         assert 3 in row or len(row) == 12
     alone = sample(model, torch.full((1, 1), 2), 1000, end=3, generator=torch.manual_seed(0))
     assert alone.shape[1] < 1001 and alone[0, -1] == 3
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_a_model_in_half_precision_answers_in_it(dtype):
+    model = LanguageModel(20, d=32).to(dtype)
+    ids = torch.tensor([[1, 2, 3]])
+    assert model(ids).dtype == dtype
+    torch.testing.assert_close(model(ids).float(), model.float()(ids), rtol=0.05, atol=0.05)
+
+
+def test_prompts_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="sample each alone"):
+        sample(LanguageModel(20, d=32), table([[1], [1, 2, 3]]), 4)

@@ -13,6 +13,7 @@ import pytest
 
 from book._press.execute import (
     KEPT,
+    PEAK_MEMORY,
     Record,
     Run,
     chapters,
@@ -275,3 +276,19 @@ def test_peak_memory_is_the_kernels(book):
     run = execute(book / "one.ipynb", timeout=20)
     assert len(ballast) / 2**20 > 600 > run.peak_mb > 256
     assert [cell.source for cell in run.notebook.cells][-1] == "print('small again')"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("", "", lambda megabytes: megabytes > 5),
+        ("/proc/self/status", "/nowhere", lambda megabytes: megabytes > 5),  # as on macOS
+        ('find_spec("resource")', "sys.flags.debug", lambda megabytes: megabytes != megabytes),
+    ],
+)
+def test_the_peak_of_memory_is_asked_for_on_every_system(before, after, expected):
+    code = "import sys\n" + PEAK_MEMORY.replace(before, after)
+    if after.startswith("sys"):  # Windows has neither
+        code = code.replace("importlib.util.sys", "sys").replace("/proc/self/status", "/nowhere")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert expected(float(done.stdout))
