@@ -150,6 +150,8 @@ def _card(chapter: Chapter, reading: int) -> str:
 def here(name: str, chapters: Iterable[Chapter]) -> str:
     """The strip "you are here" for the top of a chapter: the model, with the present stages lit.
 
+    Up to the chapter that puts the parts together their names mean nothing yet, and are left out.
+
     Args:
         name: the chapter's.
         chapters: all of them, in their order.
@@ -157,10 +159,12 @@ def here(name: str, chapters: Iterable[Chapter]) -> str:
     chapters = list(chapters)
     number, chapter = next((i, c) for i, c in enumerate(chapters, 1) if c.name == name)
     links, lit = doors_of(chapters), chapter.stages
+    met = "memory" not in links or chapters.index(links["memory"]) < number
+    named = _drawing(lit, "strip", links) if met else ""
     return (
         '<nav class="here" aria-label="Where you are in the model">'
         f"<p>You are here, {number} of {len(chapters)}: <b>{escape(chapter.title)}</b></p>"
-        f"{_drawing(lit, 'strip', links)}{_drawing(lit, 'card', links)}</nav>"
+        f"{named}{_drawing(lit, 'card', links)}</nav>"
     )
 
 

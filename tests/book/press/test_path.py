@@ -129,8 +129,14 @@ def in_lanes() -> list[str]:
     return sorted(STAGES, key=lambda stage: STAGES[stage]["lane"] == "decoder")
 
 
+def test_the_parts_have_names_from_the_chapter_on_that_puts_them_together():
+    names = [chapter.name for chapter in LISTED]
+    with_names = [name for name in names if "<text" in here(name, LISTED)]
+    assert with_names == names[names.index("full_model") :]
+
+
 def test_a_stage_of_the_strip_is_named_by_what_one_sees():
-    strip = minidom.parseString(here("embeddings", LISTED))
+    strip = minidom.parseString(here("decoding", LISTED))
     texts = strip.getElementsByTagName("text")
     assert [text.firstChild.data for text in texts] == [NAMES[stage] for stage in in_lanes()]
     for text in texts:
