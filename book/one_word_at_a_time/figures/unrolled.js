@@ -2,16 +2,45 @@
 // waits until the state of its left neighbour is there; at once, every word looks at every word.
 
 import { choice, connect } from "../../page/kit/controls.js";
-import { drawing, element, frame, write } from "../../page/kit/dom.js";
+import { css, drawing, element, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp } from "../../page/kit/numerics.js";
-import { predict } from "../../page/kit/predict.js";
 import { group, label, part, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
 import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
 
-const ROW = 29,
-  TOP = 34; // pixels
+css`
+  .cl-unrolled {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.4rem 2rem;
+    align-items: start;
+    margin-top: 0.6rem;
+    .cl-counts {
+      flex: 0 1 auto;
+      width: auto;
+      margin: 0;
+      font-size: 0.9rem;
+    }
+    > div {
+      flex: 1 1 18rem;
+    }
+    .cl-controls {
+      margin: 0;
+    }
+    .cl-control {
+      grid-template-columns: auto auto;
+      align-items: center;
+      gap: 0.4rem;
+    }
+    .cl-goals p {
+      margin-top: 0.5rem;
+    }
+  }
+`;
+
+const ROW = 24,
+  TOP = 28; // pixels
 
 /** The row where the news of a word is after some ticks in order: it waits, then it is passed on. */
 const carrier = ({ step, from, to }) => clamp(step - 1, from, to);
@@ -114,14 +143,6 @@ function render({ model, el }) {
       change: (row, { from }) => ({ to: row, from: Math.min(from, row - 1) }),
     }),
   );
-  const guess = predict(state, "ticks", {
-    question: `How many ticks until all ${count} words are read in order?`,
-    low: 1,
-    high: 2 * count + 2,
-    step: 1,
-    describe: (ticks) => `${ticks} ${ticks === 1 ? "tick" : "ticks"}`,
-    act: () => ({ step: count }),
-  });
   const scene = stage(state, "Two readers and a clock", (root, width) => build(root, width, words));
 
   const cell = (name) => element("td", { "data-name": name });
@@ -132,7 +153,7 @@ function render({ model, el }) {
   const table = element(
     "table",
     { class: "cl-counts" },
-    headRow(["", "words read", "ticks it took", "steps on the path"].map(columnHead)),
+    headRow(["", "read", "ticks", "path"].map(columnHead)),
     element("tbody", {}, tableRow("in order", ...cells.order), tableRow("at once", ...cells.once)),
   );
   state.draw((value) => {
@@ -150,10 +171,6 @@ function render({ model, el }) {
     }
   });
 
-  const said = ({ ticks: { guess, shown } }) => {
-    if (!shown) return "";
-    return guess === count ? " You guessed it." : ` You guessed ${guess}.`;
-  };
   const news = (value) => {
     const { step, from, to } = value;
     if (step <= from) return `“${words[from]}” is still waiting for its turn.`;
@@ -164,11 +181,10 @@ function render({ model, el }) {
     const { step } = value,
       [before, word] = [words[step - 2], words[step - 1]];
     if (step === 0) return "The words are there. Nobody has read anything yet.";
-    if (step > count) return `Nobody has anything left to do. ${news(value)}`;
     if (step === count)
       return (
         `“${word}” is read at last, ${count} ticks for ${count} words: ` +
-        `each state needs the one before.${said(value)}`
+        "each state needs the one before."
       );
     if (step === 1)
       return (
@@ -177,27 +193,23 @@ function render({ model, el }) {
       );
     return `In order, “${word}” is read, with the state after “${before}”. ${news(value)}`;
   };
-  const ticks = count + 3; // the length of the clock does not give the answer away
-  const steps = Array.from({ length: ticks + 1 }, (_, i) => ({ name: `tick ${i}`, caption }));
+  const steps = Array.from({ length: count + 1 }, (_, i) => ({ name: `tick ${i}`, caption }));
   const puzzles = goals(state, [
     {
-      text: "Find two words between which there are five handovers in order.",
+      text: "Find two words that are five steps apart in order.",
       reached: ({ from, to }) => to - from === 5,
     },
     {
-      text: "Find two words for which reading in order is no detour.",
+      text: "Find two words that are one step apart either way.",
       reached: ({ from, to }) => to - from === 1,
     },
   ]);
   frame(
     el,
     "In order and all at once",
-    ends,
-    guess,
     scene,
     stepper(state, { steps, pace: 900 }),
-    table,
-    puzzles,
+    element("div", { class: "cl-unrolled" }, element("div", {}, ends, puzzles), table),
   );
   return state.close;
 }

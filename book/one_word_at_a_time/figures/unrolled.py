@@ -24,8 +24,9 @@ def unrolled_figure(sentence: str = SENTENCE, start: int = 1) -> LiveFigure:
         raise ValueError(
             f"start = {start} must lie between 0 and {last - 1} in a sentence of {len(words)} words"
         )
-    value = {"step": 0, "from": start, "to": last, "ticks": {"guess": 3, "shown": False}}
-    rows = [("in order", 0, last - start, len(words)), ("at once", 0, 1, 1)]
+    tick = min(3, last)
+    rows = [("in order", tick, last - start, len(words)), ("at once", len(words), 1, 1)]
     columns = ["", "words read", "steps on the path", "ticks it takes"]
-    caption = f"From “{words[start]}” to “{words[last]}”, before the first tick"
+    caption = f"From “{words[start]}” to “{words[last]}”, after {tick} ticks"
+    value = {"step": tick, "from": start, "to": last}
     return LiveFigure(__file__, {"words": words}, value, table(caption, columns, rows))
