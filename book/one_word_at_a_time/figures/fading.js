@@ -1,10 +1,9 @@
 // Two sentences that differ in one word, read by the same recurrent network: what is left of the
-// difference in its state, and in the average of all words, word by word.
+// difference in its state, and in the average of all words, word by word; U can be made larger.
 
 import { axes } from "../../page/kit/axes.js";
-import { ribbon } from "../../page/kit/cells.js";
 import { connect, remember, slider } from "../../page/kit/controls.js";
-import { drawing, fill, format, frame, write } from "../../page/kit/dom.js";
+import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { recurrentStates } from "../../page/kit/networks.js";
@@ -13,14 +12,7 @@ import { withWeights } from "../../page/kit/packed.js";
 import { group, label, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
 
-const DECADES = 6; // of the logarithmic axis
-const LANES = [
-  ["own", "state, original sentence"],
-  ["other", "state, one word replaced"],
-  ["between", "difference of the states"],
-  ["averages", "difference of the averages"],
-];
-
+const DECADES = 7; // of the logarithmic axis
 const power = (exponent) => `10⁻${"⁰¹²³⁴⁵⁶⁷⁸⁹"[exponent]}`;
 
 /** A share with two or three digits that count: 0.400, 0.00916, 1.3 · 10⁻⁶. */
@@ -30,38 +22,32 @@ function short(share) {
   return `${format(share * 10 ** exponent, 1)} · ${power(exponent)}`;
 }
 
-/** The states in both readings, the differences of states and of averages, and how long these are
-    over their length right after the word at `place`. */
-function readings({ weights, words, vocabulary, other }, place) {
-  const table = weights.vectors;
+/** How long the differences of states and of averages are, over their length right after the word at
+    `place`, with every entry of U `size` times as large. */
+function readings({ weights, words, vocabulary, other }, { place, size }) {
+  const table = weights.vectors,
+    scaled = weights["rnn.state.weight"].map((row) => row.map((x) => x * size)),
+    network = { ...weights, "rnn.state.weight": scaled };
   const vector = (word) => table[vocabulary.indexOf(word)];
   const rows = words.map(vector),
     replaced = words.map((word, i) => vector(i === place ? other : word));
-  const [own, changed] = [rows, replaced].map((read) => recurrentStates(weights, "rnn", read));
+  const [own, changed] = [rows, replaced].map((read) => recurrentStates(network, "rnn", read));
   const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
   const between = own.map((state, t) => minus(state, changed[t]));
   const word = minus(rows[place], replaced[place]);
   const averages = words.map((_, t) => word.map((x) => (t < place ? 0 : x / (t + 1))));
   const left = (rows) => rows.map((row) => norm(row) / norm(rows[place]));
-  return { own, other: changed, between, averages, left: left(between), mean: left(averages) };
+  return { left: left(between), mean: left(averages) };
 }
 
 function build(root, width, data, read, state) {
   const { words } = data,
-    count = words.length,
-    sizes = { state: data.weights["rnn.state.bias"].length, word: data.weights.vectors[0].length };
-  const lane = 38,
-    left = 40,
+    count = words.length;
+  const left = 40,
     step = (width - left - 8) / (count - 1),
-    top = LANES.length * lane + 14,
-    bottom = top + 168,
+    top = 12,
+    bottom = top + 184,
     x = (i) => left + i * step;
-  const lanes = LANES.map(([name, text], i) => {
-    const [kind, size] = name === "averages" ? ["attention", sizes.word] : ["stream", sizes.state];
-    const look = { cell: width / size, height: 13, name, first: { y: i * lane + 17 } };
-    root.append(label(text, 0, i * lane + 12, "cl-start cl-quiet"));
-    return [name, ribbon(root, size, kind, look)];
-  });
   const least = 10 ** -DECADES;
   const { y: up } = axes(
     root,
@@ -70,14 +56,14 @@ function build(root, width, data, read, state) {
       x: { first: 0, last: count - 1 },
       y: {
         first: least,
-        last: 1,
+        last: 10, // with a large U the difference can grow
         log: true,
         ticks: [0, 2, 4, 6].map((i) => 10 ** -i),
         text: (share) => (share < 1 ? power(Math.round(-Math.log10(share))) : "1"),
       },
     },
   );
-  const y = (share) => up(clamp(share, least, 1));
+  const y = (share) => up(clamp(share, least, 10));
   const curve = (kind, name) => {
     const all = drawing("path", { class: "cl-edge", opacity: 0.35 }),
       passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
@@ -93,7 +79,7 @@ function build(root, width, data, read, state) {
       passed.setAttribute("d", line(step));
       write(number, shares[step]);
       number.textContent = short(shares[step]);
-      const low = y(shares[step]) > bottom - 24; // no room above the words
+      const low = y(shares[step]) > bottom - 22; // no room above the words
       number.setAttribute("y", low ? -10 : under);
       const late = step > count - 4;
       number.setAttribute("class", `cl-own cl-strong cl-over ${late ? "cl-end" : "cl-start"}`);
@@ -116,13 +102,7 @@ function build(root, width, data, read, state) {
 
   function pose(value, move) {
     const { place, step } = value,
-      now = read(place);
-    for (const [name, strip] of lanes) {
-      const differs = name === "between" || name === "averages";
-      // a state's numbers lie between −1 and 1; a difference is seen against its first one
-      const most = Math.max(...now[name][place].map(Math.abs));
-      strip.set(now[name][step], (v) => (differs ? Math.abs(v) / most : (v + 1) / 2));
-    }
+      now = read(value);
     curves.mean(now.mean, value, move);
     curves.left(now.left, value, move);
     names.forEach((text, i) => {
@@ -138,13 +118,14 @@ function render({ model, el }) {
     { words, other } = data,
     count = words.length;
   const state = connect(model);
-  const read = remember((place) => readings(data, place));
+  const compute = remember((key) => readings(data, key));
+  const read = ({ place, size }) => compute({ place, size });
   const picture = stage(state, "Two readings of a sentence", (root, width) =>
     build(root, width, data, read, state),
   );
 
-  const caption = ({ place, step }) => {
-    const { left, mean } = read(place);
+  const caption = ({ place, step, size }) => {
+    const { left, mean } = read({ place, size });
     const word = `“${words[step]}”`;
     if (step < place) return `Both have read ${word}. Nothing differs yet.`;
     if (step === place)
@@ -158,31 +139,42 @@ function render({ model, el }) {
     max: count - 1,
     describe: (i) => `${words[i]} by ${other}`,
   });
+  const size = slider(state, "size", "every entry of U times", {
+    min: 1,
+    max: 3,
+    step: 0.1,
+    describe: (times) => format(times, 1),
+  });
+  const last = count - 1;
+  const keepsMore = ({ place, size }) => {
+    const { left, mean } = read({ place, size });
+    return left[last] > mean[last];
+  };
   const puzzles = goals(state, [
     {
-      text: `Place “${other}” so that between a third and two thirds of the difference is left in the state at “${words[count - 1]}”.`,
-      reached: ({ place }) => {
-        const kept = read(place).left[count - 1];
-        return kept > 1 / 3 && kept < 2 / 3;
+      text: `Leave U as it is. Replace a word of which about half is left in the state at “${words[last]}”.`,
+      reached: ({ place, size }) => {
+        const kept = read({ place, size }).left[last];
+        return size === 1 && kept > 1 / 3 && kept < 2 / 3;
       },
     },
     {
-      text: "Step to the first word at which less than a hundredth is left in the state.",
-      reached: ({ place, step }) => {
-        const { left } = read(place);
-        return step > place && left[step] < 0.01 && left[step - 1] >= 0.01;
-      },
+      text: `“${words[1]}” again: which is the smallest U that keeps more than the average?`,
+      reached: ({ place, size }) =>
+        place === 1 &&
+        keepsMore({ place, size }) &&
+        !keepsMore({ place, size: Math.round(10 * size - 1) / 10 }),
     },
   ]);
   frame(
     el,
     "What is left of a word",
-    place,
+    element("div", { class: "cl-controls" }, place, size),
     picture,
     stepper(state, {
       steps: words.map((name) => ({ name, caption })),
       pace: 900,
-      others: words.map((_, place) => ({ place })),
+      others: words.map((_, place) => ({ place })), // longest where little is left
     }),
     puzzles,
   );

@@ -18,7 +18,8 @@ def fading_figure(
 ) -> LiveFigure:
     """The same sentence twice, but for one word, read by a recurrent network, word by word.
 
-    The reader chooses which word `other` replaces; at first it is the second.
+    The reader chooses which word `other` replaces, at first the second, and how many times as
+    large every entry of U is, the matrix between two states.
 
     Args:
         network: of one layer, with tanh and biases.
@@ -39,10 +40,12 @@ def fading_figure(
     vocabulary = list(vectors)
     weights["vectors"] = packed(torch.stack([vectors[word] for word in vocabulary]))
     data = {"words": list(words), "other": other, "vocabulary": vocabulary, "weights": weights}
-    rows = list(zip(words[1:], _left(network, vectors, words, other), strict=True))
+    shares = _left(network, vectors, words, other)
+    rows = list(zip(words[1:], shares, strict=True))[::-1]  # as the figure opens: the last first
     caption = f"What is left of the difference between “{words[1]}” and “{other}” in the state"
     fallback = table(caption, ["after", "difference left"], rows)
-    return LiveFigure(__file__, data, {"place": 1, "step": 1}, fallback)
+    value = {"place": 1, "step": len(words) - 1, "size": 1}
+    return LiveFigure(__file__, data, value, fallback)
 
 
 @torch.no_grad()

@@ -25,9 +25,10 @@ def figure():
 
 
 @torch.no_grad()
-def expected(place: int) -> dict[str, torch.Tensor]:
-    """After every word (T, ...): the two states, their difference, that of the averages, shares."""
+def expected(place: int, size: float = 1) -> dict[str, torch.Tensor]:
+    """After every word (T,): what is left of the difference in the state, and in the average."""
     network, vectors = parts()
+    network.weight_hh_l0 *= size
     rows = torch.stack([vectors[word] for word in WORDS])
     replaced = rows.clone()
     replaced[place] = vectors[OTHER]
@@ -36,15 +37,12 @@ def expected(place: int) -> dict[str, torch.Tensor]:
     averages = (rows.cumsum(0) - replaced.cumsum(0)) / counts
     averages[:place] = 0  # but for rounding
     left, mean = (d.norm(dim=1) / d[place].norm() for d in (own - other, averages))
-    found = {"own": own, "other": other, "between": own - other, "averages": averages}
-    return found | {"left": left, "mean": mean}
+    return {"left": left, "mean": mean}
 
 
-def check(page: Page, place: int, step: int) -> None:
-    for name, rows in expected(place).items():
-        found = f"[data-name={name}]"
-        close(numbers(page.locator(f"{found}[data-value], {found} [data-value]")), rows[step])
-    for name in ("left", "mean"):
+def check(page: Page, place: int, step: int, size: float = 1) -> None:
+    for name, rows in expected(place, size).items():
+        close(numbers(page.locator(f"[data-name={name}]")), rows[step])
         shown = expect(page.locator(f"[data-name={name}]"))
         shown.to_be_visible() if step >= place else shown.not_to_be_visible()
 
@@ -67,6 +65,15 @@ def test_every_word_equals_pytorch(show, place):
         check(page, place, step)
 
 
+def test_a_larger_u_equals_pytorch(show):
+    page = show(figure(), reduced_motion="reduce")
+    check(page, 1, len(WORDS) - 1)  # as it opens
+    press(page.get_by_role("slider", name="every entry of U times"), "ArrowRight", times=8)
+    check(page, 1, len(WORDS) - 1, 1.8)
+    press(stepper(page), "ArrowLeft", times=3)
+    check(page, 1, len(WORDS) - 4, 1.8)
+
+
 def test_a_click_on_a_word_replaces_it(show):
     page = show(figure(), reduced_motion="reduce")
     page.locator("svg .cl-hit").nth(6).click()
@@ -77,6 +84,8 @@ def test_a_click_on_a_word_replaces_it(show):
 def test_the_caption_says_what_is_left(show):
     page = show(figure(), reduced_motion="reduce")
     status = page.get_by_role("status")
+    press(stepper(page), "Home")
+    press(stepper(page), "ArrowRight")
     expect(status).to_contain_text("One has read “animal”, the other “robot”")
     press(stepper(page), "ArrowRight", times=2)
     left, mean = (expected(1)[name][3] for name in ("left", "mean"))
@@ -88,11 +97,12 @@ def test_the_caption_says_what_is_left(show):
     expect(status).to_have_text("Both have read “the”. Nothing differs yet.")
 
 
-def test_the_goals_are_reached_by_the_right_word_and_step(show):
+def test_the_goals_are_reached_by_the_right_word_and_size(show):
     page = show(figure(), reduced_motion="reduce")
     reached = page.locator(".cl-reached")
     half = [p for p in range(len(WORDS)) if 1 / 3 < expected(p)["left"][-1] < 2 / 3]
     choose = page.get_by_role("slider", name="the word that is replaced")
+    size = page.get_by_role("slider", name="every entry of U times")
     press(choose, "Home")
     for place in range(half[0] + 1):
         expect(reached).to_have_count(0)
@@ -100,11 +110,14 @@ def test_the_goals_are_reached_by_the_right_word_and_step(show):
             press(choose, "ArrowRight")
     expect(reached).to_have_count(1)
     press(choose, "Home")
-    low = (expected(0)["left"] < 0.01).nonzero()[0].item()
-    press(stepper(page), "Home")
-    press(stepper(page), "ArrowRight", times=low - 1)
+    press(choose, "ArrowRight")
+    more = [(a := expected(1, s / 10))["left"][-1] > a["mean"][-1] for s in range(10, 31)]
+    edge = more.index(True)
+    assert 1 < edge < 20
+    press(size, "End")
+    press(size, "ArrowLeft", times=20 - edge - 1)
     expect(reached).to_have_count(1)
-    press(stepper(page), "ArrowRight")
+    press(size, "ArrowLeft")
     expect(reached).to_have_count(2)
 
 
