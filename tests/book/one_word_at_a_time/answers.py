@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from book.one_word_at_a_time.checks import slopes, so_far, states
 from tests.book.answers import right, wrong
 
-# 1. One line of the whispering children
+# 1. Whispering through a tanh
 
 
 @right(slopes)
