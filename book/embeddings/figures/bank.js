@@ -27,6 +27,23 @@ css`
     stroke: var(--quiet);
     stroke-width: 1.5;
   }
+  .cl-mixing {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.4rem 2rem;
+    align-items: start;
+    margin-top: 0.6rem;
+    .cl-answers {
+      flex: 1 1 15rem;
+      font-size: 0.9rem;
+    }
+    .cl-goals {
+      flex: 1 1 19rem;
+    }
+    .cl-goals p {
+      margin-top: 0;
+    }
+  }
 `;
 
 const minus = (a, b) => Array.from(a, (x, i) => x - b[i]);
@@ -78,15 +95,13 @@ function render({ model, el }) {
       cosines: [
         [`${mates[word][0]} and ${mates[word][1]}`, dot(first, second)],
         [`${mates[word][0]} and others’ mates`, near.reduce((a, b) => a + b) / near.length],
-        [`${word} and ${mates[word][0]}`, dot(here, first)],
-        [`${word} and ${mates[word][1]}`, dot(here, second)],
         [`${word} and the mixture`, dot(here, mixed)],
       ],
     };
   });
 
   const picture = stage(state, "The plane of the two mates", (root, width) => {
-    const radius = Math.min(0.37 * width, 260);
+    const radius = Math.min(0.37 * width, 196);
     const pixel = ([x, y]) => ({ x: width / 2 + radius * x, y: 26 + radius * (1 - y) });
     const origin = pixel([0, 0]);
     const arc = `A${radius} ${radius} 0 0 1 ${origin.x + radius} ${origin.y}Z`;
@@ -147,23 +162,23 @@ function render({ model, el }) {
       ring.to(pixel(found.mixed), moved);
       spoken.say(shared(value), value.mix);
     };
-    return { height: 26 + radius * 1.42, pose };
+    return { height: 26 + radius * 1.22, pose };
   });
 
   const legend = element("p", { class: "cl-marks" });
   const every = homonyms.map((word) => ({ ...state.value, word }));
   steady(state, legend, every, ({ word }) => {
-    const some = (side) => cues[word][side].slice(0, 3).join(", ");
+    const some = (side) => cues[word][side].slice(0, 2).join(", ");
     const marks = [
       `● ${some(0)} …`,
       `▲ ${some(1)} …`,
-      "× mates of the other five words",
-      `○ the mixture of ${mates[word].join(" and ")}: drag it`,
+      "× mates of other words",
+      "○ the mixture: drag it",
     ];
     legend.replaceChildren(...marks.map((text) => element("span", {}, text)));
   });
   const cosines = answerList(state, "cosines", (value) => result(value).cosines, 2);
-  cosines.style.gridTemplateColumns = "max-content minmax(3rem, 14rem) max-content";
+  cosines.style.gridTemplateColumns = "max-content minmax(2rem, 14rem) max-content";
   const tell = (value) => {
     const { explained, cosines } = result(value);
     return (
@@ -177,9 +192,20 @@ function render({ model, el }) {
     tell,
     every.map((value) => tell({ ...value, common: false })),
   );
-  const furthest = homonyms
-    .map((word) => [word, dot(...mates[word].map((mate) => at(left, mate)))])
-    .sort((a, b) => a[1] - b[1])[0][0];
+  const puzzles = goals(state, [
+    {
+      text: "With the common part: with one mate alone, still reach a cosine above .85.",
+      reached: (value) =>
+        value.common && value.mix % 100 === 0 && result(value).cosines[2][1] > 0.85,
+    },
+    {
+      text: "Without the common part: find the mixture nearest to bank.",
+      reached: (value) => {
+        const { cosines, best } = result(value);
+        return value.word === "bank" && !value.common && cosines[2][1] > best - 0.003;
+      },
+    },
+  ]);
   frame(
     el,
     "One vector between two meanings",
@@ -197,28 +223,8 @@ function render({ model, el }) {
     ),
     picture,
     legend,
-    cosines,
     say,
-    goals(state, [
-      {
-        text:
-          "With the common part: leave one meaning out of the mixture altogether, " +
-          "and still reach a cosine above .85 with the word.",
-        reached: (value) =>
-          value.common && value.mix % 100 === 0 && result(value).cosines[4][1] > 0.85,
-      },
-      {
-        text: "Without the common part: find the mixture nearest to bank.",
-        reached: (value) => {
-          const { cosines, best } = result(value);
-          return value.word === "bank" && !value.common && cosines[4][1] > best - 0.003;
-        },
-      },
-      {
-        text: "Without the common part: find the word whose two mates are least alike.",
-        reached: ({ common, word }) => !common && word === furthest,
-      },
-    ]),
+    element("div", { class: "cl-mixing" }, puzzles, cosines),
   );
   return state.close;
 }

@@ -40,8 +40,6 @@ def bank_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:
     cosines = [
         (f"{a} and {b}", first @ second),
         (f"{a} and other words’ mates", (others @ first).mean()),
-        (f"{word} and {a}", unit[word] @ first),
-        (f"{word} and {b}", unit[word] @ second),
         (f"{word} and the mixture", unit[word] @ mixed),
     ]
     fallback = table(

@@ -1,11 +1,31 @@
-// Word vectors on a plane, and the words nearest to first − minus + plus.
+// Three word vectors in their plane, and the words nearest to start + (plus − minus).
 
-import { button, choice, connect, remember, tabs, toggle } from "../../page/kit/controls.js";
-import { announce, drawing, element, format, frame, longestOf, paint } from "../../page/kit/dom.js";
+import { button, choice, connect, remember, toggle } from "../../page/kit/controls.js";
+import { announce, css, drawing, element, format, frame, longestOf, paint } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { dot, norm } from "../../page/kit/numerics.js";
 import { unpack } from "../../page/kit/packed.js";
 import { answerList } from "../../page/kit/tables.js";
+
+css`
+  .cl-arithmetic {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.4rem 1.2rem;
+    align-items: start;
+    > :first-child {
+      flex: 3 1 19rem;
+      min-width: 0;
+    }
+    > :last-child {
+      flex: 1 1 12rem;
+    }
+  }
+  .cl-arithmetic .cl-answers {
+    margin-bottom: 0.8rem;
+    font-size: 0.9rem;
+  }
+`;
 
 const combine = (...terms) =>
   Array.from(terms[0][1], (_, i) => terms.reduce((sum, [by, v]) => sum + by * v[i], 0));
@@ -24,19 +44,16 @@ function twoDirections(vectors) {
 }
 
 function render({ model, el }) {
-  const { words, vectors, groups, maps, examples } = model.get("data");
+  const { words, vectors, groups, examples } = model.get("data");
   const unit = unpack(vectors).map((row) => {
     const size = norm(row);
     return Array.from(row, (x) => x / size);
   });
   const of = (word) => unit[words.indexOf(word)];
-  const projections = Object.fromEntries(
-    Object.entries(maps).map(([name, packed]) => [name, unpack(packed)]),
-  );
   const state = connect(model);
   const given = ({ first, minus, plus }) => [first, minus, plus];
   const different = (value) => new Set(given(value)).size === 3;
-  const formula = ({ first, minus, plus }) => `${first} \u2212 ${minus} + ${plus}`;
+  const formula = ({ first, minus, plus }) => `${first} + (${plus} \u2212 ${minus})`;
 
   /** Words by their cosine with a vector, the nearest first. */
   const ranked = (vector, without) => {
@@ -52,7 +69,7 @@ function render({ model, el }) {
     return {
       query,
       answers: ranked(query, without).slice(0, 10),
-      alone: ranked(of(plus), exclude ? without : [plus]).slice(0, 3),
+      alone: ranked(of(first), exclude ? without : [first]).slice(0, 3),
     };
   });
 
@@ -61,10 +78,10 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    word("first", "first word"),
-    word("minus", "\u2212 second word"),
-    word("plus", "+ third word"),
-    toggle(state, "exclude", "the three words may not be the answer"),
+    word("first", "start"),
+    word("plus", "+ plus"),
+    word("minus", "\u2212 minus"),
+    toggle(state, "exclude", "these three may not be the answer"),
   );
   const buttons = element(
     "div",
@@ -74,14 +91,10 @@ function render({ model, el }) {
       return button(state, formula(words), () => words);
     }),
   );
-  const mapChoice = choice(state, "group", "words on the map", Object.keys(maps), {
-    disabled: ({ view }) => view !== "map",
-  });
-
   const list = (name, rows) => {
     const found = (value) => rows(value).map(([text, cosine]) => [text, cosine, { word: text }]);
     const box = answerList(state, name, found);
-    box.style.gridTemplateColumns = "max-content minmax(3rem, 8rem) max-content";
+    box.style.gridTemplateColumns = "max-content minmax(2rem, 8rem) max-content";
     return box;
   };
   const heading = (text) => {
@@ -93,52 +106,45 @@ function render({ model, el }) {
   };
   const lists = element(
     "div",
-    { class: "cl-side" },
+    {},
     element(
       "div",
       {},
-      heading(() => "Nearest to the result (the cross), by cosine:"),
+      heading(() => "Nearest to the cross:"),
       list("answers", (value) => result(value).answers.slice(0, 5)),
     ),
     element(
       "div",
       {},
-      heading(({ plus }) => `Nearest to ${plus} alone:`),
+      heading(({ first }) => `Nearest to ${first} alone:`),
       list("alone", (value) => result(value).alone),
     ),
   );
 
   const svg = drawing("svg"),
-    picture = element("div", { style: "margin-bottom: .8rem" }, svg);
+    picture = element("div", {}, svg);
   state.drawWide(picture, (value, width) => paintWords(svg, width, value, result(value)));
 
   /** The words as points, the given ones and the answer in bold, and the parallelogram. */
   function paintWords(svg, width, value, { query, answers }) {
-    const { first, minus, plus, view, group } = value,
+    const { first, minus, plus } = value,
       answer = answers[0][0];
-    const [origin, ...directions] =
-      view === "map"
-        ? projections[group]
-        : [
-            of(minus),
-            ...twoDirections([
-              combine([1, of(first)], [-1, of(minus)]),
-              combine([1, of(plus)], [-1, of(minus)]),
-              ...unit,
-            ]),
-          ];
+    const origin = of(minus);
+    const directions = twoDirections([
+      combine([1, of(first)], [-1, origin]),
+      combine([1, of(plus)], [-1, origin]),
+      ...unit,
+    ]);
     const place = (vector) => directions.map((d) => dot(combine([1, vector], [-1, origin]), d));
     const main = [...new Set([first, minus, plus, answer])];
-    const others = (view === "map" ? groups[group] : answers.map(([text]) => text)).filter(
-      (text) => !main.includes(text),
-    );
+    const others = answers.map(([text]) => text).filter((text) => !main.includes(text));
     const corner = place(query);
     const shown = [...main, ...others].map((text) => ({ text, at: place(of(text)) }));
     const all = [corner, ...shown.map(({ at }) => at)];
     const [low, high] = [Math.min, Math.max].map((most) =>
       [0, 1].map((axis) => most(...all.map((at) => at[axis]))),
     );
-    const height = Math.max(260, Math.min(420, 0.62 * width)),
+    const height = Math.max(230, Math.min(300, 0.62 * width)),
       margin = { x: Math.min(70, 0.16 * width), y: 24 };
     const scale = Math.min(
       (width - 2 * margin.x) / Math.max(high[0] - low[0], 1e-9),
@@ -217,19 +223,18 @@ function render({ model, el }) {
         "stroke-width": 2.2,
       }),
     );
-    const where = view === "map" ? `Map of ${group}` : "The plane through the three words";
     paint(
       svg,
       width,
       height,
-      `${where}; the cross marks ${formula(value)}, the fourth corner of the parallelogram; the nearest word is ${answer}`,
+      `The plane through the three words; the cross marks ${formula(value)}, the fourth corner of the parallelogram; the nearest word is ${answer}`,
       parts,
     );
   }
 
   const tell = (value, answer, cosine, neighbour) =>
     `${formula(value)}: the nearest word is “${answer}” (cosine ${format(cosine)}). ` +
-    `Without arithmetic, the nearest to “${value.plus}” is “${neighbour}”.`;
+    `Without arithmetic, the nearest to “${value.first}” is “${neighbour}”.`;
   const longest = longestOf(Object.values(groups).flat());
   const room = tell({ first: longest, minus: longest, plus: longest }, longest, 0, longest);
   const sentence = (value) => {
@@ -242,28 +247,16 @@ function render({ model, el }) {
     "Arithmetic with word vectors",
     buttons,
     controls,
-    element(
-      "div",
-      { class: "cl-controls" },
-      tabs(state, "view", "picture", [
-        ["plane", "plane of the three words"],
-        ["map", "map"],
-      ]),
-      mapChoice,
-    ),
-    picture,
-    lists,
+    element("div", { class: "cl-arithmetic" }, picture, lists),
     say,
     goals(state, [
       {
-        text:
-          "Find three different words whose answer is also the word nearest to the third alone: " +
-          "no arithmetic needed.",
+        text: "Find an analogy whose answer is the word nearest to the start alone.",
         reached: (value) =>
           different(value) && result(value).answers[0][0] === result(value).alone[0][0],
       },
       {
-        text: "Allow the three words as answers, and find an analogy that gives one of them.",
+        text: "Allow the three words as answers, and find an analogy that returns one of them.",
         reached: (value) =>
           different(value) && !value.exclude && given(value).includes(result(value).answers[0][0]),
       },

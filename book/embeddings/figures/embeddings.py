@@ -1,4 +1,4 @@
-"""A map of word vectors, and arithmetic with them."""
+"""Arithmetic with word vectors."""
 
 import torch
 import torch.nn.functional as F
@@ -20,17 +20,15 @@ from companion.data import (
 ANALOGY = ("king", "man", "woman")
 EXAMPLES = (
     ANALOGY,
-    ("cats", "cat", "dog"),
-    ("walked", "walks", "swims"),
-    ("bank", "river", "loan"),
+    ("dog", "cat", "cats"),
+    ("swims", "walks", "walked"),
 )
 
 
 def embeddings_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:
-    """A map of word vectors, and analogies that the reader composes: nearest words in the page.
+    """Analogies that the reader composes, start + (plus − minus), and the nearest words.
 
-    Shown are all words of the vocabulary but the special tokens, in float16. A map has the two
-    directions in which the unit vectors of its words are spread most.
+    Answers are all words of the vocabulary but the special tokens, in float16.
 
     Args:
         vectors: one per word (vocab_size, d_model).
@@ -58,24 +56,17 @@ def embeddings_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigu
     for homonym, senses in HOMONYMS.items():
         company = [cue for cues in senses for cue in cues]
         groups[f"{homonym} and its company"] = [homonym, *MATES[homonym], *company]
-    maps = {}
-    for name, members in groups.items():
-        rows = unit[[index[word] for word in members]]
-        mean = rows.mean(0)
-        spread = torch.linalg.svd(rows - mean, full_matrices=False).Vh[:2]
-        maps[name] = packed(torch.cat([mean[None], spread]))
     grouped = {word for members in groups.values() for word in members}
     groups["other words"] = [word for word in words if word not in grouped]
 
-    data = {"words": words, "vectors": packed(vectors), "groups": groups, "maps": maps}
+    data = {"words": words, "vectors": packed(vectors), "groups": groups}
     data["examples"] = EXAMPLES
     first, minus, plus = ANALOGY
     value = {"first": first, "minus": minus, "plus": plus, "exclude": True}
-    value |= {"view": "plane", "group": "people"}
     query = unit[index[first]] - unit[index[minus]] + unit[index[plus]]
     similarity = unit @ F.normalize(query, dim=0)
     similarity[[index[word] for word in ANALOGY]] = -2
     best = similarity.topk(5)
     rows = zip((words[i] for i in best.indices), best.values.tolist(), strict=True)
-    fallback = table(f"Nearest to {first} − {minus} + {plus}", ["word", "cosine"], list(rows))
+    fallback = table(f"Nearest to {first} + ({plus} − {minus})", ["word", "cosine"], list(rows))
     return LiveFigure(__file__, data, value, fallback)

@@ -116,7 +116,7 @@ function render({ model, el }) {
   const say = announce(state, tell, every.map(tell));
   const puzzles = goals(state, [
     {
-      text: "Find a word whose nearest neighbour is nearer to somebody else.",
+      text: "Find a word whose nearest neighbour has a still nearer neighbour of its own.",
       reached: (value) => now(value).back !== value.word,
     },
     {

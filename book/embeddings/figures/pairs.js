@@ -1,13 +1,28 @@
 // Byte-pair encoding on six words: letters stay, and the pieces round them grow.
 
 import { connect, remember } from "../../page/kit/controls.js";
-import { drawing, element, frame, steady, write } from "../../page/kit/dom.js";
+import { css, drawing, element, frame, steady, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp } from "../../page/kit/numerics.js";
 import { textInput, wordsOf } from "../../page/kit/sentences.js";
 import { part, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
 import { shareBar } from "../../page/kit/tables.js";
+
+css`
+  .cl-found-pairs {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.4rem 2.4rem;
+    align-items: start;
+    p {
+      margin: 0 0 0.3rem;
+    }
+    > div {
+      flex: 1 1 15rem;
+    }
+  }
+`;
 
 /** What is known after each of the merges: [{ rows: the pieces of each word, pairs: [[left, right,
     count]], the most frequent first, vocabulary }]. Of equally frequent pairs the one with the
@@ -164,11 +179,23 @@ function render({ model, el }) {
     element("label", { class: "cl-control" }, "the text", own.input),
     own.alert,
     scene,
-    element("p", {}, "tokens: ", tokens),
-    element("p", { class: "cl-quiet" }, "The most frequent pairs:"),
-    counts,
-    element("p", { class: "cl-quiet" }, "The vocabulary:"),
-    vocabulary,
+    element(
+      "div",
+      { class: "cl-found-pairs" },
+      element(
+        "div",
+        {},
+        element("p", { class: "cl-quiet" }, "The most frequent pairs:"),
+        counts,
+      ),
+      element(
+        "div",
+        {},
+        element("p", { class: "cl-quiet" }, "The vocabulary:"),
+        vocabulary,
+        element("p", {}, "Tokens: ", tokens),
+      ),
+    ),
     stepper(state, { steps: names, pace: 2400 }),
     goals(state, [
       {
