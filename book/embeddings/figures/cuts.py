@@ -24,6 +24,8 @@ def cuts_figure(tokenizer: PretrainedTokenizer, texts: Sequence[str]) -> LiveFig
         {"name": text.replace("\n", "⏎"), "pieces": pieces, "characters": len(text)}
         for text, pieces in zip(texts, cuts, strict=True)
     ]
-    rows = [(text, len(pieces), " | ".join(pieces)) for text, pieces in zip(texts, cuts, strict=True)]
+    rows = [
+        (text, len(pieces), " | ".join(pieces)) for text, pieces in zip(texts, cuts, strict=True)
+    ]
     fallback = table("How a published tokenizer cuts texts", ["text", "tokens", "cut"], rows)
     return LiveFigure(__file__, {"texts": data}, {"text": 0}, fallback)

@@ -7,7 +7,8 @@ import { goals } from "../../page/kit/goals.js";
 import { group, label, part, stage } from "../../page/kit/stage.js";
 
 const LANE = 118,
-  GAP = 30; // pixels
+  CHILD = 30, // what a child is high
+  GAP = 24; // pixels
 
 /** The slope of what the last child knows for every word: w to the power of the handovers. */
 const influence = ({ w, children }) =>
@@ -17,7 +18,7 @@ const influence = ({ w, children }) =>
 const short = (number) => format(number, number < 1 ? 3 : number < 10 ? 2 : 0);
 
 function build(root, width, most) {
-  const rows = { passed: LANE, average: 2 * LANE + GAP };
+  const rows = { passed: LANE, average: 2 * LANE + CHILD + GAP };
   const wide = width / most;
   const bars = Object.fromEntries(
     Object.entries({ passed: "stream", average: "attention" }).map(([name, kind]) => [
@@ -43,14 +44,28 @@ function build(root, width, most) {
   );
   root.append(
     label("passed on from child to child", 0, 14, "cl-start cl-strong"),
-    label("an average of all words", 0, LANE + GAP + 26, "cl-start cl-strong"),
+    label("an average of all words", 0, LANE + CHILD + GAP + 26, "cl-start cl-strong"),
     ...Object.values(rows).map((y) =>
       drawing("path", { stroke: "var(--line)", d: `M0 ${y}.5H${width}` }),
     ),
   );
+  // the line: how much of a child's word reaches the last one is how dark it is
+  const line = Array.from({ length: most }, () => {
+    const body = "M-9 27a9 10 0 0 1 18 0Z";
+    const shapes = () => [
+      drawing("circle", { cy: 9, r: 6 }),
+      drawing("path", { d: body }),
+    ];
+    const ink = drawing("g", { fill: "var(--tone)", "data-name": "ink" }, shapes());
+    const rim = drawing("g", { fill: "none", stroke: "var(--quiet)" }, shapes());
+    const node = drawing("g", { class: "cl-stream" }, ink, rim);
+    return part(root, node, { y: LANE + 2, o: 0, ink: 0 }, ({ ink: dark }) =>
+      ink.setAttribute("opacity", dark),
+    );
+  });
   const names = Object.values(rows).map((y) =>
     Array.from({ length: most }, (_, i) =>
-      group(root, { y: y + 16, o: 0 }, label(String(i + 1), 0, 0, "cl-quiet")),
+      group(root, { y: y + (y === LANE ? CHILD : 0) + 16, o: 0 }, label(String(i + 1), 0, 0, "cl-quiet")),
     ),
   );
 
@@ -76,6 +91,12 @@ function build(root, width, most) {
         fill(bar.text, { class: aside ? end : "", x }, []);
       });
     }
+    const size = Math.min(1, column / 22);
+    line.forEach((child, i) => {
+      child.to({ ...at(i), ink: Math.min(1, numbers.passed[i] ?? 0) }, { jump, ms: 250 });
+      for (const shapes of child.node.children)
+        shapes.setAttribute("transform", `translate(0 ${28 * (1 - size)}) scale(${size})`);
+    });
     const named = (i) => column > 24 || i === 0 || i === children - 1 || (i + 1) % 5 === 0;
     names.forEach((row) =>
       row.forEach((name, i) => {

@@ -25,6 +25,16 @@ def check(page, w: float, children: int) -> None:
         close(numbers(page.locator(f"svg [data-name={name}][data-value]")), expected)
 
 
+def test_a_child_is_as_dark_as_its_word_is_loud(show):
+    page = show(whisper_figure(w=0.5, children=8), reduced_motion="reduce")
+    for times, w in ((0, 0.5), (70, 1.2)):  # louder than 1 is black
+        press(page.get_by_role("slider", name="each passes on"), "ArrowRight", times)
+        dark = page.locator("svg [data-name=ink]").evaluate_all(
+            "nodes => nodes.map((node) => +node.getAttribute('opacity'))"
+        )
+        close(torch.tensor(dark[:8], dtype=torch.float64), slopes(w, 8)[0].clamp(max=1))
+
+
 def test_every_bar_equals_the_slope(show):
     page = show(whisper_figure())
     check(page, 0.5, 8)
