@@ -1,14 +1,13 @@
 // Six stories of three nouns, and what the verb receives of each through one row of weights, or two.
-// A story is a point in the triangle of the nouns' values; a line joins the two with the same
+// A story, as "dog → man", is a point in the triangle of the nouns' values; a line joins the two with the same
 // answer. A linear reader's regions are convex: it can answer exactly if no two of the lines meet.
 
 import { strip } from "../../page/kit/cells.js";
 import { connect, slider, tabs, toggle } from "../../page/kit/controls.js";
-import { announce, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { announce, drawing, element, fill, format, frame, steady, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { matmul } from "../../page/kit/numerics.js";
-import { arrow, tokenRow } from "../../page/kit/parts.js";
-import { label, part, stage } from "../../page/kit/stage.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
 import { tableRow } from "../../page/kit/tables.js";
 
 const NOUNS = [0, 1, 2]; // entries of a value, corners of a triangle
@@ -20,14 +19,8 @@ const OTHERS = [
 const SHOWN = [
   [0, 1],
   [1, 0],
-]; // subject and object of the two stories that are drawn out
-const DASHES = [null, "7 4", "2 4"]; // of the lines, one for each answer
-const lineStyle = (dash) => ({
-  class: "cl-shaft",
-  "stroke-width": 2.5,
-  "stroke-dasharray": dash,
-});
-const THICK = 16; // of an arrow with a weight of 1
+]; // subject and object of the two stories whose vectors are written out
+const TONES = ["var(--first)", "var(--second)", "var(--ink)"]; // of the answers
 
 /** What the verb receives if `weight` is on the subject and the rest on the object. */
 const received = (values, weight, [subject, object]) =>
@@ -54,40 +47,25 @@ function mixture(ask, { weight, second, other }) {
 const readable = (ask, value) =>
   mixture(ask, value).length > 0 || (ask === "who" ? value.weight > 0.5 : value.weight < 0.5);
 
-/** A story in words, its arrows, and a strip for what each head makes of it. */
-function drawStory(root, { nouns, verb, values }, i, { left, top, width, cell }) {
-  const [subject, object] = SHOWN[i];
-  const middle = left + width / 2,
-    spread = Math.min(92, width / 3.2);
-  const centres = [middle - spread, middle, middle + spread];
-  root.append(label(`${i + 1}`, left + 8, top + 21, "cl-strong"));
-  tokenRow(root, [nouns[subject], verb, nouns[object]], centres, { y: top });
-  const ends = { y1: top + 35, y2: top + 94, w: 0, o: 0 };
-  const heads = [0, 1].map((head) => {
-    const arrows = [0, 2].map((from) =>
-      arrow(root, "attention", { x1: centres[from], x2: middle, ...ends }, { bend: true }),
-    );
-    const first = { x: middle, y: top + 97, o: 0 };
-    const look = { cell, most: 1, name: `received-${head + 1}`, first };
-    const vector = strip(root, received(values, 1, SHOWN[i]), "v", look);
-    nouns.forEach((noun, j) => vector.node.append(label(noun, (j + 0.5) * cell, 41, "cl-quiet")));
-    vector.node.append(label(`head ${head + 1}`, 1.5 * cell, 58, "cl-own"));
-    return { arrows, vector };
+/** The vectors of two stories as one head makes them, side by side below its triangle. */
+function drawVectors(root, { nouns, verb, values }, head, { middle, top, cell }) {
+  const node = group(root, { o: 0 }, drawing("g", { class: "cl-v" }));
+  const strips = SHOWN.map((story, i) => {
+    const left = middle + (i ? 12 : -12 - 3 * cell),
+      named = (text, x, y, name) => node.node.append(label(text, x, y, name));
+    named(`${nouns[story[0]]} ${verb} ${nouns[story[1]]}`, left + 1.5 * cell, top, "cl-strong");
+    nouns.forEach((noun, j) => named(noun, left + (j + 0.5) * cell, top + 47, "cl-quiet"));
+    const look = { cell, most: 1, name: `received-${head + 1}`, first: { x: left, y: top + 7 } };
+    return strip(node.node, received(values, 1, story), "v", look);
   });
-  return (weights, options) =>
-    heads.forEach(({ arrows, vector }, head) => {
-      const weight = weights[head],
-        seen = weight === undefined ? 0 : 1;
-      const at = middle + (head - (weights.length - 1) / 2) * 3.3 * cell;
-      [weight ?? 0, 1 - (weight ?? 1)].forEach((share, j) =>
-        arrows[j].to({ x2: at + (j - 0.5) * cell, w: THICK * share, o: share ? 1 : 0 }, options),
-      );
-      if (seen) vector.set(received(values, weight, SHOWN[i]));
-      vector.to({ x: at - 1.5 * cell, o: seen }, options);
-    });
+  return (weight, x, options) => {
+    if (weight !== undefined)
+      strips.forEach((vector, i) => vector.set(received(values, weight, SHOWN[i])));
+    node.to({ x, o: weight === undefined ? 0 : 1 }, options);
+  };
 }
 
-/** The triangle of one head: six stories as points, three lines, and where these meet. */
+/** The triangle of one head: six stories by name, a line for each answer, and where these meet. */
 function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
   const bottom = top + side * Math.sqrt(0.75);
   const corners = [
@@ -99,26 +77,29 @@ function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
   const edge = `M${corners.map(([x, y]) => `${x} ${y}`).join("L")}Z`;
   const node = drawing(
     "g",
-    { class: "cl-v" },
+    {},
     drawing("path", { class: "cl-axis", d: edge }),
-    [20, 20, -12].map((below, noun) =>
+    [36, 36, -10].map((below, noun) =>
       label(nouns[noun], corners[noun][0], corners[noun][1] + below, "cl-strong"),
     ),
-    label(`head ${head + 1}`, middle, bottom + 38, "cl-own"),
+    label(`head ${head + 1}`, middle, bottom + 36, "cl-strong"),
   );
   const whole = part(root, node);
-  const lines = DASHES.map((dash) => {
-    const line = drawing("path", lineStyle(dash));
-    return part(node, line, { x1: middle, y1: top, x2: middle, y2: top }, ({ x1, y1, x2, y2 }) =>
-      line.setAttribute("d", `M${x1} ${y1}L${x2} ${y2}`),
-    );
+  const lines = NOUNS.map((noun) => {
+    const line = drawing("path", { class: "cl-shaft", "stroke-width": 2.5 }),
+      name = label(nouns[noun], 0, 0, "cl-over cl-strong");
+    line.style.stroke = name.style.fill = TONES[noun];
+    const both = drawing("g", {}, line, name);
+    return part(node, both, { x1: middle, y1: top, x2: middle, y2: top }, ({ x1, y1, x2, y2 }) => {
+      line.setAttribute("d", `M${x1} ${y1}L${x2} ${y2}`);
+      fill(name, { x: x1 + 0.3 * (x2 - x1), y: y1 + 0.3 * (y2 - y1) + 4 }, []);
+    });
   });
   const points = NOUNS.flatMap((subject) => OTHERS[subject].map((object) => [subject, object])).map(
     (story) => {
-      const i = SHOWN.findIndex((shown) => String(shown) === String(story));
-      const circle = drawing("circle", { class: "cl-tip", r: i < 0 ? 4 : 6 });
-      const number = i < 0 ? [] : label(`${i + 1}`, i ? 6 : -6, 20, "cl-strong");
-      return { story, point: part(node, drawing("g", {}, circle, number)) };
+      const name = label(`${nouns[story[0]]} → ${nouns[story[1]]}`, 0, 0, "cl-sub cl-quiet");
+      const circle = drawing("circle", { class: "cl-tip", r: 4.5, style: "fill: var(--ink)" });
+      return { story, name, point: part(node, drawing("g", {}, circle, name)) };
     },
   );
   const crosses = NOUNS.map(() => {
@@ -126,10 +107,22 @@ function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
     const cross = drawing("path", { class: "cl-gap", style, d: "M-7 -7L7 7M-7 7L7 -7" });
     return part(node, cross, { o: 0 });
   });
+  /** A name stands outside the triangle, away from that of the other story on the same edge. */
+  const beside = ([subject, object], weight) => {
+    const first = weight > 0.5 || (weight === 0.5 && subject < object);
+    const near = first ? subject : object; // the corner that the story is near to
+    const [a, b] = [subject, object].sort();
+    if (b === 1) return near === 0 ? ["cl-end", 12, 19] : ["cl-start", -12, 19];
+    return [a === 0 ? "cl-end" : "cl-start", a === 0 ? -9 : 9, near === 2 ? -1 : 11];
+  };
   return (ask, weight, x, options) => {
     whole.to({ x, o: weight === undefined ? 0 : 1 }, options);
     const at = (story) => place(received(values, weight ?? 1, story));
-    points.forEach(({ story, point }) => point.to({ x: at(story)[0], y: at(story)[1] }, options));
+    points.forEach(({ story, name, point }) => {
+      point.to({ x: at(story)[0], y: at(story)[1] }, options);
+      const [anchor, dx, dy] = beside(story, weight ?? 1);
+      fill(name, { class: `${anchor} cl-sub cl-quiet`, x: dx, y: dy }, []);
+    });
     NOUNS.forEach((noun) => {
       const [[x1, y1], [x2, y2]] = storiesOf(ask, noun).map(at);
       lines[noun].to({ x1, y1, x2, y2 }, options);
@@ -145,37 +138,27 @@ function render({ model, el }) {
   const questions = { who: "who did it?", whom: "to whom?" };
   const weightsOf = ({ weight, second, other }) => (second ? [weight, other] : [weight]);
 
-  const scene = stage(state, "Two stories, and the triangle of values", (root, width) => {
-    const wide = width >= 560;
-    const each = wide ? width / 2 - 14 : width,
-      cell = Math.min(44, Math.floor(each / 6.6));
-    const stories = SHOWN.map((_, i) =>
-      drawStory(root, data, i, {
-        left: wide ? i * (width / 2) : 0,
-        top: wide ? 4 : 4 + i * 176,
-        width: each,
-        cell,
-      }),
-    );
-    const top = wide ? 196 : 372,
-      side = Math.min(270, width / 2 - (wide ? 60 : 34));
-    const triangles = [0, 1].map((head) =>
-      drawTriangle(root, data, head, { middle: (width * (2 * head + 1)) / 4, top, side }),
-    );
-    const foot = top + side * Math.sqrt(0.75) + 66;
-    root.append(label("same answer:", 0, foot, "cl-start cl-quiet"));
-    data.nouns.forEach((noun, i) => {
-      const x = 96 + i * 70;
-      const dash = drawing("path", { ...lineStyle(DASHES[i]), d: `M${x} ${foot - 4}h24` });
-      root.append(drawing("g", { class: "cl-v" }, dash), label(noun, x + 29, foot, "cl-start"));
+  const scene = stage(state, "Six stories in the triangle of values", (root, width) => {
+    const wide = width >= 560,
+      side = 190,
+      foot = 24 + side * Math.sqrt(0.75) + 58, // of the triangle: the first line of its vectors
+      lane = foot + 66;
+    const heads = [0, 1].map((head) => {
+      const middle = wide ? (width * (2 * head + 1)) / 4 : width / 2,
+        top = wide ? 0 : head * lane;
+      const triangle = drawTriangle(root, data, head, { middle, top: top + 24, side });
+      const vectors = drawVectors(root, data, head, { middle, top: top + foot, cell: 42 });
+      return { triangle, vectors };
     });
     const pose = (value, options) => {
       const weights = weightsOf(value);
-      stories.forEach((follow) => follow(weights, options));
-      const aside = value.second ? 0 : width / 4; // a lone triangle is in the middle
-      triangles.forEach((follow, head) => follow(value.ask, weights[head], aside, options));
+      const aside = value.second || !wide ? 0 : width / 4; // a lone triangle is in the middle
+      heads.forEach(({ triangle, vectors }, head) => {
+        triangle(value.ask, weights[head], aside, options);
+        vectors(weights[head], aside, options);
+      });
     };
-    return { height: foot + 8, pose };
+    return { height: (wide ? 1 : 2) * lane - 14, pose };
   });
 
   const verdict = (ask) => {
@@ -196,7 +179,6 @@ function render({ model, el }) {
   const verdicts = element(
     "table",
     { style: "width: 100%" },
-    element("caption", {}, "From what the verb received, in all six stories"),
     element("tbody", {}, verdict("who"), verdict("whom")),
   );
 
@@ -217,7 +199,7 @@ function render({ model, el }) {
   );
   const puzzles = goals(state, [
     {
-      text: "With one head, make stories 1 and 2 the same vector.",
+      text: "With one head, give both stories the same vector.",
       reached: ({ second, weight }) => !second && weight === 0.5,
     },
     {
@@ -243,6 +225,7 @@ function render({ model, el }) {
   const apart = { second: true, weight: 1, other: 0 },
     even = { second: false, weight: 0.5, other: 0 };
   const say = announce(state, tell, [apart, even, { ...even, weight: 1 }].map(tell));
+  say.classList.add("cl-hidden"); // the two lines above it show the same
   const question = tabs(state, "ask", "Join the same answers to", Object.entries(questions));
   frame(el, "One look, or two", controls, question, scene, verdicts, say, puzzles);
   return state.close;

@@ -6,14 +6,14 @@ from book.page.live import LiveFigure, table
 
 
 def one_look_figure() -> LiveFigure:
-    """What one average can tell of who did it to whom: the reader divides the row of the verb.
+    """What one average can tell of who did it to whom: the reader splits the row of the verb.
 
     The values of the three nouns say which noun it is and nothing of its role.
     """
     nouns = ["dog", "man", "cat"]
     values = torch.eye(3)
     data = {"nouns": nouns, "verb": "bites", "values": values.tolist()}
-    value = {"weight": 0.75, "second": False, "other": 0.25, "ask": "who"}
+    value = {"weight": 0.75, "second": False, "other": 0.25, "ask": "whom"}
     row = torch.tensor([value["weight"], 1 - value["weight"]])
     rows = [
         (f"{nouns[subject]} bites {nouns[object_]}", *(row @ values[[subject, object_]]).tolist())

@@ -143,7 +143,7 @@ const fooled = (value) => value.position > 40 && agreement(value).fast > HIGH;
 
 const POSITION_GOALS = [
   {
-    text: `Find a position beyond 40 where the three fast hands agree with position 0 (above ${HIGH}).`,
+    text: `Beyond 40, find where the fast hands agree with position 0 (above ${HIGH}).`,
     reached: (value) => value.held === 0 && fooled(value),
   },
   {
@@ -158,7 +158,7 @@ const MODEL_GOALS = [
     reached: (value) => value.base === 10000 && fooled(value),
   },
   {
-    text: "Choose another base, find its false twin on the curve, and see whether the model looks there.",
+    text: "Choose another base, and find its false twin. Does the model look there?",
     reached: (value) => value.base !== 10000 && fooled(value),
   },
 ];
@@ -191,7 +191,7 @@ function render({ model, el }) {
   if (!weights)
     controls.push(slider(state, "held", "held position =", { min: 0, max: LENGTH - 1 }));
   const pick = (key, name, options) => choice(state, key, name, options);
-  const clocks = widths.map((width) => [width, `${width / 2} hands, ${width} columns`]);
+  const clocks = widths.map((width) => [width, `${width / 2} hands`]);
   if (widths.length > 1) controls.push(pick("width", "clock", clocks));
   if (bases.length > 1) controls.push(pick("base", "base", bases));
 
@@ -203,7 +203,7 @@ function render({ model, el }) {
   const sums = element(
     "p",
     {},
-    html`Mean agreement. <b class="cl-position">Three fast hands</b> (thick rims, solid curve): ${sum("fast")}; all hands (dashed curve): ${sum("all")}.`,
+    html`The <b class="cl-position">three fast hands</b> (solid) agree to ${sum("fast")}, all (dashed) to ${sum("all")}.`,
     weights ? html` Bars: the model’s <b class="cl-attention">weights</b>.` : "",
   );
   const puzzles = goals(state, weights ? MODEL_GOALS : POSITION_GOALS);
@@ -217,6 +217,7 @@ function render({ model, el }) {
     );
   });
   const title = weights ? "The clock, and where the models look" : "The hands of a clock";
+  say.classList.add("cl-hidden"); // the line above shows the same
   frame(el, title, element("div", { class: "cl-controls" }, controls), box, sums, say, puzzles);
   return state.close;
 }

@@ -19,7 +19,7 @@ def clock_figure(weights: Mapping[int, Sequence[float]] | None = None) -> LiveFi
     Source: Vaswani et al. 2017, section 3.5 (https://arxiv.org/abs/1706.03762); Su et al. 2021,
     section 3.2.2 (https://arxiv.org/abs/2104.09864).
     """
-    held, position = (0, 6) if weights is None else (3, 20)
+    held, position = (0, 57) if weights is None else (3, 60)  # the hands nearly agree
     value = {"position": position, "held": held, "width": WIDTH, "base": 10_000}
     data = {
         "widths": [WIDTH, 64] if weights is None else [WIDTH],

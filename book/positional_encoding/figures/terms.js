@@ -1,5 +1,5 @@
-// The score of two sums, word + place, multiplied out: four matrices appear one by one, and below
-// them their sum so far.
+// The score of two sums, word + position, multiplied out: four matrices appear one by one, and
+// above them their sum so far.
 
 import { matrix } from "../../page/kit/cells.js";
 import { choice, connect } from "../../page/kit/controls.js";
@@ -11,10 +11,10 @@ import { sinusoid } from "../../page/kit/sinusoids.js";
 import { label, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
 
-const NAMES = ["word–word", "word–place", "place–word", "place–place"];
+const NAMES = ["x xᵀ", "x pᵀ", "p xᵀ", "p pᵀ"];
 const KINDS = ["stream", "position", "position", "position"];
 
-/** Vectors of the chosen words, addresses of their places, and the four parts of all scores. */
+/** Vectors of the chosen words, addresses of their positions, and the four parts of all scores. */
 function multiplied({ vectors }, { first, last }) {
   const x = [first, "loves", last].map((word) => vectors[word]),
     p = x.map((row, place) => sinusoid(place, row.length));
@@ -31,38 +31,39 @@ const STEPS = [
   {
     name: "the sums",
     caption: () =>
-      html`Each word has a vector <b class="cl-stream">x</b>, each place an address <b class="cl-position">p</b>. Attention gets the sums. Multiply out the dot product of two sums and four matrices appear: rows ask, columns are asked.`,
+      html`Each word has a vector <b class="cl-stream">x</b>, each position an address <b class="cl-position">p</b>. Attention gets the sums. Multiply out the product of two sums, and four matrices appear: rows ask, columns are asked.`,
   },
   {
     name: NAMES[0],
     caption:
-      "What this word wants of that word. Without positions this is all there is. Exchange two words, and its rows and columns change places with them.",
+      "Word with word. Without positions this is all there is. Exchange two words, and their rows and columns are exchanged.",
   },
   {
     name: NAMES[1],
     caption:
-      "What this word wants of that place. “loves” could ask for the place before it, whoever stands there.",
+      "Word with position. “loves” could ask for the position before it, whoever stands there.",
   },
   {
     name: NAMES[2],
     caption:
-      "What this place wants of that word: the third place could ask for Alice, wherever she is.",
+      "Position with word. The third position could ask for Alice, wherever she is.",
   },
   {
     name: NAMES[3],
     caption:
-      "What this place wants of that place. It knows no words. Along each diagonal its number is the same, the cosine of the distance.",
+      "Position with position. It knows no words. Along each diagonal the number is the same, the cosine of the distance.",
   },
   {
     name: "the score",
     caption: ({ first, last }) =>
       first === last
-        ? `The four add up to the scores. “${first}” stands here twice: equal rows in word–word, different rows in the sum.`
+        ? `The four add up to the scores. “${first}” stands here twice: equal rows in x xᵀ, different rows in the sum.`
         : "The four add up to the scores. One matrix serves all four, so the model cannot set them one by one.",
   },
 ];
 
-/** The scene: x + p = what attention gets; below, the terms in one row or two; below, their sum. */
+/** The scene: x + p = what attention gets, and where there is room the sum of the terms so far; below,
+    the terms in one row or two. */
 function build(data, state) {
   return (root, width) => {
     const wide = width >= 640,
@@ -125,12 +126,12 @@ function build(data, state) {
       height,
       most: 6,
       name: "total",
-      first: { x: left, y: bottom },
+      first: wide ? { x: left + 3 * (block + gap), y: 22 } : { x: left, y: bottom },
     });
-    names(bottom);
+    if (!wide) names(bottom);
 
     return {
-      height: bottom + 3 * height + 8,
+      height: wide ? bottom - 22 : bottom + 3 * height + 8,
       pose(value, options) {
         const { x, p, terms } = multiplied(data, value);
         const { step, first, last } = value;
@@ -166,7 +167,7 @@ function render({ model, el }) {
       reached: ({ first, last, step }) => first === "Bob" && last === "Alice" && step === 4,
     },
     {
-      text: "Take the same word twice: find out which terms tell the two apart, and end at the score.",
+      text: "Take the same word twice. Which terms tell the two apart? End at the score.",
       reached: ({ first, last, step }) => first === last && step === 5,
     },
   ]);

@@ -17,7 +17,7 @@ from book.beyond_recurrence import path_figure
 from book.multi_head_attention import heads_figure
 from book.page import live
 from book.page.live import LiveFigure
-from book.positional_encoding import positions_figure
+from book.positional_encoding import rotation_figure
 from book.self_attention import attention_figure, word_figure
 from companion.data import Vocabulary
 from companion.nn import (
@@ -245,8 +245,8 @@ def test_attention_figure_starts_from_the_weights_of_companion_nn():
         attention_figure(["a", "b"], query, key, value)
 
 
-def test_positions_figure_starts_from_the_encoding():
-    assert '<th scope="row">column 1</th><td>-0.990</td>' in positions_figure().fallback
+def test_rotation_figure_starts_from_the_rotary_product():
+    assert '<th scope="row">turned</th><td>-0.849</td>' in rotation_figure().fallback
 
 
 def test_heads_figure_ships_only_the_rows_it_needs():

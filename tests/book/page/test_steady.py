@@ -8,9 +8,9 @@ from tests.book.page.test_figures import EXAMPLES
 pytestmark = pytest.mark.browser
 
 STEADY = ["bank", "bits", "decoder", "embeddings", "file", "floor", "geometry", "heads", "highway"]
-STEADY += ["masks", "names", "objectives", "pairs", "passes", "path", "positions", "prompt"]
-STEADY += ["pronoun", "roofline", "shapes", "silent", "steps", "stream", "teacher", "tiles"]
-STEADY += ["whisper"]
+STEADY += ["masks", "names", "objectives", "pairs", "passes", "path", "prompt"]
+STEADY += ["pronoun", "roofline", "rotation", "shapes", "silent", "steps", "stream", "teacher"]
+STEADY += ["tiles", "whisper"]
 LINE = 12  # pixels; a line of text has more
 
 WHERE = """() => {
