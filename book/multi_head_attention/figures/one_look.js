@@ -36,6 +36,14 @@ function meeting(ask, weight, noun) {
   return share > 0.5 ? null : NOUNS.map((i) => (i === noun ? 1 - 2 * share : share));
 }
 
+/** Where on its line the name of an answer is: not where two lines meet. */
+function nameOn(ask, weight) {
+  const share = ask === "who" ? weight : 1 - weight,
+    crossing = share / (1 - share),
+    outer = Math.min(crossing, 1 - crossing); // as a part of the line, from either end
+  return outer > 0.2 ? outer / 2 : 0.5;
+}
+
 /** How much of each head is the answer and nothing else, if there are two that differ; else []. */
 function mixture(ask, { weight, second, other }) {
   if (!second || weight === other) return [];
@@ -90,9 +98,10 @@ function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
       name = label(nouns[noun], 0, 0, "cl-over cl-strong");
     line.style.stroke = name.style.fill = TONES[noun];
     const both = drawing("g", {}, line, name);
-    return part(node, both, { x1: middle, y1: top, x2: middle, y2: top }, ({ x1, y1, x2, y2 }) => {
+    const first = { x1: middle, y1: top, x2: middle, y2: top, t: 0.5 }; // t: where its name is
+    return part(node, both, first, ({ x1, y1, x2, y2, t }) => {
       line.setAttribute("d", `M${x1} ${y1}L${x2} ${y2}`);
-      fill(name, { x: x1 + 0.3 * (x2 - x1), y: y1 + 0.3 * (y2 - y1) + 4 }, []);
+      fill(name, { x: x1 + t * (x2 - x1), y: y1 + t * (y2 - y1) + 4 }, []);
     });
   });
   const points = NOUNS.flatMap((subject) => OTHERS[subject].map((object) => [subject, object])).map(
@@ -125,8 +134,9 @@ function drawTriangle(root, { nouns, values }, head, { middle, top, side }) {
     });
     NOUNS.forEach((noun) => {
       const [[x1, y1], [x2, y2]] = storiesOf(ask, noun).map(at);
-      lines[noun].to({ x1, y1, x2, y2 }, options);
       const met = weight === undefined ? null : meeting(ask, weight, noun);
+      const t = nameOn(ask, weight ?? 1);
+      lines[noun].to({ x1, y1, x2, y2, t }, options);
       crosses[noun].to(met ? { x: place(met)[0], y: place(met)[1], o: 1 } : { o: 0 }, options);
     });
   };
@@ -138,10 +148,10 @@ function render({ model, el }) {
   const questions = { who: "who did it?", whom: "to whom?" };
   const weightsOf = ({ weight, second, other }) => (second ? [weight, other] : [weight]);
 
-  const scene = stage(state, "Six stories in the triangle of values", (root, width) => {
+  const scene = stage(state, "Six stories in the triangle of values", (root, width, { second }) => {
     const wide = width >= 560,
-      side = 190,
-      foot = 24 + side * Math.sqrt(0.75) + 58, // of the triangle: the first line of its vectors
+      side = 178,
+      foot = 24 + side * Math.sqrt(0.75) + 55, // of the triangle: the first line of its vectors
       lane = foot + 66;
     const heads = [0, 1].map((head) => {
       const middle = wide ? (width * (2 * head + 1)) / 4 : width / 2,
@@ -158,8 +168,8 @@ function render({ model, el }) {
         vectors(weights[head], aside, options);
       });
     };
-    return { height: (wide ? 1 : 2) * lane - 14, pose };
-  });
+    return { height: (wide || !second ? 1 : 2) * lane - 14, pose };
+  }, { key: ({ second }) => second });
 
   const verdict = (ask) => {
     const style = "text-align: left; white-space: normal; width: 100%";

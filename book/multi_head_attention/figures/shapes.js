@@ -39,7 +39,7 @@ function compute({ x, query, key, value, output, num_heads: h }) {
 const KINDS = { q: "q", k: "k", v: "v", map: "attention", head: "v" }; // all others: the stream
 const kindOf = (name) => KINDS[name.replace(/\d/, "")] ?? "stream";
 
-/** Where everything stands at each step: blocks {name: [x, y]}, texts [text, x, y, kind, class]. */
+/** Where everything is at each step: blocks {name: [x, y, opacity]}, texts [text, x, y, kind, class]. */
 function layout({ words, x, num_heads: h }, { width, wide, cell, gutter, gap }) {
   const T = words.length,
     d = x[0].length,
@@ -47,7 +47,7 @@ function layout({ words, x, num_heads: h }, { width, wide, cell, gutter, gap }) 
   const heads = Array.from({ length: h }, (_, i) => i);
   const top = 28,
     tall = T * ROW,
-    lane = tall + 46; // a block, and the next heading
+    lane = tall + 40; // a block, and the next heading
   const below = (j) => top + j * lane;
   const height = below(wide ? Math.max(2, h) : 4);
   const middle = wide ? (height - tall - 18) / 2 : top;
@@ -86,8 +86,19 @@ function layout({ words, x, num_heads: h }, { width, wide, cell, gutter, gap }) 
     heads.forEach((i) => put(1, `${kind}${i}`, three[j] + i * dk * cell, y));
   });
 
-  const cut = inRow(dk, dk, dk),
-    looks = inRow(T, dk, dk);
+  /** The same, right of X, which stays where there is room for it. */
+  const beside = (...cells) => {
+    if (!wide) return inRow(...cells);
+    const ends = [gutter + d * cell + gutter + gap];
+    cells.forEach((count, i) => ends.push(ends[i] + count * cell + gap));
+    return ends;
+  };
+  for (const step of wide ? [2, 3, 4] : []) {
+    steps[step].blocks.x = [gutter, middle, 0.55];
+    title(step, `X ${T} × ${d}`, gutter, middle, d, "stream");
+  }
+  const cut = beside(dk, dk, dk),
+    looks = beside(T, dk, dk);
   heads.forEach((i) => {
     const y = below(i);
     for (const step of [2, 3, 4]) {
@@ -173,7 +184,7 @@ function render({ model, el }) {
   const { words, x, num_heads: h } = data;
   const found = compute(data);
   const state = connect(model);
-  const maps = (count, size) => `${count} map${count > 1 ? "s" : ""} of ${size} × ${size}`;
+  const maps = (count, size) => `${["one", "two"][count - 1] ?? count} ${size} × ${size}`;
   const right = maps(h, words.length),
     wrong = maps(h, x[0].length / h),
     MAPS = 3; // the step that answers the question
@@ -202,7 +213,7 @@ function render({ model, el }) {
     const pose = ({ step }, options) => {
       for (const { name, block } of blocks) {
         const at = steps[step].blocks[name];
-        block.to(at ? { x: at[0], y: at[1], o: 1 } : { o: 0 }, options);
+        block.to(at ? { x: at[0], y: at[1], o: at[2] ?? 1 } : { o: 0 }, options);
       }
       texts.forEach((own, i) =>
         own.forEach((text) => text.to({ o: i === step ? 1 : 0 }, { ...options, ms: 250 })),
@@ -221,9 +232,12 @@ function render({ model, el }) {
     hold: ({ step, maps }) => step === MAPS - 1 && !maps.shown,
   }));
   const guess = predict(state, "maps", {
-    question: `What comes out when the heads compare? Guess before step ${MAPS + 1}:`,
+    question: "Which maps of weights come out when the heads compare?",
     choices: [maps(1, words.length), right, wrong],
     act: () => ({ step: MAPS }),
+  });
+  state.draw(({ step, maps: { shown } }) => {
+    guess.style.visibility = step > MAPS && !shown ? "hidden" : ""; // answered, and its room stays
   });
   frame(
     el,

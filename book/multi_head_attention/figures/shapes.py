@@ -29,5 +29,5 @@ def shapes_figure(layer: MultiHeadAttention, x: torch.Tensor, words: list[str]) 
     data |= {"words": words, "x": x.tolist(), "num_heads": layer.num_heads}
     rows = [(word, *row) for word, row in zip(words, x.tolist(), strict=True)]
     fallback = table("The vectors of the words", ["", *map(str, range(1, layer.d_model + 1))], rows)
-    value = {"step": 0, "maps": {"guess": None, "shown": False}}
+    value = {"step": 2, "maps": {"guess": None, "shown": False}}
     return LiveFigure(__file__, data, value, fallback)

@@ -37,6 +37,8 @@ def through_the_layer(layer: MultiHeadAttention, *, wide: bool) -> list[dict[str
     each = {f"{name}{i}": list(parts)[i] for name, parts in named.items() for i in range(2)}
     whole = {"x": X, "mixed": output[0]}
     shown = ["x", "x q k v", "q k v", "map v", "map v head", "head", "head w mixed"]
+    if wide:  # where there is room, the words stay in sight
+        shown[2:5] = [f"x {names}" for names in shown[2:5]]
     shown.append("head w term mixed" if wide else "term mixed")
     return [
         {
@@ -64,13 +66,19 @@ def test_every_step_equals_pytorch(show, width):
 
 def test_the_guess_is_asked_before_the_maps_and_kept_beside_them(show):
     page = show(make(), reduced_motion="reduce")
-    guess = page.get_by_role("group", name="What comes out")
-    for _ in range(2):
-        page.get_by_role("button", name="Next").click()
-    guess.get_by_role("radio", name="1 map of 3 × 3").check()
+    guess = page.get_by_role("group", name="Which maps")
+    guess.get_by_role("radio", name="one 3 × 3").check()
     guess.get_by_role("button", name="Show the answer").click()
     expect(page.locator("svg [data-name=map1]")).to_be_visible()
-    expect(page.get_by_role("status")).to_contain_text("You said 1 map of 3 × 3: not quite.")
+    expect(page.get_by_role("status")).to_contain_text("You said one 3 × 3: not quite.")
+
+
+def test_the_guess_is_gone_once_the_maps_have_been_seen(show):
+    page = show(make(), reduced_motion="reduce")
+    guess = page.get_by_role("group", name="Which maps")
+    expect(guess).to_be_visible()
+    press(page.get_by_role("slider", name="step"), "End")
+    expect(guess).to_be_hidden()
 
 
 def test_x_needs_a_row_for_every_word():
