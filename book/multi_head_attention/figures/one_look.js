@@ -4,7 +4,16 @@
 
 import { strip } from "../../page/kit/cells.js";
 import { connect, slider, tabs, toggle } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, steady, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  drawing,
+  element,
+  fill,
+  format,
+  frame,
+  steady,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { matmul } from "../../page/kit/numerics.js";
 import { group, label, part, stage } from "../../page/kit/stage.js";
@@ -148,28 +157,33 @@ function render({ model, el }) {
   const questions = { who: "who did it?", whom: "to whom?" };
   const weightsOf = ({ weight, second, other }) => (second ? [weight, other] : [weight]);
 
-  const scene = stage(state, "Six stories in the triangle of values", (root, width, { second }) => {
-    const wide = width >= 560,
-      side = 178,
-      foot = 24 + side * Math.sqrt(0.75) + 55, // of the triangle: the first line of its vectors
-      lane = foot + 66;
-    const heads = [0, 1].map((head) => {
-      const middle = wide ? (width * (2 * head + 1)) / 4 : width / 2,
-        top = wide ? 0 : head * lane;
-      const triangle = drawTriangle(root, data, head, { middle, top: top + 24, side });
-      const vectors = drawVectors(root, data, head, { middle, top: top + foot, cell: 42 });
-      return { triangle, vectors };
-    });
-    const pose = (value, options) => {
-      const weights = weightsOf(value);
-      const aside = value.second || !wide ? 0 : width / 4; // a lone triangle is in the middle
-      heads.forEach(({ triangle, vectors }, head) => {
-        triangle(value.ask, weights[head], aside, options);
-        vectors(weights[head], aside, options);
+  const scene = stage(
+    state,
+    "Six stories in the triangle of values",
+    (root, width, { second }) => {
+      const wide = width >= 560,
+        side = 178,
+        foot = 24 + side * Math.sqrt(0.75) + 55, // of the triangle: the first line of its vectors
+        lane = foot + 66;
+      const heads = [0, 1].map((head) => {
+        const middle = wide ? (width * (2 * head + 1)) / 4 : width / 2,
+          top = wide ? 0 : head * lane;
+        const triangle = drawTriangle(root, data, head, { middle, top: top + 24, side });
+        const vectors = drawVectors(root, data, head, { middle, top: top + foot, cell: 42 });
+        return { triangle, vectors };
       });
-    };
-    return { height: (wide || !second ? 1 : 2) * lane - 14, pose };
-  }, { key: ({ second }) => second });
+      const pose = (value, options) => {
+        const weights = weightsOf(value);
+        const aside = value.second || !wide ? 0 : width / 4; // a lone triangle is in the middle
+        heads.forEach(({ triangle, vectors }, head) => {
+          triangle(value.ask, weights[head], aside, options);
+          vectors(weights[head], aside, options);
+        });
+      };
+      return { height: (wide || !second ? 1 : 2) * lane - 14, pose };
+    },
+    { key: ({ second }) => second },
+  );
 
   const verdict = (ask) => {
     const style = "text-align: left; white-space: normal; width: 100%";

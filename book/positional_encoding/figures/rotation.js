@@ -108,7 +108,12 @@ function render({ model, el }) {
   const beside = element(
     "div",
     { style: "flex: 1 1 15rem" },
-    element("div", { class: "cl-controls" }, choice(state, "pair", "pair of entries", pairs), later),
+    element(
+      "div",
+      { class: "cl-controls" },
+      choice(state, "pair", "pair of entries", pairs),
+      later,
+    ),
     text,
   );
   const tell = (value) =>

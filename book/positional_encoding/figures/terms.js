@@ -45,8 +45,7 @@ const STEPS = [
   },
   {
     name: NAMES[2],
-    caption:
-      "Position with word. The third position could ask for Alice, wherever she is.",
+    caption: "Position with word. The third position could ask for Alice, wherever she is.",
   },
   {
     name: NAMES[3],
