@@ -48,7 +48,7 @@ function render({ model, el }) {
     const left = 28,
       cell = Math.min(68, (width - left - 76) / T),
       tilt = cell < 62 ? -50 : 0, // long words side by side
-      row = Math.min(cell, 28),
+      row = Math.min(cell, 25),
       top = tilt ? 62 : 30,
       middle = (i) => left + (i + 0.5) * cell,
       level = (i) => top + (i + 0.5) * row;
@@ -126,10 +126,6 @@ function render({ model, el }) {
     {
       text: `Find the position at which the decoder has just read \u201c${last}\u201d: what does it have to say there?`,
       reached: ({ step, place }) => step === 3 && reads[place - 1] === last,
-    },
-    {
-      text: "Find the position that sees no word of the translation.",
-      reached: ({ step, place }) => step === 3 && place === 1,
     },
   ]);
   const places = slider(state, "place", "position", { min: 1, max: T, step: 1, describe: String });

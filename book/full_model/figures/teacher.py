@@ -21,4 +21,4 @@ def teacher_figure(target: Sequence[str]) -> LiveFigure:
     mask = causal_mask(len(target) + 1).int().tolist()
     rows = [(word, *row) for word, row in zip([*target, "[EOS]"], mask, strict=True)]
     fallback = table("What each answer may look at (1)", ["answer", "[BOS]", *target], rows)
-    return LiveFigure(__file__, {"target": target}, {"step": 0, "place": 3}, fallback)
+    return LiveFigure(__file__, {"target": target}, {"step": 2, "place": 3}, fallback)

@@ -12,7 +12,7 @@ function field(root, words, title, name, x, y, size) {
   const scale = (0.94 * size) / 2; // all words at unit length on average
   const centre = [x + size / 2, y + size / 2];
   root.append(
-    label(title, x + size / 2, y - 12, "cl-strong"),
+    label(title, x, y - 9, "cl-strong cl-start"),
     drawing("rect", { class: "cl-axis", x, y, width: size, height: size, rx: 8 }),
     drawing("path", {
       class: "cl-axis",
@@ -28,7 +28,7 @@ function field(root, words, title, name, x, y, size) {
     const name = drawing("text", { y: 4.5, class: "cl-strong" }, word);
     return part(root, drawing("g", { class: "cl-stream" }, dot, name));
   });
-  const bottom = y + size + 14;
+  const bottom = y + size + 6;
   const bar = drawing("rect", { class: "cl-tint", height: 10, rx: 2 });
   const filled = part(
     root,
@@ -39,7 +39,7 @@ function field(root, words, title, name, x, y, size) {
   const share = drawing("tspan", { "data-name": name });
   root.append(
     drawing("rect", { class: "cl-axis", x, y: bottom, width: size, height: 10, rx: 2 }),
-    drawing("text", { x: x + size / 2, y: bottom + 27 }, "difference between words ", share),
+    drawing("text", { x: x + size, y: y - 9, class: "cl-end" }, "difference ", share),
   );
   const at = ([a, b]) => [centre[0] + a * scale, centre[1] - b * scale];
   return {
@@ -62,15 +62,15 @@ function render({ model, el }) {
   const depth = kept.shares.length - 1;
   const picture = stage(state, "The words in a plane", (root, width) => {
     const beside = width >= 560;
-    const size = Math.floor(beside ? Math.min(340, (width - 40) / 2) : Math.min(width, 320));
+    const size = Math.floor(beside ? Math.min(238, (width - 40) / 2) : Math.min(width, 320));
     const edge = beside ? (width - 2 * size - 40) / 2 : (width - size) / 2;
-    const next = beside ? [edge + size + 40, 30] : [edge, size + 116];
+    const next = beside ? [edge + size + 40, 24] : [edge, size + 76];
     const fields = [
-      field(root, words, "with residual connections", "kept", edge, 30, size),
+      field(root, words, "with residuals", "kept", edge, 24, size),
       field(root, words, "without", "lost", ...next, size),
     ];
     return {
-      height: next[1] + size + 52,
+      height: next[1] + size + 20,
       pose({ other, step }, move) {
         fields[0].pose(kept, step, move);
         fields[1].pose(others[other], step, move);
@@ -83,7 +83,7 @@ function render({ model, el }) {
       const lost = others[other].shares[height];
       const start = height ? `After block ${height}` : "Before the first block";
       const verdict = lost < 0.01 ? " All words are as good as one point." : "";
-      return `${start} the difference between words is ${format(kept.shares[height], 3)} of their length with residual connections, and ${format(lost, 3)} without (${other}).${verdict}`;
+      return `${start}, ${format(kept.shares[height], 3)} of the words’ length is difference between them with residual connections, ${format(lost, 3)} without (${other}).${verdict}`;
     };
   const steps = kept.shares.map((_, height) => ({
     name: height ? `block ${height}` : "words",
@@ -92,16 +92,18 @@ function render({ model, el }) {
   const shares = ({ other }) => others[other].shares;
   const puzzles = goals(state, [
     {
-      text: "Without residual connections: find the first block after which the difference is less than a hundredth of the words’ length.",
+      text: "Without residuals: find the first block after which the difference is below 0.01.",
       reached: (value) =>
         value.step > 0 && shares(value)[value.step] < 0.01 && shares(value)[value.step - 1] >= 0.01,
     },
     {
-      text: "Find a stack without residual connections whose words are still apart after the last block.",
+      text: "Find a stack without residuals whose words are still apart after the last block.",
       reached: (value) => value.step === depth && shares(value)[depth] > 0.3,
     },
   ]);
   const pick = choice(state, "other", "the stack without:", Object.keys(others));
+  pick.style.gridTemplateColumns = "auto minmax(0, auto)"; // label and list in one row
+  pick.style.alignItems = "center";
   frame(
     el,
     "The words on their way up",

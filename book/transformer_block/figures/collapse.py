@@ -37,7 +37,7 @@ def collapse_figure(
         ["blocks below", "with residual connections", f"without: {first}"],
         list(rows),
     )
-    return LiveFigure(__file__, data, {"other": first, "step": 0}, fallback)
+    return LiveFigure(__file__, data, {"other": first, "step": 1}, fallback)
 
 
 def _film(stream: torch.Tensor, plane: torch.Tensor) -> dict:

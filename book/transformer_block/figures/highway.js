@@ -2,7 +2,7 @@
 
 import { strip } from "../../page/kit/cells.js";
 import { connect, remember, tabs } from "../../page/kit/controls.js";
-import { drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { css, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { feedForward, multiHead, norms } from "../../page/kit/networks.js";
@@ -17,7 +17,20 @@ const SUB_LAYERS = {
   encoder: ["self_attention", "feed_forward"],
   decoder: ["self_attention", "cross_attention", "feed_forward"],
 };
-const TALL = { self_attention: 218, cross_attention: 218, feed_forward: 168 };
+const TALL = { self_attention: 150, cross_attention: 150, feed_forward: 110 };
+const FOOT = 76; // from the lowest sub-layer to below the words
+
+css`
+  .cl-lead .cl-steps div {
+    display: none; /* beside the picture their names have no room; the line above the caption says it */
+  }
+  .cl-lead .cl-steps input[type="range"] {
+    width: 100%;
+  }
+  .cl-lead .cl-stepper .cl-long {
+    flex-basis: 100%;
+  }
+`;
 
 /** What the words meet in a block, in order: [{ kind, part, layer, stream, side, weights }]. `kind` is
     "enter", "norm", "find" or "add"; `side` is what is on the side road, if anything is. */
@@ -48,17 +61,17 @@ const stopName = ({ kind, part }) =>
 
 /** Where the sub-layers' places are, each counted from the bottom up. */
 function plan(block, width) {
-  const cell = clamp((width - 20) / 8, 36, 46), // beside each other, and wide enough for −0.07
+  const cell = clamp(width / 9.4, 36, 46), // beside each other, and wide enough for −0.07
     box = 4 * cell + 12;
-  const tall = (parts) => parts.reduce((sum, part) => sum + TALL[part], 118);
+  const tall = (parts) => parts.reduce((sum, part) => sum + TALL[part], FOOT + 10);
   const height = Math.max(...Object.values(SUB_LAYERS).map(tall)); // the words stay where they are
   const spare = (height - tall(SUB_LAYERS[block])) / SUB_LAYERS[block].length;
-  let base = height - 80;
+  let base = height - FOOT;
   const slots = SUB_LAYERS[block].map((part) => {
-    const find = base - (ATTENTION[part] ? 136 : 86);
-    const slot = { part, base, read: base - 28, words: base - 90, find, join: find - 40 };
+    const find = base - (ATTENTION[part] ? 92 : 54);
+    const slot = { part, base, read: base - 18, words: base - 62, find, join: find - 25 };
     base -= TALL[part] + spare;
-    return { ...slot, after: base + spare + 4 };
+    return { ...slot, after: slot.join - 30 };
   });
   const left = Math.max(box / 2 + 1, 0.25 * width),
     right = Math.min(width - box / 2 - 1, 0.75 * width);
@@ -75,19 +88,23 @@ function build(root, width, { block, order }, { words, readers, follow }) {
   const road = (d, size, opacity) =>
     root.append(inStream("path", { class: "cl-shaft", d, "stroke-width": size, opacity }));
   const frameAt = (text, x, y) => {
-    const size = { x: -box / 2, y: -18, width: box, height: 36, rx: 7 };
-    const name = label(text, box / 2, -23, "cl-end cl-quiet cl-over");
+    const size = { x: -box / 2, y: -16, width: box, height: 32, rx: 7 };
     const edge = { class: "cl-edge", "stroke-dasharray": "4 3", ...size };
-    group(root, { x, y }, inStream("rect", edge, name));
+    const paper = drawing("rect", { class: "cl-paper", ...size }); // the road passes behind
+    group(root, { x, y }, inStream("rect", edge, paper, drawing("rect", edge)));
+    return () => group(root, { x, y }, label(text, box / 2 - 4, -14, "cl-end cl-quiet cl-over"));
   };
-  arrow(root, "stream", { x1: left, y1: height - 50, x2: left, y2: top - 24, w: 14, o: 0.3 });
+  arrow(root, "stream", { x1: left, y1: height - 34, x2: left, y2: top - 4, w: 14, o: 0.3 });
+  const empty = Array(4).fill(0),
+    look = { cell, height: 24, most: 3 };
   const slots = place.slots.map((slot) => {
     const { part: name, base, read, find, join, after } = slot;
     const turn = `H${right - 16}q16 0 16 -16V${join + 16}q0 -16 -16 -16H${left}`;
     road(`M${left} ${base}${turn}`, 3, 0.4);
-    frameAt(ATTENTION[name] ?? "feed-forward network", right, find);
-    if (order === "pre") frameAt("norm", right, read);
-    else frameAt("norm", left, after);
+    const names = [
+      frameAt(ATTENTION[name] ?? "feed-forward", right, find),
+      order === "pre" ? frameAt("norm", right, read) : frameAt("norm", left, after),
+    ];
     const cross = drawing("path", { class: "cl-shaft", d: "M-5 0H5M0-5V5", "stroke-width": 2 });
     const ring = drawing("circle", { class: "cl-edge", r: 9 });
     group(
@@ -95,37 +112,50 @@ function build(root, width, { block, order }, { words, readers, follow }) {
       { x: left + half + 14, y: join },
       inStream("circle", { class: "cl-paper", r: 9 }, ring, cross),
     );
-    if (!ATTENTION[name]) return slot;
+    // what was in the boxes stays there, paler
+    const ghosts = ["norm", "find"].map(() => strip(root, empty, "stream", { ...look, name: "kept" }));
+    ghosts.forEach((ghost) => ghost.to({ o: 0 }, { jump: true }));
+    const shown = { ...slot, ghosts, names };
+    if (!ATTENTION[name]) return shown;
     const gap = Math.min(62, (box + 12) / 3);
     const centres = readers(name).map((_, i) => right + (i - 1) * gap);
-    const chips = tokenRow(root, readers(name), centres, { y: slot.words, height: 22 });
-    const ends = (x) => ({ x1: x, y1: slot.words - 1, x2: x, y2: find + 20, o: 0 });
-    return { ...slot, chips, arrows: centres.map((x) => arrow(root, "attention", ends(x))) };
+    const chips = tokenRow(root, readers(name), centres, { y: slot.words, height: 20 });
+    const ends = (x) => ({ x1: x, y1: slot.words - 1, x2: x, y2: find + 17, o: 0 });
+    return { ...shown, chips, arrows: centres.map((x) => arrow(root, "attention", ends(x))) };
   });
   const centres = words.map((_, i) => left + (i - 1) * Math.min(92, left - 32));
-  const tokens = tokenRow(root, words, centres, { y: height - 34, pick: follow, name: "follow" });
-  const empty = Array(4).fill(0),
-    look = { cell, height: 28, most: 3 };
+  const tokens = tokenRow(root, words, centres, { y: height - 30, pick: follow, name: "follow" });
   const side = strip(root, empty, "stream", { ...look, name: "side", first: { o: 0 } });
   const stream = strip(root, empty, "stream", { ...look, name: "stream" });
   const length = drawing("tspan", { "data-name": "length" });
-  const tag = part(root, drawing("text", { class: "cl-strong" }, "length ", length));
+  const tag = part(root, drawing("text", { class: "cl-strong cl-over" }, "length ", length));
+  slots.forEach(({ names }) => names.forEach((name) => name())); // over the roads and what moves
   return { ...place, slots, tokens, side, stream, length, tag };
 }
 
 /** Everything at its place for one stop of the word that is followed. */
-function stand({ slots, tokens, side, stream, length, tag, left, right, half }, stop, word, move) {
-  const { kind, layer } = stop,
+function stand(scene, stops, { step, word }, move) {
+  const { slots, tokens, side, stream, length, tag, left, right, half } = scene;
+  const stop = stops[step],
+    { kind, layer } = stop,
     slot = slots[layer];
   const up = kind === "add" ? slot.join : kind === "norm" && !stop.side ? slot.after : slot.base;
   stream.set(stop.stream[word]);
-  stream.to({ x: left - half, y: up - 14 }, move);
+  stream.to({ x: left - half, y: up - 12 }, move);
   write(length, norm(stop.stream[word]));
-  tag.to({ x: left, y: up + 31 }, move);
+  tag.to({ x: left, y: up + 26 }, move);
   if (stop.side) {
     side.set(stop.side[word]);
-    side.to({ x: right - half, y: (kind === "norm" ? slot.read : slot.find) - 14, o: 1 }, move);
-  } else side.to({ x: left - half, y: up - 14, o: 0 }, move);
+    side.to({ x: right - half, y: (kind === "norm" ? slot.read : slot.find) - 12, o: 1 }, move);
+  } else side.to({ x: left - half, y: up - 12, o: 0 }, move);
+  slots.forEach(({ ghosts, read, find }, i) =>
+    ["norm", "find"].forEach((kind, j) => {
+      const had = stops.slice(0, step).find((one) => one.layer === i && one.kind === kind && one.side);
+      if (had) ghosts[j].set(had.side[word]);
+      const y = (kind === "norm" ? read : find) - 12;
+      ghosts[j].to({ x: right - half, y, o: had ? 0.5 : 0 }, move);
+    }),
+  );
   tokens.press(word);
   slots.forEach(({ arrows = [], chips }, i) =>
     arrows.forEach((line, j) => {
@@ -146,8 +176,12 @@ function caption(stop, before, { block, word }, words, readers) {
     return html`A copy leaves the <b class="cl-stream">stream</b> and is normalised: its length is now ${size(stop.side)}. The stream itself is untouched.`;
   if (stop.kind === "norm")
     return html`The sum itself is normalised. The <b class="cl-stream">stream</b> had length ${size(before.stream)} and leaves with ${size(stop.stream)}.`;
-  if (stop.kind === "add")
-    return html`What was found, of length ${size(stop.found)}, is added. The <b class="cl-stream">stream</b> goes from ${size(before.stream)} to ${size(stop.stream)}; nothing is overwritten.`;
+  if (stop.kind === "add") {
+    const [was, found, sum] = [before.stream, stop.found, stop.stream].map((rows) => rows[word][0]);
+    const added = found < 0 ? `(${format(found)})` : format(found);
+    const first = write(element("b", { "data-name": "sum" }), sum);
+    return html`What was found is added to the <b class="cl-stream">stream</b>; nothing is overwritten. Its first number: ${format(was)} + ${added} = ${first}. Its length goes from ${size(before.stream)} to ${size(stop.stream)}.`;
+  }
   if (!stop.weights)
     return `The feed-forward network sees ${said} alone. What it finds has length ${size(stop.side)}.`;
   const read = readers(stop.part).map((other, j) => {
@@ -187,7 +221,7 @@ function render({ model, el }) {
         readers: readersOf(block),
         follow: (word) => state.set({ word }),
       });
-      const pose = (now, move) => stand(scene, stops(now)[now.step], now.word, move);
+      const pose = (now, move) => stand(scene, stops(now), now, move);
       return { height: scene.height, pose };
     },
     { key: ({ block, order }) => block + order },
@@ -221,7 +255,7 @@ function render({ model, el }) {
   const last = (value) => value.step === stops(value).length - 1;
   const puzzles = goals(state, [
     {
-      text: "Choose the order in which every word leaves the block with the same length, and go to where it leaves.",
+      text: "Go to where every word leaves the block with the same length.",
       reached: (value) => value.order === "post" && last(value),
     },
     {
@@ -247,9 +281,12 @@ function render({ model, el }) {
         ["post", "after (post-norm)"],
       ]),
     ),
-    picture,
-    steps,
-    puzzles,
+    element(
+      "div",
+      { class: "cl-side" },
+      element("div", { style: "flex: 1 1 21rem; min-width: 0" }, picture),
+      element("div", { class: "cl-lead", style: "flex: 1 1 15rem; min-width: 0" }, steps, puzzles),
+    ),
   );
   return state.close;
 }

@@ -41,7 +41,7 @@ def highway_figure(
         "words": {name: list(words) for name, words in x.items()},
         "x": {name: torch.stack(list(words.values())).tolist() for name, words in x.items()},
     }
-    value = {"block": "encoder", "order": "pre", "word": 0, "step": 0}
+    value = {"block": "encoder", "order": "pre", "word": 0, "step": 3}
     caption = f"“{next(iter(source))}” through the encoder’s block, pre-norm"
     fallback = table(caption, ["after", "length of the stream"], _lengths(encoder, source))
     return LiveFigure(__file__, data, value, fallback)

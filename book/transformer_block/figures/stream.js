@@ -57,7 +57,7 @@ function climb({ words, weights, depth, num_heads: numHeads, mask }, { sentence,
 
 /** The stream from bottom to top, as wide as it is long; what is added flows in from the left. */
 function draw(svg, width, stages, token) {
-  const step = 46,
+  const step = 40,
     at = Math.min(0.44 * width, 190),
     height = stages.length * step + 16;
   const scale = 30 / Math.max(...stages.map(({ stream }) => stream));
@@ -121,6 +121,7 @@ function render({ model, el }) {
     data.examples.map(({ sentence }, i) => [i, sentence]),
     { change: (i) => ({ example: i, ...data.examples[i] }) },
   );
+  examples.querySelector("select").style.width = "17rem"; // beside the two others
   const trouble = (text) => {
     const words = split(text),
       strange = words.filter((word) => !known.has(word));
@@ -129,7 +130,7 @@ function render({ model, el }) {
     return strange.length > 0 ? `Not in the language: ${strange.join(", ")}.` : "";
   };
   const own = textInput(state, "sentence", {
-    style: "width: 26rem",
+    style: "width: 24rem",
     complaint: trouble,
     change(text, { word }) {
       if (trouble(text)) return null; // an unfinished sentence: what was there still counts
@@ -187,19 +188,24 @@ function render({ model, el }) {
   frame(
     el,
     "A word’s way up through the trained encoder",
-    element("div", { class: "cl-controls" }, examples),
     element(
       "div",
       { class: "cl-controls" },
-      element("label", { class: "cl-control" }, "or your own sentence", own.input),
-    ),
-    own.alert,
-    element(
-      "div",
-      { class: "cl-controls" },
+      examples,
       token,
       toggle(state, "hidden", "hide it behind [MASK]"),
     ),
+    element(
+      "div",
+      { class: "cl-controls" },
+      element(
+        "label",
+        { class: "cl-control", style: "grid-template-columns: auto minmax(0, auto); align-items: center" },
+        "or your own sentence",
+        own.input,
+      ),
+    ),
+    own.alert,
     element("div", { class: "cl-side" }, picture, table),
     say,
     puzzles,

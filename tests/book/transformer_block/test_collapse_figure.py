@@ -69,7 +69,7 @@ def test_every_height_is_drawn_from_the_streams(show):
 def test_the_goals_are_reached(show):
     page = show(figure(), reduced_motion="reduce")
     reached = page.locator(".cl-reached")
-    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("2 of 3: block 1")).to_be_visible()  # where it opens
     expect(reached).to_have_count(0)
     page.get_by_role("button", name="Next").click()
     expect(reached).to_have_count(1)

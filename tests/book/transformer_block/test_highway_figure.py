@@ -90,6 +90,7 @@ def test_every_step_equals_pytorch(show, block, order):
     page.locator(".cl-token[role=button]").nth(word).click()
     way = expected(block, order)
     expect(page.get_by_role("slider")).to_have_attribute("max", str(len(way) - 1))
+    press(page.get_by_role("slider"), "Home")
     for number, stop in enumerate(way):
         if number:
             page.get_by_role("button", name="Next").click()
@@ -98,6 +99,7 @@ def test_every_step_equals_pytorch(show, block, order):
 
 def test_another_word_is_followed_from_the_keyboard_at_the_same_step(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     press(page.get_by_role("button", name="Next"), "Enter", times=2)
     press(page.get_by_role("button", name="follow here"), "Enter")
     check(page, expected("encoder", "pre")[2], 2)
@@ -112,6 +114,20 @@ def test_the_order_keeps_the_step_and_the_block_starts_anew(show):
     check(page, expected("decoder", "post")[9], 0)
     page.get_by_role("radio", name="encoder").check()
     check(page, expected("encoder", "post")[0], 0)
+
+
+def test_it_opens_on_the_sum_and_what_was_added_stays_in_its_box(show):
+    page = show(figure(), reduced_motion="reduce")
+    way = expected("encoder", "pre")
+    expect(page.get_by_text("4 of 7: add")).to_be_visible()
+    check(page, way[3], 0)
+    read, found = (way[step][1][0, 0] for step in (1, 2))
+    kept = page.locator("[data-name=kept]")
+    visible = [i for i in range(kept.count()) if kept.nth(i).is_visible()]
+    assert len(visible) == 2  # the norm's copy and what the attention found
+    for i, vector in zip(visible, (read, found), strict=True):
+        close(numbers(kept.nth(i).locator("text")), vector)
+    close(numbers(page.locator("output [data-name=sum]")), (way[0][0][0, 0] + found)[:1])
 
 
 def test_no_later_word_is_read_in_the_decoder(show):
