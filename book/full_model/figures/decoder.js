@@ -3,7 +3,7 @@
 
 import { ribbon } from "../../page/kit/cells.js";
 import { choice, connect, remember, tabs } from "../../page/kit/controls.js";
-import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { tiedLogits } from "../../page/kit/networks.js";
@@ -17,10 +17,24 @@ import { embedTokens, greedyTranslation, withPositions } from "../../page/kit/tr
 
 const [ENTER, SELF, ADDED, CROSS, AGAIN, FFN, OUT, SAY] = Array(8).keys();
 const NAMES = ["enter", "self", "norm", "cross", "norm", "FFN", "norm", "say"];
-const ROW = 28,
-  GAP = 26,
+const ROW = 26,
+  GAP = 17,
+  LINE = 18,
   BEST = 5; // words that are shown at the end
-const HIGH = [42, 42, 26, 42, 26, 42, 26, BEST * 22]; // the parts, from the bottom up
+const HIGH = [38, 38, 24, 38, 24, 38, 24, BEST * LINE]; // the parts, from the bottom up
+const NORMS = { [ADDED]: ENTER, [AGAIN]: ADDED, [OUT]: AGAIN }; // what a sum adds to: an earlier part
+
+css`
+  .cl-lead .cl-steps div {
+    display: none; /* beside the picture their names have no room */
+  }
+  .cl-lead .cl-steps input[type="range"] {
+    width: 100%;
+  }
+  .cl-lead .cl-stepper .cl-long {
+    flex-basis: 100%;
+  }
+`;
 
 /** What a block does at every place, and what the output matrix reads from its result. */
 function passage(data, translation, layer) {
@@ -67,7 +81,7 @@ function build(root, width, value, data, pass, state) {
     half = box / 2,
     middle = width / 2;
   const letters = Math.max(...[...words, ...source].map((word) => word.length));
-  const column = Math.min(letters * (narrow ? 7 : 8.4) + 10, (width - box) / 2 - 30);
+  const column = Math.min(letters * (narrow ? 7.6 : 8.4) + 10, (width - box) / 2 - 30);
   const tower = HIGH.reduce((sum, high) => sum + high, 7 * GAP + 8),
     height = Math.max(tower, Math.max(words.length, source.length) * ROW + 26);
   const tops = HIGH.map((_, i) => {
@@ -82,9 +96,23 @@ function build(root, width, value, data, pass, state) {
     w: 8,
     o: 0.25,
   });
+  for (const [sum, from] of Object.entries(NORMS)) {
+    // the stream's way past the part that reads it, to the sum
+    const y1 = tops[from] - GAP / 2,
+      y2 = tops[sum] + HIGH[sum] / 2,
+      out = middle + half + 12;
+    const way = `M${middle} ${y1}H${out - 8}q8 0 8 -8V${y2 + 8}q0 -8 -8 -8H${middle + half}`;
+    root.append(
+      drawing(
+        "g",
+        { class: "cl-stream" },
+        drawing("path", { class: "cl-shaft", d: way, "stroke-width": 2.5, opacity: 0.5 }),
+      ),
+    );
+  }
   const boxes = namesOf(now, data, value.block, narrow).map((lines, i) => {
     const name = lines.map((text, j) => {
-      const y = HIGH[i] / 2 + 4.5 + (j - (lines.length - 1) / 2) * 16;
+      const y = HIGH[i] / 2 + 4.5 + (j - (lines.length - 1) / 2) * 15;
       return label(text, 0, y, lines.length > 1 && !j ? "cl-strong" : "cl-quiet");
     });
     const size = { x: -half, width: box, height: HIGH[i], rx: 6 };
@@ -130,10 +158,10 @@ function build(root, width, value, data, pass, state) {
   const other = reader(CROSS, source, 1);
 
   const best = Array.from({ length: BEST }, (_, i) => {
-    const word = label("", -half - 8, 14, "cl-end"),
-      number = fill(label("", half + 8, 14, "cl-start"), { "data-name": "next" }, []),
-      bar = drawing("rect", { class: "cl-tip", x: -half, y: 4, height: 12, rx: 2 });
-    const y = tops[SAY] + i * 22;
+    const word = label("", -half - 8, 13, "cl-end"),
+      number = fill(label("", half + 8, 13, "cl-start"), { "data-name": "next" }, []),
+      bar = drawing("rect", { class: "cl-tip", x: -half, y: 3, height: 11, rx: 2 });
+    const y = tops[SAY] + i * LINE;
     const node = drawing("g", { class: "cl-stream" }, bar, word, number);
     return { word, number, bar, ...part(root, node, { x: middle, y, o: 0 }) };
   });
@@ -166,7 +194,7 @@ function build(root, width, value, data, pass, state) {
       { self, cross, said, vectors } = pass(value),
       at = value.place - 1;
     vector.set(vectors[step][at], (x) => Math.abs(x) / 2.5);
-    vector.to({ x: left, y: tops[Math.min(step, OUT)] - 19 }, move);
+    vector.to({ x: left, y: tops[Math.min(step, OUT)] - 14 }, move);
     boxes.forEach(({ edge }, i) => {
       edge.style.strokeWidth = i === step ? 3 : "";
     });
@@ -253,7 +281,7 @@ function render({ model, el }) {
   const surest = ({ cross }, place) => Math.max(...cross[place - 1]);
   const puzzles = goals(state, [
     {
-      text: `In block ${data.num_layers}, find the position whose cross-attention is the least sure: its largest weight is the smallest of all.`,
+      text: `In block ${data.num_layers}, find the position whose cross-attention is the least sure.`,
       reached: (value) => {
         const now = pass(value);
         const least = Math.min(...now.words.map((_, i) => surest(now, i + 1)));
@@ -261,7 +289,7 @@ function render({ model, el }) {
       },
     },
     {
-      text: "Find a position whose self-attention gives more than half of its weight to an earlier word that is not [BOS].",
+      text: "Find a position whose self-attention gives more than half to an earlier word, not to [BOS].",
       reached: (value) =>
         value.step === SELF &&
         pass(value)
@@ -285,9 +313,17 @@ function render({ model, el }) {
         blocks.map((block, i) => [block, `block ${i + 1}`]),
       ),
     ),
-    picture,
-    stepper(state, { steps, others }),
-    puzzles,
+    element(
+      "div",
+      { class: "cl-side" },
+      element("div", { style: "flex: 1 1 24rem; min-width: 0" }, picture),
+      element(
+        "div",
+        { class: "cl-lead", style: "flex: 1 1 13rem; min-width: 0" },
+        stepper(state, { steps, others }),
+        puzzles,
+      ),
+    ),
   );
   return state.close;
 }

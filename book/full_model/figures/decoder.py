@@ -14,5 +14,5 @@ def decoder_figure(translation: LiveFigure) -> LiveFigure:
     """
     data = translation.data
     last = str(data["num_layers"] - 1)
-    value = {"sentence": data["examples"][0], "block": last, "place": 1, "step": 0}
+    value = {"sentence": data["examples"][0], "block": last, "place": 1, "step": 3}
     return LiveFigure(__file__, data, value, translation.fallback)

@@ -2,7 +2,7 @@
 // shows where each word of the translation looked in the sentence.
 
 import { choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, element, format, frame, longestOf, steady, write } from "../../page/kit/dom.js";
+import { announce, element, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, descending, meanOf } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";
@@ -38,7 +38,7 @@ function render({ model, el }) {
   const heads = Array.from({ length: data.num_layers }, (_, layer) => ({
     group: `block ${layer + 1}`,
     options: [
-      [`${layer}.mean`, `block ${layer + 1}, mean of the heads`],
+      [`${layer}.mean`, `block ${layer + 1}, mean`],
       ...Array.from({ length: data.block.numHeads }, (_, head) => [
         `${layer}.${head}`,
         `block ${layer + 1}, head ${head + 1}`,
@@ -71,33 +71,31 @@ function render({ model, el }) {
       ]);
   });
   const map = element("table", { "data-name": "cross", style: "font-size: .8rem" });
-  const output = element(
+  const weights = element(
+    "div",
+    // it scrolls on a phone and for a long sentence, by the keyboard too
+    {
+      class: "cl-scroll",
+      style: "flex: 1 1 23rem; min-width: 0",
+      tabindex: 0,
+      role: "group",
+      "aria-label": "weights",
+    },
+    map,
+  );
+  const candidates = element(
     "div",
     {},
-    words,
-    element("p", { style: "margin: .6rem 0 .3rem" }, "The model’s best candidates for this word:"),
+    element("p", { style: "margin: 0 0 .3rem" }, "Best candidates for this word:"),
     answers,
-    element(
-      "div",
-      // it scrolls on a phone, by the keyboard too
-      {
-        class: "cl-scroll",
-        style: "margin-top: .9rem",
-        tabindex: 0,
-        role: "group",
-        "aria-label": "weights",
-      },
-      map,
-    ),
   );
 
-  const room = { ...state.value, sentence: longestOf(data.examples) };
-  steady(state, output, [room], (value) => {
-    output.hidden = result(value) === null;
-    if (output.hidden) return;
+  state.draw((value) => {
+    for (const part of [words, weights, candidates]) part.hidden = result(value) === null;
+    if (weights.hidden) return;
     const { source, target, probabilities } = result(value),
       at = place(value),
-      weights = shown(value);
+      rows = shown(value);
 
     words.replaceChildren(
       ...target.map((text, i) =>
@@ -113,12 +111,12 @@ function render({ model, el }) {
       ),
     );
 
-    const upright = "writing-mode: vertical-rl; transform: rotate(180deg); padding: .3rem .1rem";
+    const upright = "writing-mode: vertical-rl; transform: rotate(180deg); padding: .2rem .1rem";
     map.replaceChildren(
       element(
         "caption",
         {},
-        "Where each word of the translation (row) looked in the sentence (column)",
+        "where each word (row) looked (column)",
       ),
       headRow(
         element("td"),
@@ -128,14 +126,14 @@ function render({ model, el }) {
         "tbody",
         {},
         target.map((word, i) => {
-          const most = Math.max(...weights[i]);
+          const most = Math.max(...rows[i]);
           const bold = (yes) => (yes ? "; font-weight: 700" : "");
           return element(
             "tr",
             {},
             element("th", { scope: "row", lang: "fr", style: bold(i === at) }, word),
-            weights[i].map((weight) => {
-              const style = `padding: .3rem .15rem${bold(weight === most)}`;
+            rows[i].map((weight) => {
+              const style = `padding: .02rem .15rem${bold(weight === most)}`;
               const cell = write(element("td", { class: "cl-heat", style }), weight);
               cell.style.setProperty("--w", weight);
               return cell;
@@ -162,11 +160,11 @@ function render({ model, el }) {
         : "")
     );
   };
-  const say = announce(state, tell, [tell(room)]);
+  const say = announce(state, tell, [tell(state.value)]);
   const looksAt = (value, at) => argmax(shown(value)[at]);
   const puzzles = goals(state, [
     {
-      text: "Find a word of a translation that looks most at an earlier word of the sentence than the word before it does.",
+      text: "Find a word that looks further to the left than the word before it.",
       reached(value) {
         if (result(value) === null) return false;
         const at = place(value);
@@ -174,7 +172,7 @@ function render({ model, el }) {
       },
     },
     {
-      text: `Have a sentence of more than ${data.trained_length} words translated, and go to the word that the model is least sure of.`,
+      text: `Translate more than ${data.trained_length} words, and go to the word that the model is least sure of.`,
       reached(value) {
         if (result(value) === null || result(value).source.length <= data.trained_length)
           return false;
@@ -184,6 +182,10 @@ function render({ model, el }) {
     },
   ]);
 
+  const example = choice(state, "sentence", "or take one of these", examples, {
+    change: (sentence) => ({ sentence, place: 1 }),
+  });
+  example.querySelector("select").style.width = "13rem"; // beside the two others
   frame(
     el,
     "The trained translator",
@@ -194,18 +196,20 @@ function render({ model, el }) {
       typed.input,
     ),
     typed.alert,
-    knownWords(data),
     element(
       "div",
       { class: "cl-controls", style: "margin-top: .7rem" },
-      choice(state, "sentence", "or take one of these", examples, {
-        change: (sentence) => ({ sentence, place: 1 }),
-      }),
+      example,
       choice(state, "attention", "attention", heads),
       steps,
     ),
-    output,
-    say,
+    words,
+    element(
+      "div",
+      { class: "cl-side", style: "margin-top: .5rem" },
+      weights,
+      element("div", { style: "flex: 1 1 15rem; min-width: 0" }, candidates, say, knownWords(data)),
+    ),
     puzzles,
   );
   return state.close;

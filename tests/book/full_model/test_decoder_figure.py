@@ -77,6 +77,7 @@ def ask(page: Page, place: int) -> None:
 @pytest.mark.parametrize("layer", range(3))
 def test_every_step_equals_pytorch(show, layer):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     page.get_by_role("radio", name=f"block {layer + 1}").check()
     ask(page, 3)
     way = passage(SENTENCES[0], layer)
@@ -87,8 +88,15 @@ def test_every_step_equals_pytorch(show, layer):
         check(page, way, 3, step)
 
 
+def test_it_opens_where_the_first_word_reads_the_source(show):
+    page = show(figure(), reduced_motion="reduce")
+    expect(page.get_by_text("4 of 8: cross")).to_be_visible()
+    check(page, passage(SENTENCES[0], 2), 1, CROSS)
+
+
 def test_every_place_and_another_sentence_equal_pytorch(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     select(page, "the source").select_option(SENTENCES[1])
     press(page.get_by_role("slider"), "ArrowRight", times=CROSS)
     way = passage(SENTENCES[1], 2)
@@ -99,6 +107,7 @@ def test_every_place_and_another_sentence_equal_pytorch(show):
 
 def test_a_place_is_asked_from_the_keyboard_and_no_later_word_is_read(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     press(page.get_by_role("slider"), "ArrowRight", times=SELF)
     second = page.locator(".cl-token[role=button]").nth(1)
     press(second, "Enter")
@@ -113,6 +122,7 @@ def test_only_sentences_as_long_as_those_of_training_are_offered(show):
 
 def test_the_captions_say_what_is_read_and_written(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     way, status = passage(SENTENCES[0], 2), page.get_by_role("status")
     ask(page, 2)
     press(page.get_by_role("slider"), "ArrowRight", times=CROSS)
@@ -133,6 +143,7 @@ def test_the_captions_say_what_is_read_and_written(show):
 
 def test_the_unsure_place_is_found_in_the_last_block_and_at_its_step_only(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     reached = page.locator(".cl-reached")
     first, last = (
         passage(SENTENCES[0], layer)["cross"].max(-1).values.argmin().item() + 1 for layer in (0, 2)
@@ -151,6 +162,7 @@ def test_the_unsure_place_is_found_in_the_last_block_and_at_its_step_only(show):
 
 def test_more_than_half_for_an_earlier_word_counts_unless_it_is_the_start(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider"), "Home")
     reached = page.locator(".cl-reached")
     own = [passage(SENTENCES[0], layer)["self"].tolist() for layer in range(3)]
     places = [(layer, i) for layer in range(3) for i in range(len(own[layer]))]
