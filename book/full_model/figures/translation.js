@@ -113,11 +113,7 @@ function render({ model, el }) {
 
     const upright = "writing-mode: vertical-rl; transform: rotate(180deg); padding: .2rem .1rem";
     map.replaceChildren(
-      element(
-        "caption",
-        {},
-        "where each word (row) looked (column)",
-      ),
+      element("caption", {}, "where each word (row) looked (column)"),
       headRow(
         element("td"),
         source.map((word) => element("th", { scope: "col", style: upright, lang: "en" }, word)),

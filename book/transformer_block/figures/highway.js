@@ -113,7 +113,9 @@ function build(root, width, { block, order }, { words, readers, follow }) {
       inStream("circle", { class: "cl-paper", r: 9 }, ring, cross),
     );
     // what was in the boxes stays there, paler
-    const ghosts = ["norm", "find"].map(() => strip(root, empty, "stream", { ...look, name: "kept" }));
+    const ghosts = ["norm", "find"].map(() =>
+      strip(root, empty, "stream", { ...look, name: "kept" }),
+    );
     ghosts.forEach((ghost) => ghost.to({ o: 0 }, { jump: true }));
     const shown = { ...slot, ghosts, names };
     if (!ATTENTION[name]) return shown;
@@ -150,7 +152,9 @@ function stand(scene, stops, { step, word }, move) {
   } else side.to({ x: left - half, y: up - 12, o: 0 }, move);
   slots.forEach(({ ghosts, read, find }, i) =>
     ["norm", "find"].forEach((kind, j) => {
-      const had = stops.slice(0, step).find((one) => one.layer === i && one.kind === kind && one.side);
+      const had = stops
+        .slice(0, step)
+        .find((one) => one.layer === i && one.kind === kind && one.side);
       if (had) ghosts[j].set(had.side[word]);
       const y = (kind === "norm" ? read : find) - 12;
       ghosts[j].to({ x: right - half, y, o: had ? 0.5 : 0 }, move);
@@ -180,7 +184,8 @@ function caption(stop, before, { block, word }, words, readers) {
     const [was, found, sum] = [before.stream, stop.found, stop.stream].map((rows) => rows[word][0]);
     const added = found < 0 ? `(${format(found)})` : format(found);
     const first = write(element("b", { "data-name": "sum" }), sum);
-    return html`What was found is added to the <b class="cl-stream">stream</b>; nothing is overwritten. Its first number: ${format(was)} + ${added} = ${first}. Its length goes from ${size(before.stream)} to ${size(stop.stream)}.`;
+    const came = write(element("span"), norm(before.stream[word]));
+    return html`What was found is added to the <b class="cl-stream">stream</b>; nothing is overwritten. Its first number: ${format(was)} + ${added} = ${first}. Its length goes from ${came} to ${size(stop.stream)}.`;
   }
   if (!stop.weights)
     return `The feed-forward network sees ${said} alone. What it finds has length ${size(stop.side)}.`;

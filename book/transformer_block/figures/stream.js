@@ -200,7 +200,10 @@ function render({ model, el }) {
       { class: "cl-controls" },
       element(
         "label",
-        { class: "cl-control", style: "grid-template-columns: auto minmax(0, auto); align-items: center" },
+        {
+          class: "cl-control",
+          style: "grid-template-columns: auto minmax(0, auto); align-items: center",
+        },
         "or your own sentence",
         own.input,
       ),
