@@ -1,7 +1,7 @@
 // One sentence, three objectives: what the model reads, which places it may look at, what it is asked.
 
 import { button, choice, connect, remember, slider, tabs } from "../../page/kit/controls.js";
-import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp } from "../../page/kit/numerics.js";
 import { arrow, tokenRow } from "../../page/kit/parts.js";
@@ -10,7 +10,31 @@ import { stepper } from "../../page/kit/stepper.js";
 
 const FAMILIES = ["encoder-only", "decoder-only", "encoder-decoder"];
 const [ENCODER, DECODER, BOTH] = FAMILIES;
-const [SENTENCE, READS, LOOKS, ASKED] = [0, 1, 2, 3];
+const [READS, LOOKS, ASKED] = [0, 1, 2];
+const TOKEN = 21; // height of a word's token
+
+css`
+  .cl-objectives .cl-turns {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: space-between;
+    gap: 0.2rem 1rem;
+    margin-top: 0.5rem;
+  }
+  .cl-objectives .cl-controls {
+    gap: 0.5rem;
+    margin: 0;
+  }
+  .cl-objectives .cl-steps div {
+    display: none; /* the step's name stands beside the buttons */
+  }
+  .cl-objectives button {
+    padding: 0.25rem 0.6rem;
+  }
+  .cl-turns input[type="range"] {
+    width: 9rem;
+  }
+`;
 
 /** The rows of what is read, { word: number of a word of the sentence } or { name: special token }, and
     the questions: { row, word (the sentence's length: its end), loss, guess, p }. */
@@ -52,25 +76,6 @@ function task({ words, encoder, decoder, both }, { family, hidden, start, size }
   };
 }
 
-/** What the objective makes of a word of the sentence, the `i`th. */
-function fate(words, { family, hidden, start, size }, i) {
-  if (family === ENCODER)
-    return hidden[i] ? "hidden: the model must name it" : "seen by every position";
-  if (family === BOTH) {
-    const cut = i >= start - 1 && i < start - 1 + size;
-    return cut ? "cut out: the decoder writes it" : "read by the encoder";
-  }
-  const before = words.slice(Math.max(0, i - 2), i).join(" ");
-  return `asked for after ${i ? `\u201c${i > 2 ? "\u2026 " : ""}${before}\u201d` : "[BOS]"}`;
-}
-
-/** The same in a word or two, for a family that is not chosen. */
-function fateInShort({ hidden, start, size }, family, i) {
-  if (family === DECODER) return "asked for";
-  if (family === ENCODER) return hidden[i] ? "hidden" : "seen";
-  return i >= start - 1 && i < start - 1 + size ? "cut out" : "read";
-}
-
 const total = ({ questions }) => questions.reduce((sum, { loss }) => sum + loss, 0);
 const counted = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
@@ -80,29 +85,25 @@ function captions(words, now) {
   const quoted = (list) => list.map((word) => `\u201c${word}\u201d`).join(", ");
   const reads = {
     [ENCODER]: ({ questions }) =>
-      `The hidden words become [MASK]: ${questions.length ? quoted(questions.map(({ word }) => words[word])) : "none so far"}. ` +
-      "[CLS] and [SEP] enclose the sentence.",
-    [DECODER]: () =>
-      "The sentence slides one position down behind [BOS]. At every position the next word is missing, and nothing had to be hidden.",
+      `The hidden words become [MASK]: ${questions.length ? quoted(questions.map(({ word }) => words[word])) : "none so far"}.`,
+    [DECODER]: () => "Behind [BOS] the next word is missing at every position.",
     [BOTH]: ({ questions }) =>
-      `A stretch is cut out, and one [MASK] stands for all of it. The encoder reads the rest; the decoder reads [BOS] and ${quoted(questions.slice(0, -1).map(({ word }) => words[word]))}.`,
+      `One [MASK] stands for the gap. The decoder reads [BOS] and ${quoted(questions.slice(0, -1).map(({ word }) => words[word]))}.`,
   };
   return [
-    () =>
-      "One sentence of the language. Nobody has labelled it: the questions are made of its own words.",
     (value) => reads[value.family](now(value)),
     (value) => {
       const { rows, sees, place } = now(value);
       const seen = rows.filter((_, j) => sees(place, j));
-      return `The position of ${name(rows[place])} may look at ${seen.length} of ${rows.length} positions: ${seen.map(name).join(" ")}.`;
+      return `The position of ${name(rows[place])} may look at ${seen.length} of ${rows.length} positions.`;
     },
     (value) => {
       const { questions, place } = now(value);
       const one = questions.find(({ row }) => row === place);
-      const sum = `${counted(questions.length, "question")}, ${format(total(now(value)))} nats in all.`;
-      if (!one) return `${sum} At the marked position nothing is asked.`;
+      const sum = `${counted(questions.length, "question")}, ${format(total(now(value)))} nats.`;
+      if (!one) return `${sum} Nothing is asked at the marked position.`;
       const right = [...words, "[EOS]"][one.word];
-      return `${sum} At the marked position the answer is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first, with ${format(one.p)}.`;
+      return `${sum} The answer here is \u201c${right}\u201d; the model puts \u201c${one.guess}\u201d first (${format(one.p)}).`;
     },
   ];
 }
@@ -110,19 +111,15 @@ function captions(words, now) {
 function build(root, width, data, now) {
   const { words } = data,
     n = words.length,
-    pitch = 36,
+    pitch = 23,
     left = 62, // middle of what is read
-    beside = left + 60, // where it is told what becomes of a word
     right = clamp(0.46 * width, 168, 320), // where an answer begins
     aside = right + 96, // where bars, and what stands in their place before, begin
     room = width - aside - 44, // of a bar
     roomy = width >= 640; // beside the words there is room for more than the answers
-  const apart = ((n + 3) * pitch + 20) / (n - 1); // of the words, before they are read
-  const y = (row, source) => 44 + row * pitch + (source && row >= source ? 20 : 0);
+  const y = (row, source) => 34 + row * pitch + (source && row >= source ? 8 : 0);
   const heading = (text, x, name) => group(root, { o: 0 }, label(text, x, 14, `cl-quiet ${name}`));
   const heads = [
-    [heading("the sentence", left, ""), [SENTENCE]],
-    [heading("what becomes of it", beside, "cl-start"), [SENTENCE]],
     [heading("is read", left, ""), [READS, LOOKS, ASKED]],
     [heading("is missing", right, "cl-start"), [READS, LOOKS]],
     [heading("is asked for", right, "cl-start"), [ASKED]],
@@ -134,16 +131,6 @@ function build(root, width, data, now) {
       [heading("a row may look at these columns", aside, "cl-start"), [LOOKS]],
     );
   }
-  const others = [0, 1].map((place) => {
-    const x = beside + (0.47 + 0.27 * place) * (width - beside);
-    const texts = [14, ...words.map((_, i) => y(0) + i * apart + 4)].map((y) =>
-      label("", x, y, "cl-start cl-quiet"),
-    );
-    texts.slice(1).forEach((text) => {
-      text.dataset.name = "other fate";
-    });
-    return { texts, ...group(root, { o: 0 }, ...texts) };
-  });
   const counts = FAMILIES.map((family, i) => {
     const name = label(family, aside, y(i) + 4, "cl-start");
     const bar = drawing("rect", { class: "cl-bar-of-answer", x: aside + 132, y: y(i) - 5 });
@@ -155,24 +142,19 @@ function build(root, width, data, now) {
   const side = Math.min(28, (width - aside) / (n + 4));
   const cells = Array.from({ length: n + 4 }, () =>
     Array.from({ length: n + 4 }, (_, j) =>
-      drawing("rect", { class: "cl-tip", x: j * side, width: side - 2, height: 28 }),
+      drawing("rect", { class: "cl-tip", x: j * side, width: side - 2, height: pitch - 3 }),
     ),
   );
-  const edge = drawing("rect", { class: "cl-edge", x: -3, height: 34, rx: 3 });
+  const edge = drawing("rect", { class: "cl-edge", x: -3, height: pitch + 2, rx: 3 });
   const grid = drawing("g", { class: "cl-attention", "data-name": "mask" }, cells.flat(), edge);
   const mask = part(root, grid, { x: aside, y: 0, o: 0 });
   const lines = Array.from({ length: n + 4 }, () =>
     arrow(root, "attention", { x1: left + 40, x2: right - 10, o: 0 }, { head: false }),
   );
-  const token = (text, name) => tokenRow(root, [text], [left], { y: 24, name })[0];
+  const token = (text, name) => tokenRow(root, [text], [left], { y: 24, height: TOKEN, name })[0];
   const texts = words.map((word) => token(word)),
     masks = words.map(() => token("[MASK]")),
     specials = Object.fromEntries(["[CLS]", "[SEP]", "[BOS]"].map((text) => [text, token(text)]));
-  const fates = words.map((_, i) => {
-    const text = label("", 0, 4, "cl-start");
-    text.dataset.name = "fate";
-    return { text, ...group(root, { x: beside, y: y(0) + i * apart, o: 0 }, text) };
-  });
   const answers = [...words, "[EOS]"].map((word) => {
     const name = label(word, 0, 4, "cl-start cl-strong"),
       bar = drawing("rect", { class: "cl-bar-of-answer", x: 62, y: -5, height: 10, rx: 2 }),
@@ -187,32 +169,15 @@ function build(root, width, data, now) {
   const marker = group(
     root,
     { o: 0 },
-    drawing("rect", { class: "cl-line", x: left - 46, y: -18, width: 92, height: 36, rx: 18 }),
+    drawing("rect", { class: "cl-line", x: left - 46, y: -13, width: 92, height: 26, rx: 13 }),
   );
 
   function pose(value, { jump }) {
     const { step } = value,
       { rows, source, questions, sees, place } = now(value);
     const most = Math.max(...questions.map(({ loss }) => loss), 1);
-    const at = (row) => y(row, source) - 16;
+    const at = (row) => y(row, source) - TOKEN / 2;
     heads.forEach(([head, steps]) => head.to({ o: steps.includes(step) ? 1 : 0 }, { jump }));
-    fates.forEach(({ text, to }, i) => {
-      text.textContent = fate(words, value, i);
-      text.classList.toggle(
-        "cl-strong",
-        questions.some(({ word }) => word === i),
-      );
-      to({ o: step === SENTENCE ? 1 : 0 }, { jump });
-    });
-    const rest = FAMILIES.filter((family) => family !== value.family);
-    others.forEach(({ texts, to }, k) => {
-      const [head, ...told] = texts;
-      head.textContent = rest[k];
-      told.forEach((text, i) => {
-        text.textContent = fateInShort(value, rest[k], i);
-      });
-      to({ o: roomy && step === SENTENCE ? 1 : 0 }, { jump });
-    });
     const asked = FAMILIES.map((family) => task(data, { ...value, family }).questions.length);
     counts.forEach(({ family, name, bar, number, to }, i) => {
       name.classList.toggle("cl-strong", family === value.family);
@@ -224,26 +189,25 @@ function build(root, width, data, now) {
     cells.forEach((row, i) =>
       row.forEach((cell, j) => {
         const there = i < rows.length && j < rows.length;
-        cell.setAttribute("y", y(i, source) - 14);
+        cell.setAttribute("y", y(i, source) - pitch / 2 + 1.5);
         cell.style.opacity = !there ? 0 : sees(i, j) ? 1 : 0.12;
       }),
     );
-    fill(edge, { y: y(place, source) - 17, width: rows.length * side + 4 }, []);
+    fill(edge, { y: y(place, source) - pitch / 2 - 1, width: rows.length * side + 4 }, []);
     mask.to({ o: roomy && step === LOOKS ? 1 : 0 }, { jump });
     const unread = { o: 0 };
     const where = new Map(rows.map((row, j) => [row.mask ?? row.word ?? row.name, j]));
     texts.forEach((text, i) => {
       const row = rows.findIndex(({ word }) => word === i);
-      const home = { y: y(0) + i * apart - 16, o: 1 };
-      text.to(step === SENTENCE ? home : row < 0 ? unread : { y: at(row), o: 1 }, { jump });
+      text.to(row < 0 ? unread : { y: at(row), o: 1 }, { jump });
     });
     masks.forEach((mask, i) => {
       const row = rows.findIndex((read) => read.mask === i);
-      mask.to(step >= READS && row >= 0 ? { y: at(row), o: 1 } : unread, { jump });
+      mask.to(row >= 0 ? { y: at(row), o: 1 } : unread, { jump });
     });
     Object.entries(specials).forEach(([text, special]) => {
       const row = where.get(text);
-      special.to(step >= READS && row >= 0 ? { y: at(row), o: 1 } : unread, { jump });
+      special.to(row >= 0 ? { y: at(row), o: 1 } : unread, { jump });
     });
     lines.forEach((line, j) => {
       const o = step >= LOOKS && j < rows.length && sees(place, j) ? 1 : 0;
@@ -262,11 +226,10 @@ function build(root, width, data, now) {
       const long = (question.loss / most) * room;
       const there = { x: right, y: y(question.row, source), w: long, told: 1, o: 1 };
       const before = { x: right, y: there.y, w: 0, told: 0, o: 1 };
-      const home = { x: left, y: there.y, w: 0, told: 0, o: 0 };
-      answer.to(step === ASKED ? there : step === SENTENCE ? home : before, { jump });
+      answer.to(step === ASKED ? there : before, { jump });
     });
   }
-  return { height: y(n + 4, 1) - 10, pose };
+  return { height: y(n + 4, 1) - 12, pose };
 }
 
 function render({ model, el }) {
@@ -279,7 +242,7 @@ function render({ model, el }) {
     return { ...made, place: Math.min(value.places[value.family], made.rows.length - 1) };
   });
   const texts = captions(words, now);
-  const names = ["the sentence", "what is read", "what is seen", "what is asked"];
+  const names = ["what is read", "what is seen", "what is asked"];
   const steps = stepper(state, {
     steps: names.map((name, i) => ({ name, caption: texts[i] })),
     others: FAMILIES.map((family) => ({ family })),
@@ -289,8 +252,7 @@ function render({ model, el }) {
   );
 
   const shownIf = (isShown, attributes, ...parts) => {
-    const inner = element("div", { class: "cl-controls", ...attributes }, parts.flat());
-    const box = element("div", { style: "margin-top: .7rem" }, inner);
+    const box = element("div", { class: "cl-controls", ...attributes }, parts.flat());
     state.draw((value) => {
       box.hidden = !isShown(value);
     });
@@ -343,11 +305,6 @@ function render({ model, el }) {
   const alone = ({ hidden }) => hidden.filter(Boolean).length === 1;
   const puzzles = goals(state, [
     {
-      text: "Ask the encoder three questions at once.",
-      reached: (value) =>
-        value.family === ENCODER && value.step === ASKED && now(value).questions.length === 3,
-    },
-    {
       text: "Hide one word that the encoder finds easier than the decoder does.",
       reached: (value) => {
         if (value.family !== ENCODER || value.step < ASKED || !alone(value)) return false;
@@ -361,10 +318,13 @@ function render({ model, el }) {
         value.family === BOTH && value.step === ASKED && now(value).questions.length === 4,
     },
   ]);
-  const turns = element("div", { class: "cl-stack" }, hides, gap),
-    marked = element("div", { class: "cl-stack" }, looks);
+  const turns = element("div", { class: "cl-turns" }, [
+    element("div", { class: "cl-stack" }, hides, gap),
+    element("div", { class: "cl-stack" }, looks),
+  ]);
+  const led = element("div", { class: "cl-objectives" }, steps, turns);
   const families = tabs(state, "family", "the model", FAMILIES);
-  frame(el, "One sentence, three objectives", families, picture, steps, turns, marked, puzzles);
+  frame(el, "One sentence, three objectives", families, picture, led, puzzles);
   return state.close;
 }
 

@@ -45,7 +45,7 @@ def objectives_figure(
             for start in range(n)
             for size in range(1, min(LONGEST_GAP, n - start) + 1)
         }
-    hidden, start, size = [i in (1, n - 2) for i in range(n)], n - 1, 2
+    hidden, start, size = [i == n - 2 for i in range(n)], n - 1, 2
     asked = masked[sum(2**i for i, on in enumerate(hidden) if on)]
     asked_of = {
         "encoder-only": [(words[i], term) for i, term in enumerate(asked) if term],
@@ -56,7 +56,7 @@ def objectives_figure(
     return LiveFigure(
         __file__,
         {"words": words, "encoder": masked, "decoder": next_words, "both": gaps},
-        {"family": "encoder-only", "step": 0, "hidden": hidden, "start": start, "size": size}
+        {"family": "encoder-decoder", "step": 1, "hidden": hidden, "start": start, "size": size}
         | {"places": {"encoder-only": 2, "decoder-only": 2, "encoder-decoder": n + 2}},
         table("What is asked, and its loss in nats", ["objective: answer", "−log p"], rows),
     )

@@ -5,7 +5,9 @@ import { announce, element, format, frame, steady } from "../../page/kit/dom.js"
 import { goals } from "../../page/kit/goals.js";
 import { answerList } from "../../page/kit/tables.js";
 
-const quoted = (text) => (text.trim() ? `\u201c${text}\u201d` : "white space");
+/** White space is made visible: a model often puts it first. */
+const quoted = (text) =>
+  text.trim() ? `\u201c${text}\u201d` : text.replaceAll("\n", "↵").replaceAll(" ", "␣") || "nothing";
 
 function render({ model, el }) {
   const { tasks } = model.get("data");

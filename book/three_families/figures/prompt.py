@@ -42,7 +42,7 @@ def prompt_figure(
             words.append({"asked": word, "right": right, "answers": found})
         data.append({"name": name, "examples": [list(pair) for pair in examples], "words": words})
     first = data[0]["words"][0]["answers"][0]
-    rows = [(text if text.strip() else "white space", p) for text, p in first]
+    rows = [(text if text.strip() else _visible(text), p) for text, p in first]
     caption = f"After “{data[0]['words'][0]['asked']}:”, without an example"
     return LiveFigure(
         __file__,
@@ -50,3 +50,7 @@ def prompt_figure(
         {"task": 0, "word": 0, "shots": 0},
         table(caption, ["next", "probability"], rows),
     )
+
+
+def _visible(blank: str) -> str:
+    return blank.replace("\n", "↵").replace(" ", "␣") or "nothing"

@@ -1,7 +1,7 @@
 // The chapter's GPT, writing here: the distribution over the next word, heated, cut, and drawn from.
 
 import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, element, format, frame, write } from "../../page/kit/dom.js";
+import { announce, css, element, format, frame, write } from "../../page/kit/dom.js";
 import { encoderBlocks, layerNorm, tiedLogits } from "../../page/kit/networks.js";
 import { add, argmax, randomAt } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";
@@ -10,7 +10,34 @@ import { textInput, wordsOf } from "../../page/kit/sentences.js";
 import { shareBar } from "../../page/kit/tables.js";
 import { wordList } from "../../page/kit/word_list.js";
 
-const SHOWN = 10; // words in the list; the others are summed up
+const SHOWN = 7; // words in the list; the others are summed up
+
+css`
+  .cl-writer .cl-controls {
+    gap: 0.5rem 0.9rem;
+    margin-top: 0.6rem;
+  }
+  .cl-writer .cl-controls:first-child {
+    gap: 0.5rem;
+    margin-top: 0;
+  }
+  .cl-writer input[type="range"] {
+    width: 7rem;
+  }
+  .cl-writer input[type="text"] {
+    width: 11rem;
+  }
+  .cl-writer .cl-words {
+    font-size: 0.85rem;
+  }
+  .cl-writer .cl-words li {
+    min-width: 2rem;
+    padding: 0 0.05rem;
+  }
+  .cl-writer .cl-words .cl-bar {
+    height: 3rem;
+  }
+`;
 
 /** The logits of the next word, and the weights that the last place gives: [block][head][place]. */
 function read({ weights, num_heads: numHeads, num_layers: numLayers, activation }, ids) {
@@ -90,19 +117,19 @@ function render({ model, el }) {
     { class: "cl-controls" },
     element("label", { class: "cl-control" }, "the sentence begins with", prompt.input),
     step("next", "Next word", (value) => oneMore(value).written, isOver, true),
-    step("write", "Write to the end", toTheEnd, isOver),
-    step("back", "Take one back", ({ written }) => written.slice(0, -1), nothingWritten),
-    step("again", "Back to the beginning", () => [], nothingWritten),
+    step("write", "To the end", toTheEnd, isOver),
+    step("back", "Back one", ({ written }) => written.slice(0, -1), nothingWritten),
+    step("again", "Start again", () => [], nothingWritten),
   );
   const controls = element(
     "div",
-    { class: "cl-controls", style: "margin-top: 1rem" },
+    { class: "cl-controls" },
     drawingSliders(state, noCut),
-    slider(state, "seed", "seed of the draws", { min: 1, max: 50 }),
+    slider(state, "seed", "seed", { min: 1, max: 50 }),
     choice(
       state,
       "head",
-      "attention of the last word",
+      "weights of",
       Array.from({ length: data.num_layers * data.num_heads }, (_, i) => {
         const layer = Math.floor(i / data.num_heads) + 1,
           head = (i % data.num_heads) + 1;
@@ -186,9 +213,7 @@ function render({ model, el }) {
   frame(
     el,
     "The trained GPT, writing",
-    buttons,
-    chips,
-    controls,
+    element("div", { class: "cl-writer" }, buttons, chips, controls),
     element(
       "p",
       { style: "margin: .3rem 0" },

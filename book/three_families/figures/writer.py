@@ -12,7 +12,7 @@ NO_CUT = 51  # the place on the slider of top-k that keeps all words
 
 
 def writer_figure(
-    model: nn.Module, vocabulary: Vocabulary, *, prompt: str = "the king"
+    model: nn.Module, vocabulary: Vocabulary, *, prompt: str = "the king keeps"
 ) -> LiveFigure:
     """A GPT that writes: the next word's distribution, with temperature, top-k, top-p and a seed.
 
@@ -49,7 +49,7 @@ def writer_figure(
     value |= {"seed": 1, "head": "0.0"}
     ids = vocabulary.encode([(BOS, *prompt.split())]).to(next(model.parameters()).device)
     with torch.no_grad(), evaluating(model):
-        best, words = next_token_probabilities(model(ids)[:, -1])[0].topk(10)
+        best, words = next_token_probabilities(model(ids)[:, -1])[0].topk(7)
     rows = [(vocabulary.words[i], p) for i, p in zip(words, best.tolist(), strict=True)]
     caption = f"The most probable words after “{prompt}”"
     return LiveFigure(__file__, data, value, table(caption, ["word", "probability"], rows))

@@ -75,13 +75,13 @@ def test_each_goal_needs_its_task_its_word_and_enough_examples(show):
             assert ("(reached)" in goals.nth(goal).inner_text()) == done
 
 
-def test_an_answer_of_white_space_is_named(show):
-    blank = prompt_figure(TASKS, lambda prompt: [("", 0.5), (" \n", 0.25), ("so", 0.125)])
-    assert blank.to_html().count(">white space<") == 2  # the table without JavaScript
+def test_white_space_is_made_visible(show):
+    blank = prompt_figure(TASKS, lambda prompt: [("\n", 0.5), (" \n", 0.25), ("so", 0.125)])
+    assert blank.to_html().count("↵") >= 2  # the table without JavaScript
     page = show(blank)
     answers = page.locator("[data-name=answers]")
-    assert [answers.inner_text().count(text) for text in ("white space", "“so”", "“”")] == [2, 1, 0]
-    expect(page.get_by_role("status")).to_contain_text("puts white space first")
+    assert [answers.inner_text().count(text) for text in ("↵", "␣↵", "“so”", "“”")] == [2, 1, 1, 0]
+    expect(page.get_by_role("status")).to_contain_text("puts ↵ first")
 
 
 def test_tasks_that_cannot_be_compared_are_refused():

@@ -27,6 +27,10 @@ def writer(num_layers: int = 2) -> GPT:
 MODEL = writer()
 
 
+def figure():
+    return writer_figure(MODEL, VOCABULARY, prompt="the king")
+
+
 def sentence(page) -> list[str]:
     return page.locator(".cl-word").all_inner_texts()
 
@@ -69,11 +73,11 @@ def check(page, words: str, head: int = 0, layer: int = 0, **how) -> torch.Tenso
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_first_numbers_equal_pytorch(show, num_layers, monkeypatch):
     monkeypatch.setattr(f"{__name__}.MODEL", writer(num_layers))
-    check(show(writer_figure(MODEL, VOCABULARY)), "the king")
+    check(show(writer_figure(MODEL, VOCABULARY)), "the king keeps")
 
 
 def test_a_typed_beginning_and_every_head(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     page.get_by_label("the sentence begins with").fill("The dog  sees a")
     check(page, "the dog sees a")
     for layer in range(2):
@@ -83,7 +87,7 @@ def test_a_typed_beginning_and_every_head(show):
 
 
 def test_an_unknown_word_is_named_and_left_out(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     prompt = page.get_by_label("the sentence begins with")
     prompt.fill("the zebra [PAD] sees")
     check(page, "the sees")
@@ -95,7 +99,7 @@ def test_an_unknown_word_is_named_and_left_out(show):
 
 
 def test_punctuation_is_read_over_and_too_long_a_beginning_is_said_to_be(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     prompt = page.get_by_label("the sentence begins with")
     prompt.fill("The dog, sees!")
     check(page, "the dog sees")
@@ -108,7 +112,7 @@ def test_punctuation_is_read_over_and_too_long_a_beginning_is_said_to_be(show):
 
 
 def test_temperature_and_cuts_equal_generation(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     cuts = [(51, 1), (1, 1), (7, 1), (51, 0.35), (6, 0.8)]  # 51 and 1: no cut
     for temperature, (top_k, top_p) in itertools.product([0, 0.1, 0.7, 1.8, 2.5], cuts):
         how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
@@ -118,7 +122,7 @@ def test_temperature_and_cuts_equal_generation(show):
 
 
 def test_sliders_move_by_keyboard(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     press(page.get_by_role("slider", name="temperature"), "ArrowLeft", times=3)
     press(page.get_by_role("slider", name="top-k"), "Home")
     press(page.get_by_role("slider", name="top-k"), "ArrowRight", times=3)
@@ -131,7 +135,7 @@ def test_sliders_move_by_keyboard(show):
 )
 def test_words_are_drawn_from_the_distribution(show, seed, how):
     """Word by word: the drawn number picks the word at which the sorted probabilities reach it."""
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     for name, value in {"seed": seed, **how}.items():
         page.locator(f"input[name={name}]").fill(str(value))
     words = "the king"
@@ -145,29 +149,27 @@ def test_words_are_drawn_from_the_distribution(show, seed, how):
     end = "The sentence is over." if words.endswith(EOS) else "There is no room for more"
     expect(page.get_by_role("status")).to_contain_text(end)
 
-    page.get_by_role("button", name="Back to the beginning").click()
+    page.get_by_role("button", name="Start again").click()
     check(page, "the king", **how)
-    page.get_by_role("button", name="Write to the end").click()
+    page.get_by_role("button", name="To the end").click()
     assert sentence(page) == [BOS, *words.split()]  # the same draws again
-    page.get_by_role("button", name="Take one back").click()
+    page.get_by_role("button", name="Back one").click()
     assert sentence(page) == [BOS, *words.split()][:-1]
 
 
 def test_another_seed_writes_another_sentence(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     written = set()
     for seed in range(1, 9):
         page.locator("input[name=seed]").fill(str(seed))
-        page.get_by_role("button", name="Back to the beginning").click(
-            force=True
-        ) if written else None
-        page.get_by_role("button", name="Write to the end").click()
+        page.get_by_role("button", name="Start again").click(force=True) if written else None
+        page.get_by_role("button", name="To the end").click()
         written.add(" ".join(sentence(page)))
     assert len(written) > 4
 
 
 def test_what_the_model_wrote_is_underlined(show):
-    page = show(writer_figure(MODEL, VOCABULARY))
+    page = show(figure())
     page.get_by_role("button", name="Next word").press("Enter")
     assert page.locator(".cl-word u").all_inner_texts() == sentence(page)[3:]
 
@@ -192,6 +194,15 @@ def test_a_model_that_the_page_cannot_compute_is_refused(change):
     model = GPT(GPTConfig(**SIZES | {"num_layers": 1} | change))
     with pytest.raises(ValueError, match="the figure computes"):
         writer_figure(model, VOCABULARY)
+
+
+def test_a_long_sentence_fits_a_screen_too(show, monkeypatch):
+    monkeypatch.setattr(f"{__name__}.MODEL", writer(1))
+    words = "the king keeps his throne and the dog sees a crown".split()
+    page = show(figure(), viewport={"width": 740, "height": 800})
+    page.get_by_label("the sentence begins with").fill(" ".join(words))
+    assert len(sentence(page)) == len(words) + 1
+    assert page.locator(".cl").bounding_box()["height"] <= 640
 
 
 EXAMPLE = Example(lambda: writer_figure(MODEL, VOCABULARY), "[data-name=next] [data-word]")
