@@ -2,16 +2,44 @@
 // others the weights are fetched on a click, from beside the book's script, and run in a worker.
 
 import { choice, connect, slider, tabs } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp, descending, dot, norm } from "../../page/kit/numerics.js";
 import { unpack } from "../../page/kit/packed.js";
 import { arrow, tokenRow } from "../../page/kit/parts.js";
 import { textInput } from "../../page/kit/sentences.js";
 import { label } from "../../page/kit/stage.js";
-import { answerList } from "../../page/kit/tables.js";
+import { answerList, shareBar } from "../../page/kit/tables.js";
 
 const BESIDE = document.currentScript?.src; // null in a notebook, where no site is beside it
+
+css`
+  .cl-heads {
+    display: grid;
+    gap: 0.6rem 1rem;
+    margin-top: 0.6rem;
+  }
+  .cl-heads .cl-controls {
+    gap: 0.2rem 1rem;
+    margin: 0;
+  }
+  .cl-heads input[type="range"] {
+    width: 9rem;
+  }
+  .cl-offer {
+    margin: 0 0 0.6rem;
+  }
+  .cl-view .cl-goals p {
+    margin-top: 0.6rem;
+  }
+  @media (min-width: 40rem) {
+    .cl-heads {
+      grid-template-columns: 1.15fr 1fr;
+      align-items: start;
+    }
+  }
+`;
+
 const VIEWS = [
   ["attention", "Every head"],
   ["nearest", "Nearest sentences"],
@@ -208,14 +236,14 @@ function overview(state, shown) {
 function headScene(state, shown) {
   const root = drawing("svg", { role: "group", "aria-label": "One token looks at all" });
   const box = element("div", { class: "cl-stage" }, root);
-  const step = 30;
+  const step = 22;
   let built = "",
     parts;
   const build = (tokens, width) => {
     root.replaceChildren();
     const left = Math.min(100, width / 3.4),
       right = Math.max(width - left - 40, width / 2);
-    const y = (i) => 34 + i * step;
+    const y = (i) => 32 + i * step;
     const height = y(tokens.length);
     fill(root, { viewBox: `0 0 ${width} ${height}`, width, height }, []);
     root.append(
@@ -228,7 +256,7 @@ function headScene(state, shown) {
       tokens,
       tokens.map(() => left / 2 + 14),
       {
-        height: 26,
+        height: 20,
         name: "from",
         pick: (token) => state.set({ token }),
       },
@@ -239,7 +267,7 @@ function headScene(state, shown) {
       root.append(weight, label(token, right + 42, y(i) + 5, "cl-start"));
       return weight;
     });
-    asking.forEach((token, i) => token.to({ y: y(i) - 13 }, { jump: true }));
+    asking.forEach((token, i) => token.to({ y: y(i) - 10 }, { jump: true }));
     const pose = (from, row, jump) => {
       asking.press(from);
       const edge = left / 2 + 14 + tokens[from].length * 4.2 + 14;
@@ -317,15 +345,15 @@ function render({ model, el }) {
   const offer = BESIDE
     ? element(
         "p",
-        { style: "margin-bottom: 0.9rem" },
-        "Two sentences are shown. To write your own, load the real encoder: it runs in this page, and what you write stays here. ",
+        { class: "cl-offer" },
+        "To write your own sentences, which stay in this page: ",
         load,
         " ",
         bar,
       )
     : element(
         "p",
-        { style: "margin-bottom: 0.9rem" },
+        { class: "cl-offer" },
         "Two sentences are shown. For others, make the figure again with them; in the published book they can be written here.",
       );
   state.draw(({ loaded }) => {
@@ -356,24 +384,29 @@ function render({ model, el }) {
 
   // the three views
   const layers = first.weights.length;
-  const attention = element(
+  const maps = element(
     "div",
     {},
+    overview(state, shown),
     element(
       "div",
       { class: "cl-controls" },
       slider(state, "layer", "layer", { min: 1, max: layers }),
       slider(state, "head", "head", { min: 1, max: heads }),
     ),
-    overview(state, shown),
-    headScene(state, shown),
+  );
+  const before = (matrix) => matrix.slice(1).every((row, i) => argmax(row) === i);
+  const attention = element(
+    "div",
+    { class: "cl-view" },
+    element("div", { class: "cl-heads" }, maps, headScene(state, shown)),
   );
   const near = answerList(state, "nearest", (value) => shown(value).first.nearest, 3);
   near.style.gridTemplateColumns =
     "minmax(min-content, max-content) minmax(2.5rem, 6rem) max-content";
   const nearest = element(
     "div",
-    {},
+    { class: "cl-view" },
     element("p", { class: "cl-quiet" }, `The nearest of ${sentences} sentences, and their cosines`),
     near,
   );
@@ -382,24 +415,29 @@ function render({ model, el }) {
     return value.word in senses ? value.word : Object.keys(senses).at(-1);
   };
   const curve = (value) => shown(value).senses[chosen(value)] ?? [];
+  const apart = (value) => curve(value).map((cosine) => 1 - cosine);
+  const distances = element("div", { class: "cl-answers", "data-name": "senses" });
+  state.draw((value) => {
+    const found = apart(value),
+      most = Math.max(...found, 0.01);
+    distances.replaceChildren(
+      ...found.flatMap((distance, layer) => [
+        element("span", {}, layer ? `after block ${layer}` : "looked up, with its position"),
+        shareBar(clamp(distance / most, 0, 1), { "aria-hidden": "true" }),
+        write(element("span"), distance, 3),
+      ]),
+    );
+  });
   const senses = element(
     "div",
-    {},
+    { class: "cl-view" },
     element(
       "div",
       { class: "cl-controls" },
       choice(state, "word", "word in both", (value) => Object.keys(shown(value).senses)),
     ),
-    answerList(
-      state,
-      "senses",
-      (value) =>
-        curve(value).map((cosine, layer) => [
-          layer ? `after block ${layer}` : "looked up, with its position",
-          cosine,
-        ]),
-      3,
-    ),
+    element("p", { class: "cl-quiet" }, "How far its two vectors are apart: 1 − cosine"),
+    distances,
   );
   const views = { attention, nearest, senses };
   state.draw(({ view }) => {
@@ -422,13 +460,12 @@ function render({ model, el }) {
     senses(value) {
       const word = chosen(value);
       if (word === undefined) return "The two sentences share no word.";
-      return `Looked up, the two vectors of “${word}” have a cosine of ${format(curve(value)[0])}; after the last block ${format(curve(value).at(-1))}.`;
+      return `Looked up, the two vectors of “${word}” are ${format(apart(value)[0])} apart; after the last block ${format(apart(value).at(-1))}.`;
     },
   };
   const say = announce(state, (value) => SAY[value.view](value));
 
-  const before = (matrix) => matrix.slice(1).every((row, i) => argmax(row) === i);
-  const puzzles = goals(state, [
+  const puzzles = [
     {
       text: "Find a head in which every token looks most at the token before it.",
       reached: (value) =>
@@ -446,13 +483,14 @@ function render({ model, el }) {
       },
     },
     {
-      text: "Find a word of your own whose vectors in two sentences have a cosine below .5 after the last block.",
+      text: "Find a word of your own whose vectors in two sentences are more than .5 apart after the last block.",
       reached: (value) =>
         value.view === "senses" &&
         shown(value).first.text !== first.text &&
-        curve(value).at(-1) < 0.5,
+        apart(value).at(-1) > 0.5,
     },
-  ]);
+  ];
+  Object.values(views).forEach((view, i) => view.append(goals(state, [puzzles[i]])));
 
   frame(
     el,
@@ -466,11 +504,10 @@ function render({ model, el }) {
       line("first", "sentence"),
       other,
     ),
+    say,
     attention,
     nearest,
     senses,
-    say,
-    puzzles,
   );
   return state.close;
 }

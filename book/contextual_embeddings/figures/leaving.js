@@ -2,10 +2,27 @@
 // vectors leave for one of two clouds. All heights are seen in one plane, with the row in the middle.
 
 import { choice, connect, slider } from "../../page/kit/controls.js";
-import { drawing, element, format, frame, longestOf, write } from "../../page/kit/dom.js";
+import { css, drawing, element, frame, longestOf, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
-import { part, stage } from "../../page/kit/stage.js";
+import { clamp } from "../../page/kit/numerics.js";
+import { group, label, part, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
+
+css`
+  .cl-leaving .cl-controls {
+    gap: 0.5rem 1.2rem;
+  }
+  .cl-leaving .cl-controls p {
+    margin: 0;
+  }
+  .cl-leaving .cl-controls p b {
+    display: inline-block;
+    min-width: 2.4em;
+  }
+  .cl-leaving .cl-steps div {
+    display: none; /* the step's name stands beside the buttons */
+  }
+`;
 
 const SHAPES = [
   () => drawing("circle", { r: 5 }),
@@ -23,7 +40,7 @@ function judged(points, senses) {
   const right = points.filter(
     (point, i) => away(point, means[senses[i]]) < away(point, means[1 - senses[i]]),
   );
-  return { share: right.length / points.length, gap: away(...means) };
+  return { share: right.length / points.length, gap: away(...means), means };
 }
 
 function render({ model, el }) {
@@ -34,7 +51,7 @@ function render({ model, el }) {
   const seen = ({ word, step }) => judged(words[word].film[step], words[word].senses);
 
   const picture = stage(state, "The word's vectors in a plane", (root, width) => {
-    const height = Math.min(380, Math.max(260, width * 0.6));
+    const height = Math.min(270, Math.max(240, width * 0.6));
     const size = Math.min(width, height) / 2 - 16;
     const middle = [width / 2, height / 2];
     root.append(
@@ -56,6 +73,10 @@ function render({ model, el }) {
       x: middle[0],
       y: middle[1],
     });
+    const clouds = [0, 1].map(() => {
+      const text = label("", 0, 0, "cl-strong");
+      return { text, ...group(root, { x: middle[0], y: 14, o: 0 }, text) };
+    });
     return {
       height,
       pose({ word, step, sentence }, move) {
@@ -67,6 +88,16 @@ function render({ model, el }) {
             shape.style.display = sense === senses[i] ? "" : "none";
           });
           point.to({ x, y }, move);
+        });
+        const { means } = judged(film[step], senses);
+        const apart = Math.abs(at(means[0])[0] - at(means[1])[0]);
+        clouds.forEach((cloud, sense) => {
+          cloud.text.textContent = words[word].cues[sense];
+          const x = clamp(at(means[sense])[0], 70, width - 70);
+          const top = Math.min(
+            ...film[step].filter((_, i) => senses[i] === sense).map((point) => at(point)[1]),
+          );
+          cloud.to({ x, y: Math.max(14, top - 14), o: apart > 140 ? 1 : 0 }, move);
         });
         const chosen = sentence - 1;
         const [x, y] = at(film[step][chosen]);
@@ -85,14 +116,8 @@ function render({ model, el }) {
     write(gap, found.gap);
   });
   const text = ({ word, sentence }) => words[word].sentences[sentence - 1];
-  const caption = (value) => {
-    const found = seen(value),
-      { cues } = words[value.word];
-    const where = value.step
-      ? `${heights[value.step]}: in this plane ${format(100 * found.share, 0)} % of the vectors lie nearer to the mean of their own meaning.`
-      : "Looked up, all vectors are one and the same row.";
-    return `${where} ● ${cues[0]} … ▲ ${cues[1]} … The ring is “${text(value)}”.`;
-  };
+  const caption = (value) =>
+    `${value.step ? "" : "All are one and the same row. "}The ring is “${text(value)}”.`;
   const steps = stepper(state, {
     steps: heights.map((name) => ({ name, caption })),
     pace: 2400,
@@ -102,10 +127,13 @@ function render({ model, el }) {
     })),
   });
   const gaps = names.map((word) => judged(words[word].film.at(-1), words[word].senses).gap);
-  const closest = names[gaps.indexOf(Math.min(...gaps))];
+  const closest = names[gaps.indexOf(Math.min(...gaps))],
+    farthest = names[gaps.indexOf(Math.max(...gaps))];
+  const [wanted, how] =
+    closest === names[0] ? [farthest, "farthest from"] : [closest, "closest to"]; // not the first
   const puzzles = goals(state, [
     {
-      text: "Find the first height at which nine of ten vectors of bank lie nearer to their own mean.",
+      text: "Find the first step at which nine of ten vectors of bank are on their side.",
       reached: (value) => {
         if (value.word !== "bank" || value.step === 0) return false;
         const before = judged(words.bank.film[value.step - 1], words.bank.senses).share;
@@ -113,31 +141,24 @@ function render({ model, el }) {
       },
     },
     {
-      text: "Find the word whose two means end closest to each other.",
-      reached: ({ word, step }) => step === heights.length - 1 && word === closest,
+      text: `Find the word whose two means end ${how} each other.`,
+      reached: ({ word, step }) => step === heights.length - 1 && word === wanted,
     },
   ]);
-  frame(
-    el,
-    "From one row to two clouds",
+  const controls = element(
+    "div",
+    { class: "cl-controls" },
+    choice(state, "word", "word", names),
+    slider(state, "sentence", "the ring: sentence", { min: 1, max: count }),
     element(
       "div",
-      { class: "cl-controls" },
-      choice(state, "word", "word", names),
-      slider(state, "sentence", "the ring: sentence", { min: 1, max: count }),
+      {},
+      element("p", { class: "cl-score" }, "nearer to their own mean: ", share),
+      element("p", { class: "cl-score" }, "distance of the means: ", gap),
     ),
-    picture,
-    element(
-      "p",
-      { class: "cl-score" },
-      "vectors nearer to their own mean: ",
-      share,
-      ", distance of the two means: ",
-      gap,
-    ),
-    steps,
-    puzzles,
   );
+  const led = element("div", { class: "cl-leaving" }, controls, picture, steps);
+  frame(el, "From one row to two clouds", led, puzzles);
   return state.close;
 }
 

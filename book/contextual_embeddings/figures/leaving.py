@@ -39,13 +39,13 @@ def leaving_figure(
     senses = torch.tensor(words[first]["senses"])
     rows = [
         (f"distance of the means, {heights[height]}", _gap(film, senses))
-        for height, film in ((1, start), (len(heights) - 1, last))
+        for height, film in ((len(heights) - 1, last), (1, start))
     ]
     data = {"heights": list(heights), "words": words}
     return LiveFigure(
         __file__,
         data,
-        {"word": first, "step": 1, "sentence": 1},
+        {"word": first, "step": len(heights) - 1, "sentence": 1},
         table(f"“{first}” leaves its row", ["", "distance"], rows),
     )
 

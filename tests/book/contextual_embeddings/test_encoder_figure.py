@@ -166,11 +166,19 @@ def test_a_words_vectors_in_two_sentences_are_compared_block_by_block(loaded):
     field(loaded, "another sentence").fill("prices of the old bank")
     select(loaded, "word in both").select_option("prices")
     ours, theirs = read(OWN)[0], read("prices of the old bank")[0]
-    expected = F.cosine_similarity(ours[:, 4:6].mean(1), theirs[:, 1:3].mean(1))
+    expected = 1 - F.cosine_similarity(ours[:, 4:6].mean(1), theirs[:, 1:3].mean(1))
     expect(loaded.get_by_role("status")).to_contain_text("the two vectors of “prices”")
     close(numbers(loaded.locator("[data-name=senses] [data-value]")), expected, 1e-5)
     field(loaded, "another sentence").fill("reeds")
     expect(loaded.get_by_role("status")).to_have_text("The two sentences share no word.")
+
+
+def test_every_view_fits_a_screen_with_its_goal(show):
+    page = show(figure(), viewport={"width": 740, "height": 800}, reduced_motion="reduce")
+    for view in ("Every head", "Nearest sentences", "A word in two sentences"):
+        page.get_by_label(view).check()
+        assert page.locator(".cl").bounding_box()["height"] <= 640
+        assert page.locator(".cl-goals li:visible").count() == 1
 
 
 def test_what_cannot_be_fetched_is_said(browser, tmp_path):
@@ -241,7 +249,7 @@ def test_the_goal_of_the_word_is_reached_by_two_sentences_that_differ(loaded):
     field(loaded, "sentence").fill("the bank was old")
     for number, reached in ((cosines.argmax(), 0), (cosines.argmin(), 1)):
         field(loaded, "another sentence").fill(texts[number])
-        told = f"after the last block {cosines[number]:.2f}".replace("-", "\N{MINUS SIGN}")
+        told = f"after the last block {1 - cosines[number]:.2f}"
         expect(loaded.get_by_role("status")).to_contain_text(told)
         expect(loaded.locator(".cl-reached")).to_have_count(reached)
 

@@ -5,7 +5,7 @@ import torch
 from playwright.sync_api import expect
 
 from book.contextual_embeddings import leaving_figure
-from companion.data import HomonymSentence, homonym_sentences
+from companion.data import HOMONYMS, HomonymSentence, homonym_sentences
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
@@ -55,6 +55,8 @@ def judged(word: str, height: int) -> tuple[torch.Tensor, torch.Tensor]:
 def test_every_height_shows_what_pytorch_finds_in_the_plane(show, word):
     page = show(figure(), reduced_motion="reduce")
     select(page, "word").select_option(word)
+    press(page.get_by_role("slider", name="step"), "Home")
+    press(page.get_by_role("slider", name="step"), "ArrowRight")
     for height in (1, 2, 3):
         expect(page.get_by_text(f"{height + 1} of 4: {HEIGHTS[height]}")).to_be_visible()
         found = numbers(page.locator("[data-name=share], [data-name=gap]"))
@@ -71,19 +73,31 @@ def test_the_ring_says_which_sentence_it_is(show):
     expect(page.get_by_role("status")).to_contain_text(f"The ring is “{sentence}”.")
 
 
+def test_it_opens_on_the_two_clouds_with_their_names_and_fits_a_screen(show):
+    page = show(figure(), reduced_motion="reduce", viewport={"width": 740, "height": 800})
+    expect(page.get_by_text(f"4 of 4: {HEIGHTS[3]}")).to_be_visible()
+    for cues in HOMONYMS["bat"]:
+        expect(page.locator("svg").get_by_text(", ".join(cues[:3]))).to_be_visible()
+    assert page.locator(".cl").bounding_box()["height"] <= 640
+    page.get_by_role("slider", name="step").press("Home")  # one point has no two names
+    for cues in HOMONYMS["bat"]:
+        expect(page.locator("svg").get_by_text(", ".join(cues[:3]))).not_to_be_visible()
+
+
 def test_goals_are_reached(show):
     page = show(figure(), reduced_motion="reduce")
     reached = page.locator(".cl-reached")
     enough = [height for height in (1, 2, 3) if judged("bank", height)[0] >= 0.9]
     gaps = {word: judged(word, 3)[1] for word in WORDS}
-    assert enough and enough[0] > 1 and min(gaps, key=gaps.get) == "bat"
-    press(page.get_by_role("slider", name="step"), "End")
-    expect(reached).to_have_count(1)  # the word whose means end closest
+    assert enough and enough[0] > 1 and max(gaps, key=gaps.get) == "bank"
+    expect(reached).to_have_count(0)  # the first word is no answer
     press(page.get_by_role("slider", name="step"), "Home")
     select(page, "word").select_option("bank")
-    expect(reached).to_have_count(1)
+    expect(reached).to_have_count(0)
     press(page.get_by_role("slider", name="step"), "ArrowRight", times=enough[0])
-    expect(reached).to_have_count(2)
+    expect(reached).to_have_count(1 + (enough[0] == 3))
+    press(page.get_by_role("slider", name="step"), "End")
+    expect(reached).to_have_count(2)  # the word whose means end farthest from each other
 
 
 EXAMPLE = Example(figure, "[data-name=gap]")
