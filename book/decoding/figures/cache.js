@@ -2,13 +2,31 @@
 // for every token.
 
 import { connect, tabs } from "../../page/kit/controls.js";
-import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { arrow } from "../../page/kit/parts.js";
 import { group, label, part, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
-import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+import { tableRow } from "../../page/kit/tables.js";
+
+css`
+  .cl-kept {
+    display: grid;
+    gap: 0.4rem 1.6rem;
+    grid-template-columns: 17rem minmax(0, 1fr);
+    align-items: start;
+    margin-top: 0.7rem;
+  }
+  .cl-kept :is(.cl-counts, .cl-goals p) {
+    margin-top: 0;
+  }
+  @media (max-width: 40rem) {
+    .cl-kept {
+      grid-template-columns: minmax(0, 1fr);
+    }
+  }
+`;
 
 /** After a step (0: the prompt lies there, 1: prefill, then a token each): tokens in the cache, those
     computed at this step, and all that were computed, with a cache and without. */
@@ -32,11 +50,12 @@ function build(root, width, data) {
   const left = 68, // room for the longest name of a row
     column = (width - left - 4) / words.length;
   const x = (i) => left + i * column,
-    cell = 7, // pixels of a head's row
-    rows = { text: 18, pass: 52, q: 78, k: 104 };
-  rows.v = rows.k + heads * cell + 22;
-  const end = rows.v + heads * cell + 26;
-  const narrow = column < 56;
+    cell = 6, // pixels of a head's row
+    narrow = column < 48,
+    top = narrow ? 46 : 30,
+    rows = { text: 18, pass: top, q: top + 22, k: top + 58 };
+  rows.v = rows.k + heads * cell + 12;
+  const end = rows.v + heads * cell + 6;
   root.append(
     label("computes", 0, rows.pass + 5, "cl-start cl-quiet"),
     drawing("g", { class: "cl-k" }, label("keys", 0, rows.k + 12, "cl-start cl-own")),
@@ -68,15 +87,45 @@ function build(root, width, data) {
       }),
     );
   const stacks = { k: stack("k", rows.k), v: stack("v", rows.v) };
-  const dots = Array.from({ length: heads }, (_, head) =>
-    part(root, drawing("g", { class: "cl-q" }, drawing("circle", { class: "cl-tint", r: 3 })), {
-      x: 0,
-      y: rows.q + 4,
-      o: 0,
-      head,
+  // every token's own query, a dot for each head; a bar under those that share a key head
+  const apart = Math.min(7, (column - 6) / heads);
+  const at = (i, head) => x(i) + column / 2 + (head - (heads - 1) / 2) * apart;
+  const queries = words.map((_, i) => {
+    const dots = Array.from({ length: heads }, (_, head) =>
+      drawing("circle", { class: "cl-tint", r: apart * 0.4, cx: at(i, head), cy: rows.q + 4 }),
+    );
+    const node = drawing("g", { class: "cl-q", "data-name": "q" }, ...dots);
+    return part(root, node, { x: 0, y: 0, o: 0 });
+  });
+  const shared = words.map((_, i) =>
+    Object.entries({ full: heads, grouped: data.num_kv_heads, single: 1 }).map(([way, groups]) => {
+      const each = heads / groups;
+      const bars = Array.from({ length: groups }, (_, group) =>
+        drawing("rect", {
+          class: "cl-tint",
+          x: at(i, group * each) - apart * 0.4,
+          y: rows.q + 10,
+          width: (each - 1 + 0.8) * apart,
+          height: 3,
+          "data-name": "shared",
+        }),
+      );
+      return [way, part(root, drawing("g", { class: "cl-k" }, ...bars), { x: 0, y: 0, o: 0 })];
     }),
   );
-  const looks = words.map(() => arrow(root, "attention", { w: 1.5, o: 0 }, { head: false }));
+  // a query meets its own key and those before it
+  const looks = words.flatMap((_, from) =>
+    Array.from({ length: from + 1 }, (_, to) => {
+      const ends = { x1: x(from) + column / 2, y1: rows.q + 15, x2: x(to) + column / 2 };
+      const look = arrow(
+        root,
+        "attention",
+        { ...ends, y2: rows.k - 2, w: 1.5, o: 0 },
+        { head: false },
+      );
+      return [from, look];
+    }),
+  );
 
   function pose(value, { jump }) {
     const { step } = value;
@@ -94,15 +143,12 @@ function build(root, width, data) {
         }),
       );
     }
-    const middle = x(held - 1) + column / 2;
-    dots.forEach((dot, head) => {
-      const spread = (head - (heads - 1) / 2) * Math.min(7, (column - 6) / heads);
-      dot.to({ x: middle + spread, o: step ? 1 : 0 }, { jump });
-    });
-    looks.forEach((look, i) => {
-      const ends = { x1: middle, y1: rows.q + 9, x2: x(i) + column / 2, y2: rows.k - 2 };
-      look.to({ ...ends, o: step && i < held ? 0.6 : 0 }, { jump });
-    });
+    const asks = (i) => i >= first && i < held; // queries are used at once and not kept
+    queries.forEach((query, i) => query.to({ o: asks(i) ? 1 : 0 }, { jump }));
+    shared.forEach((all, i) =>
+      all.forEach(([way, bars]) => bars.to({ o: asks(i) && way === value.heads ? 1 : 0 }, { jump })),
+    );
+    looks.forEach(([from, look]) => look.to({ o: asks(from) ? (now > 1 ? 0.35 : 0.6) : 0 }, { jump }));
   }
   return { height: end, pose };
 }
@@ -132,12 +178,14 @@ function render({ model, el }) {
   const table = element(
     "table",
     { class: "cl-counts" },
-    headRow(
-      ["", "tokens computed now", "in all", "in all, without a cache", "cache, all layers"].map(
-        columnHead,
-      ),
+    element(
+      "tbody",
+      {},
+      tableRow("tokens computed now", cells.now),
+      tableRow("in all", cells.kept),
+      tableRow("in all, without a cache", cells.again),
+      tableRow("cache, all layers", cells.bytes),
     ),
-    element("tbody", {}, tableRow("counted", Object.values(cells))),
   );
   state.draw((value) => {
     const counted = tally(value.step, prompt);
@@ -148,17 +196,17 @@ function render({ model, el }) {
 
   const caption = (value) => {
     const { step } = value;
-    const { held, again } = tally(step, prompt);
+    const { held } = tally(step, prompt);
     const groups = keyHeads(data, value);
     const shared =
       groups === heads
         ? "Each query head has keys of its own."
-        : `${heads} query heads share ${groups === 1 ? "one key head" : `${groups} key heads`}.`;
+        : `${heads} query heads share ${groups === 1 ? "one key head" : `${groups} key heads`}: a bar joins those that do.`;
     if (step === 0) return `The prompt has ${prompt} tokens. The cache is empty.`;
     if (step === 1) {
       return html`<b>Prefill</b>: all ${prompt} tokens of the prompt go through the model in one pass. Their <b class="cl-k">keys</b> and <b class="cl-v">values</b> stay: ${kib(size(value))}. ${shared}`;
     }
-    return html`<b>Decode</b>: only “${words[held - 1]}” is computed. Its <b class="cl-q">query</b> meets ${held} keys in the cache, which now takes ${kib(size(value))}. Without a cache, ${again} tokens would have been computed by now instead of ${held}. ${shared}`;
+    return html`<b>Decode</b>: only “${words[held - 1]}” is computed. Its <b class="cl-q">query</b> meets ${held} keys in the cache, which now takes ${kib(size(value))}. ${shared}`;
   };
   const names = ["prompt", "prefill", ...words.slice(prompt).map((_, i) => `+${i + 1}`)];
   const steps = stepper(state, { steps: names.map((name) => ({ name, caption })), pace: 2200 });
@@ -169,7 +217,7 @@ function render({ model, el }) {
         value.step === names.length - 1 && size(value) < bytes(data, heads, prompt),
     },
     {
-      text: "Find the first step at which a model without a cache has computed more than three times as many tokens.",
+      text: "Find the first step at which a model without a cache has computed more than three times as many tokens as one with.",
       reached: ({ step }) => {
         const ratio = (at) => tally(at, prompt).again / Math.max(1, tally(at, prompt).kept);
         return ratio(step) > 3 && ratio(step - 1) <= 3;
@@ -182,8 +230,7 @@ function render({ model, el }) {
     tabs(state, "heads", "key heads", ways),
     scene,
     steps,
-    table,
-    puzzles,
+    element("div", { class: "cl-kept" }, table, puzzles),
   );
   return state.close;
 }

@@ -43,6 +43,6 @@ def cache_figure(config: GPTConfig, name: str, text: str = TEXT, prompt: int = 5
     return LiveFigure(
         __file__,
         data,
-        {"step": 1, "heads": "full"},
+        {"step": 3, "heads": "grouped"},
         table(caption, ["", "key heads", "bytes"], rows),
     )

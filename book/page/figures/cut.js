@@ -1,12 +1,40 @@
 // What a language model says of the next word, beside what is true: heated, cut, and drawn from.
 
 import { connect, remember, tabs } from "../kit/controls.js";
-import { announce, element, format, frame, write } from "../kit/dom.js";
+import { announce, css, element, format, frame, write } from "../kit/dom.js";
 import { goals } from "../kit/goals.js";
 import { drawingSliders, nextToken } from "../kit/sampling.js";
-import { columnHead, headRow, shareBar, tableRow } from "../kit/tables.js";
+import { shareBar, tableRow } from "../kit/tables.js";
 
 const SHOWN = 12; // words in the list; the others are summed up
+
+css`
+  .cl-cut {
+    display: grid;
+    gap: 0.4rem 1.6rem;
+    grid-template-columns: minmax(0, 1fr) 15.5rem;
+    align-items: start;
+  }
+  .cl-cut .cl-answers {
+    gap: 0.1rem 0.7rem;
+    grid-template-columns: max-content minmax(3rem, 1fr) max-content max-content;
+  }
+  .cl-cut .cl-counts {
+    margin: 0;
+  }
+  .cl-cut-sliders {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(11rem, 1fr));
+    input[type="range"] {
+      width: 100%;
+    }
+  }
+  @media (max-width: 40rem) {
+    .cl-cut {
+      grid-template-columns: minmax(0, 1fr);
+    }
+  }
+`;
 
 /** What temperature and cuts make of one context's logits: the model's `probabilities`, how much of
     them lies on words that cannot come (`wrong`), and how much of the truth was cut (`lost`). */
@@ -35,7 +63,11 @@ function render({ model, el }) {
   const now = (value) => results(value)[Number(value.context)];
 
   const named = contexts.map(({ text }, i) => [String(i), `${text} …`]);
-  const controls = element("div", { class: "cl-controls" }, drawingSliders(state, noCut));
+  const controls = element(
+    "div",
+    { class: "cl-controls cl-cut-sliders" },
+    drawingSliders(state, noCut),
+  );
 
   const bar = (share, colour, extra = "") =>
     shareBar(share, { "aria-hidden": "true", style: `${colour}; height: 0.4rem; ${extra}` });
@@ -60,7 +92,6 @@ function render({ model, el }) {
   };
   const next = element("div", {
     class: "cl-answers",
-    style: "grid-template-columns: max-content minmax(3rem, 14rem) max-content max-content",
     "data-name": "next",
     role: "group",
     "aria-label": "the next word: the model's probability, and the true one",
@@ -91,8 +122,13 @@ function render({ model, el }) {
   const table = element(
     "table",
     { class: "cl-counts" },
-    headRow(["", "on impossible words", "of the truth cut off", "KL to the truth"].map(columnHead)),
-    element("tbody", {}, tableRow("here", cells)),
+    element(
+      "tbody",
+      {},
+      tableRow("on impossible words", cells[0]),
+      tableRow("of the truth cut off", cells[1]),
+      tableRow("KL to the truth, in nats", cells[2]),
+    ),
   );
   state.draw((value) => {
     const { wrong, lost, distance } = now(value);
@@ -115,15 +151,15 @@ function render({ model, el }) {
   const clean = ({ wrong, lost }) => wrong < 0.005 && lost === 0;
   const puzzles = goals(state, [
     {
-      text: "In one sentence, with top-k alone: leave less than 0.5 % on impossible words, and cut off nothing true.",
+      text: "With top-k alone, in one sentence: less than 0.5 % on impossible words, and nothing true cut off.",
       reached: (value) => value.top_k < noCut && value.top_p === 1 && clean(now(value)),
     },
     {
-      text: "Find one setting that does so for all sentences, at a KL below 0.2. Which control can?",
+      text: "The same in all sentences with one setting, at a KL below 0.2. Which control can?",
       reached: (value) => results(value).every((one) => clean(one) && one.distance < 0.2),
     },
     {
-      text: "Without a cut, make the impossible words more probable than the others.",
+      text: "Without a cut: make impossible words more probable than the others.",
       reached: (value) => value.top_k === noCut && value.top_p === 1 && now(value).wrong > 0.5,
     },
   ]);
@@ -132,10 +168,7 @@ function render({ model, el }) {
     "One next word: the model and the truth",
     tabs(state, "context", "the sentence so far", named),
     controls,
-    next,
-    table,
-    say,
-    puzzles,
+    element("div", { class: "cl-cut" }, next, element("div", {}, table, say, puzzles)),
   );
   return state.close;
 }

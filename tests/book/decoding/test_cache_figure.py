@@ -63,6 +63,10 @@ def test_counts_and_bytes_are_those_of_a_model_with_its_caches(show, way):
 def test_captions_tell_prefill_from_decode(show):
     page = show(figure(), reduced_motion="reduce")
     say = page.get_by_role("status")
+    expect(say).to_contain_text("6 query heads share 2 key heads")
+    press(page.get_by_role("slider", name="step"), "Home")
+    press(page.get_by_role("slider", name="step"), "ArrowRight")
+    page.get_by_role("radio", name="full").check()
     expect(say).to_contain_text("Prefill: all 3 tokens of the prompt")
     expect(say).to_contain_text("Each query head has keys of its own")
     page.get_by_role("radio", name="single").check()
@@ -76,6 +80,7 @@ def test_goals_are_reached_at_the_right_steps(show):
     smaller, wasted = page.locator(".cl-goals li").all()
     rows = steps_of("full")
     first = next(i for i, row in enumerate(rows) if i and row[2] > 3 * row[1])
+    page.get_by_role("radio", name="full").check()
     line = page.get_by_role("slider", name="step")
     press(line, "Home")
     press(line, "ArrowRight", times=first - 1)
@@ -86,6 +91,21 @@ def test_goals_are_reached_at_the_right_steps(show):
     expect(smaller).not_to_have_class("cl-reached")
     page.get_by_role("radio", name="grouped").check()
     expect(smaller).to_have_class("cl-reached")
+
+
+@pytest.mark.parametrize("way", HEADS)
+def test_a_bar_joins_the_queries_that_share_a_key_head(show, way):
+    page = show(figure(), reduced_motion="reduce")
+    page.get_by_role("radio", name=way).check()
+    line = page.get_by_role("slider", name="step")
+    press(line, "Home")
+    visible = "all => all.filter((node) => getComputedStyle(node).visibility !== 'hidden').length"
+    for step, (now, *_) in enumerate(steps_of(way)):
+        if step:
+            press(line, "ArrowRight")
+        # every token that is computed asks, and no other
+        assert page.locator("[data-name=q]").evaluate_all(visible) == now
+        assert page.locator("[data-name=shared]").evaluate_all(visible) == now * HEADS[way]
 
 
 def test_a_prompt_must_leave_a_token_and_heads_must_be_grouped():
