@@ -1,7 +1,7 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
-import { button, connect, remember, slider, tabs } from "../../page/kit/controls.js";
-import { announce, drawing, element, format, frame, paint, write } from "../../page/kit/dom.js";
+import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
+import { announce, css, drawing, element, format, frame, paint, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp, softmax } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";
@@ -9,8 +9,51 @@ import { label } from "../../page/kit/stage.js";
 import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
 import { decodeNext, encodeTokens, heldAtFirst } from "../../page/kit/transformer.js";
 
-const ROW = 62,
-  TOP = 30; // pixels
+const TOP = 24, // pixels
+  BESIDE = 94; // a column that has room for a word and its number beside each other
+
+css`
+  .cl-beam {
+    display: grid;
+    gap: 0.4rem 1.2rem;
+    grid-template-columns: minmax(0, 1fr) 15.5rem;
+    align-items: start;
+  }
+  .cl-beam .cl-say,
+  .cl-beam .cl-captions > p {
+    margin-top: 0;
+  }
+  .cl-beam-controls {
+    margin-bottom: 0.7rem;
+    input[type="range"] {
+      width: 8rem;
+    }
+    select {
+      width: 19.5rem;
+    }
+  }
+  .cl-beam .cl-controls {
+    margin: 0 0 0.6rem;
+    gap: 0.5rem;
+  }
+  .cl-beam .cl-goals p {
+    font-size: 0.8rem;
+  }
+  .cl-beam + table.cl-counts {
+    margin-top: 0.3rem;
+    :is(th, td) {
+      padding-block: 0.2rem;
+    }
+  }
+  @media (max-width: 40rem) {
+    .cl-beam {
+      grid-template-columns: minmax(0, 1fr);
+    }
+    .cl-beam-controls :is(select, input[type="range"]) {
+      width: 100%;
+    }
+  }
+`;
 
 /** What a log-probability is divided by (companion.generation.search.penalty). */
 const penalty = (length, alpha) => ((5 + length) / 6) ** alpha;
@@ -76,12 +119,20 @@ function livingNodes(rows, last) {
   return living;
 }
 
-/** The tree down to row `last`; `winner` is the ids of the result, once it is known. */
-function tree({ rows, words, last, winner, width, size }) {
-  const column = Math.min(170, width / size),
-    left = (width - column * size) / 2;
+/** How a tree of so many rows is laid out: its columns, whether a number stands beside its word or
+    below it, and the height of a row. */
+function layout(width, size, deepest) {
+  const column = Math.min(150, width / size),
+    beside = column >= BESIDE;
+  const row = beside ? Math.max(26, Math.min(44, 300 / deepest)) : 54;
+  return { column, beside, row, left: (width - column * size) / 2 };
+}
+
+/** The tree down to row `last`, of `deepest`; `winner` is the ids of the result, once it is known. */
+function tree({ rows, words, last, deepest, winner, width, size }) {
+  const { column, beside, row, left } = layout(width, size, deepest);
   const x = (rank) => left + (rank + 0.5) * column,
-    y = (t) => TOP + (t - 1) * ROW;
+    y = (t) => TOP + (t - 1) * row;
   const living = livingNodes(rows, last);
   const onWay = ({ ids }) => winner !== null && ids.every((id, i) => id === winner[i]);
   const edges = [],
@@ -90,7 +141,7 @@ function tree({ rows, words, last, winner, width, size }) {
     rows[t].forEach((node, rank) => {
       const opacity = living[t].has(rank) ? 1 : 0.5;
       const now = onWay(node);
-      const from = t > 1 ? [x(node.parent), y(t - 1) + 23] : [width / 2, 2];
+      const from = t > 1 ? [x(node.parent), y(t - 1) + (beside ? 5 : 21)] : [width / 2, 2];
       const [fx, fy] = from,
         [tx, ty] = [x(rank), y(t) - 13];
       const middle = (fy + ty) / 2;
@@ -103,13 +154,17 @@ function tree({ rows, words, last, winner, width, size }) {
           opacity: opacity * 0.75,
         }),
       );
-      const word = label(words[node.ids.at(-1)], 0, 0, now ? "cl-strong" : "");
+      const side = beside ? " cl-end" : "";
+      const name = node.ended ? "■" : words[node.ids.at(-1)];
+      const word = label(name, beside ? 12 : 0, 0, (now ? "cl-strong" : "") + side);
+      const place = beside ? { x: 16, class: "cl-quiet cl-start" } : { y: 15, class: "cl-quiet" };
       const number = write(
-        drawing("text", { y: 16, class: "cl-quiet", "data-name": "share" }),
+        drawing("text", { ...place, "data-name": "share" }),
         Math.exp(node.score),
         3,
       );
-      if (node.ended) number.textContent = `■ ${number.textContent}`;
+      number.style.fontSize = "11px";
+      if (beside && column < 120) word.style.fontSize = "11.5px";
       nodes.push(drawing("g", { transform: `translate(${tx} ${y(t)})`, opacity }, word, number));
     });
   }
@@ -160,14 +215,19 @@ function render({ model, el }) {
     });
   const controls = element(
     "div",
-    { class: "cl-controls" },
+    { class: "cl-controls cl-beam-controls" },
+    choice(state, "sentence", "a sentence goes in", data.examples),
     slider(state, "size", "beam size", { min: 1, max: 4 }),
-    slider(state, "alpha", "length penalty α =", {
+    slider(state, "alpha", "length penalty α", {
       min: 0,
-      max: 3,
+      max: 2,
       step: 0.2,
       describe: (number) => format(number, 1),
     }),
+  );
+  const turns = element(
+    "div",
+    { class: "cl-controls" },
     steps,
     turn("Back", -1),
     turn("Next word", 1, "cl-main"),
@@ -181,10 +241,11 @@ function render({ model, el }) {
     paint(
       picture,
       width,
-      TOP + (last(value) - 1) * ROW + 26, // of the whole tree, so that nothing below moves
+      // of the whole tree, so that nothing below moves
+      TOP + (last(value) - 1) * layout(width, value.size, last(value)).row + 20,
       `The tree of the search after ${shown} words`,
       tree({
-        ...{ rows, words, width, last: shown, size: value.size },
+        ...{ rows, words, width, last: shown, deepest: last(value), size: value.size },
         winner: isOver(value) ? best.ids : null,
       }),
     );
@@ -194,13 +255,13 @@ function render({ model, el }) {
   const table = element(
     "table",
     { class: "cl-counts", "data-name": "finished" },
-    headRow(["complete translations", "probability", "words, with [EOS]", "score"].map(columnHead)),
+    headRow(["complete translations", "probability", "words", "score"].map(columnHead)),
     body,
   );
   state.draw((value) => {
     const { found, greedy } = result(value);
     const done = found.finished.filter(({ length }) => length <= at(value));
-    const sorted = done.sort((a, b) => b.rated - a.rated).slice(0, 4);
+    const sorted = done.sort((a, b) => b.rated - a.rated).slice(0, 2);
     const row = (name, { ids, score, length }) => {
       const cells = ["probability", "words", "score"].map((key) =>
         element("td", { "data-name": key }),
@@ -213,7 +274,7 @@ function render({ model, el }) {
       node.firstChild.style.whiteSpace = "normal";
       return node;
     };
-    const final = found.finished.filter(({ length }) => length <= last(value)).slice(0, 4);
+    const final = found.finished.filter(({ length }) => length <= last(value)).slice(0, 2);
     const room = final.slice(sorted.length).map(({ ids }) => {
       const node = tableRow(`1: ${text(ids)}`);
       Object.assign(node.firstChild.style, {
@@ -238,7 +299,7 @@ function render({ model, el }) {
     const before = found.rows[shown - 1].filter(({ ended }) => !ended).length;
     const competing =
       `Word ${shown}: ${before * words.length} continuations compete, ${kept.length} ` +
-      `${kept.length === 1 ? "is" : "are"} kept. The most probable beginning is ` +
+      `${kept.length === 1 ? "is" : "are"} kept. The best is ` +
       `“${text(kept[0].ids)}” (${format(Math.exp(kept[0].score), 3)}).`;
     if (!isOver(value)) return competing;
     const more = found.rows.length - 1 - shown;
@@ -248,24 +309,24 @@ function render({ model, el }) {
         ? "Greedy decoding never ends."
         : same(found.best, greedy.best)
           ? "Greedy decoding writes the same."
-          : `Greedy decoding writes “${text(greedy.best.ids)}”, ` +
-            `of probability ${format(Math.exp(greedy.best.score), 3)}.`;
+          : `Greedy decoding writes “${text(greedy.best.ids)}” ` +
+            `(${format(Math.exp(greedy.best.score), 3)}).`;
     return (
-      `The result is “${text(found.best.ids)}”, ` +
-      `of probability ${format(Math.exp(found.best.score), 3)}. ${against}${on}`
+      `The result is “${text(found.best.ids)}” ` +
+      `(${format(Math.exp(found.best.score), 3)}). ${against}${on}`
     );
   };
   const say = announce(state, tell, [tell({ ...state.value, step: Infinity })]);
   const puzzles = goals(state, [
     {
-      text: "Find a sentence and a beam that ends on something more probable than greedy decoding.",
+      text: "End on something more probable than greedy.",
       reached: (value) => {
         const { found, greedy } = result(value);
         return isOver(value) && greedy.best !== null && found.best.score > greedy.best.score + 1e-9;
       },
     },
     {
-      text: "Find a sentence for which a beam of 4 finds nothing that greedy decoding does not.",
+      text: "Find a beam of 4 that writes the same as greedy.",
       reached: (value) => {
         const { found, greedy } = result(value);
         const ended = isOver(value) && greedy.best !== null;
@@ -273,7 +334,7 @@ function render({ model, el }) {
       },
     },
     {
-      text: "Make a longer translation win by raising the length penalty.",
+      text: "Make a longer translation win by its penalty.",
       reached: (value) => {
         const { found, plain } = result(value);
         return isOver(value) && plain.best !== null && found.best.length > plain.best.length;
@@ -283,12 +344,9 @@ function render({ model, el }) {
   frame(
     el,
     "A beam search, word by word",
-    tabs(state, "sentence", "a sentence goes in", data.examples),
     controls,
-    box,
-    say,
+    element("div", { class: "cl-beam" }, box, element("div", {}, turns, say, puzzles)),
     table,
-    puzzles,
   );
   return state.close;
 }

@@ -16,7 +16,7 @@ css`
     align-items: start;
   }
   .cl-cut .cl-answers {
-    gap: 0.1rem 0.7rem;
+    gap: 0 0.7rem;
     grid-template-columns: max-content minmax(3rem, 1fr) max-content max-content;
   }
   .cl-cut .cl-counts {
@@ -168,7 +168,8 @@ function render({ model, el }) {
     "One next word: the model and the truth",
     tabs(state, "context", "the sentence so far", named),
     controls,
-    element("div", { class: "cl-cut" }, next, element("div", {}, table, say, puzzles)),
+    element("div", { class: "cl-cut" }, next, element("div", {}, table, say)),
+    puzzles,
   );
   return state.close;
 }
