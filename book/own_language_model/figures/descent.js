@@ -2,12 +2,29 @@
 // the gradient of the cross-entropy, which is what the model says minus what was seen.
 
 import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp, randomAt, softmax } from "../../page/kit/numerics.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 
 const MOST = 60; // steps that the picture has room for
+
+css`
+  .cl-descent {
+    gap: 0.6rem;
+    input[type="range"] {
+      width: 8.5rem;
+    }
+    select {
+      width: 10.5rem;
+    }
+  }
+  @media (max-width: 40rem) {
+    .cl-descent :is(input[type="range"], select) {
+      width: 100%;
+    }
+  }
+`;
 
 /** The share of every word among `size` words drawn at one step; 0 words: the truth itself. */
 function seenAt(truth, size, step) {
@@ -45,7 +62,7 @@ function train(truth, { rates, sizes }) {
 const BATCHES = { one: 1, eight: 8, sixtyfour: 64, all: 0 };
 
 function build(root, width, { words }) {
-  const row = 27,
+  const row = 23,
     first = 22,
     name = width < 480 ? 62 : 90,
     number = 46,
@@ -80,11 +97,13 @@ function build(root, width, { words }) {
   const zero = name + number + half + 14 + scale / 2;
   const bottom = first + words.length * row;
   root.append(drawing("path", { class: "cl-axis", d: `M${zero} ${first}V${bottom}` }));
-  const top = bottom + 26,
-    floor = top + 84;
+  const top = bottom + 24,
+    floor = top + 66;
+  const far = label("", 252, top - 8, "cl-start cl-strong");
   const x = (step) => 42 + (step / MOST) * (width - 52);
   root.append(
-    label("nats above the best possible", 42, top - 8, "cl-start cl-strong"),
+    label("nats above the best possible:", 42, top - 8, "cl-start cl-strong"),
+    fill(far, { "data-name": "distance" }, []),
     drawing("path", { class: "cl-axis", d: `M42 ${floor}H${width - 10}M42 ${top}V${floor}` }),
     label("0", 34, floor + 4, "cl-end cl-quiet"),
     label(`steps, up to ${MOST}`, width - 10, floor + 18, "cl-end cl-quiet"),
@@ -101,12 +120,13 @@ function build(root, width, { words }) {
       lines.forEach(({ y, bar, push, truth: mark, text, slope }, i) => {
         bar.to({ w: (said[i] / most) * scale }, { jump, ms: 250 });
         const at = name + (truth[i] / most) * scale;
-        mark.setAttribute("d", `M${at} ${y - 1}v21`);
+        mark.setAttribute("d", `M${at} ${y - 1}v20`);
         const long = clamp(gradient[i] / 0.6, -1, 1) * (scale / 2);
         fill(push, { x: zero + Math.min(0, long), width: Math.abs(long) }, []);
         write(text, said[i], 3);
         write(slope, gradient[i], 3);
       });
+      write(far, trace.at(-1).distance, 4);
       const highest = Math.max(...trace.map(({ distance }) => distance), 1e-6);
       const y = (nats) => floor - (nats / highest) * (floor - top);
       const points = trace.map(({ distance }, step) => `${x(step)} ${y(distance)}`);
@@ -135,7 +155,7 @@ function render({ model, el }) {
   const full = (node, { rates }) => node.setAttribute("aria-disabled", rates.length === MOST);
   const controls = element(
     "div",
-    { class: "cl-controls" },
+    { class: "cl-controls cl-descent" },
     slider(state, "rate", "learning rate", {
       min: -3,
       max: 6,
@@ -145,12 +165,8 @@ function render({ model, el }) {
       ["one", "1, drawn"],
       ["eight", "8, drawn"],
       ["sixtyfour", "64, drawn"],
-      ["all", "all there are (the truth)"],
+      ["all", "all (the truth)"],
     ]),
-  );
-  const moves = element(
-    "div",
-    { class: "cl-controls" },
     button(state, "One step", go(1), { class: "cl-main", draw: full }),
     button(state, "Ten steps", go(10), { draw: full }),
     button(state, "Start again", () => ({ rates: [], sizes: [] })),
@@ -159,8 +175,6 @@ function render({ model, el }) {
     const scene = build(root, width, { words });
     return { height: scene.height, pose: (value, move) => scene.draw(trace(value), truth, move) };
   });
-  const far = element("b", { "data-name": "distance" });
-  state.draw((value) => write(far, now(value).distance, 4));
   const say = announce(state, (value) => {
     const { gradient } = now(value);
     const count = value.rates.length;
@@ -169,7 +183,7 @@ function render({ model, el }) {
     const begun = count === 1 ? "1 step" : `${count} steps`;
     const still = count === MOST || Math.abs(gradient[most]) < 0.001;
     const next = still ? "" : ` The next step ${way} “${words[most]}” most.`;
-    return `After ${begun}: ${format(now(value).distance, 3)} nats above the best possible.${next}`;
+    return `After ${begun}: ${format(now(value).distance, 3)} nats above the best.${next}`;
   });
   const only = ({ sizes }, size) => sizes.length > 0 && sizes.every((n) => n === size);
   const puzzles = goals(state, [
@@ -178,7 +192,7 @@ function render({ model, el }) {
       reached: (value) => only(value, 0) && value.sizes.length <= 10 && now(value).distance < 0.001,
     },
     {
-      text: "With the truth at every step, choose a rate so large that it never arrives: 60 steps, and more than 0.05 nats.",
+      text: "With the truth: a rate so large that after 60 steps more than 0.05 nats are left.",
       reached: (value) =>
         only(value, 0) &&
         value.rates.length === MOST &&
@@ -194,9 +208,7 @@ function render({ model, el }) {
     el,
     `Learning what comes after “${text}”`,
     controls,
-    moves,
     picture,
-    element("p", { style: "margin: 0.3rem 0" }, "nats above the best possible: ", far),
     say,
     puzzles,
   );

@@ -3,16 +3,49 @@
 
 import { axes } from "../../page/kit/axes.js";
 import { connect } from "../../page/kit/controls.js";
-import { drawing, element, fill, format, frame, steady, write } from "../../page/kit/dom.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { group, label, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
+import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
+css`
+  .cl-growing .cl-steps div {
+    display: none; /* the axis has these numbers */
+  }
+  .cl-written {
+    width: 100%;
+    margin-top: 0.6rem;
+    table-layout: fixed;
+    :is(th, td) {
+      padding-block: 0.12rem;
+    }
+    thead th {
+      width: 6.5rem;
+    }
+    thead th:first-child {
+      width: auto;
+    }
+    th[scope="row"] {
+      overflow: hidden;
+      text-overflow: ellipsis; /* what an untrained model writes is long */
+    }
+  }
+  @media (max-width: 30rem) {
+    .cl-written thead th {
+      width: 4.4rem;
+    }
+    .cl-written th {
+      white-space: normal;
+    }
+  }
+`;
 
 function build(root, width, { records, rivals, floor }) {
   const left = 38,
     right = width - 14,
     top = 12,
-    bottom = 236;
+    bottom = 146;
   const most = Math.max(...records.map(({ loss }) => loss), ...rivals.map(([, loss]) => loss));
   const even = Array.from({ length: Math.ceil(most / 2) }, (_, i) => 2 * i);
   const { x, y } = axes(
@@ -43,9 +76,9 @@ function build(root, width, { records, rivals, floor }) {
     root.append(text);
     return text;
   });
-  root.append(label("steps of training", (left + right) / 2, bottom + 42, "cl-quiet"));
+  root.append(label("steps of training", (left + right) / 2, bottom + 37, "cl-quiet"));
   return {
-    height: bottom + 52,
+    height: bottom + 42,
     pose({ step }, move) {
       passed.setAttribute("d", step ? `M${points.slice(0, step + 1).join("L")}` : "");
       const late = step > records.length / 2;
@@ -62,25 +95,24 @@ function render({ model, el }) {
     { records, rivals, floor } = data;
   const state = connect(model);
   const picture = stage(state, "The loss, step by step", (root, width) => build(root, width, data));
-  const rows = element("ul", { style: "list-style: none; margin: 0.4rem 0; padding: 0" });
-  const written = ({ step }) =>
-    rows.replaceChildren(
-      ...records[step].written.map(({ text, truth, model }) =>
-        element(
-          "li",
-          { style: "margin: 0.35rem 0; overflow-wrap: anywhere" },
-          truth === null ? "✗ " : "✓ ",
-          element("b", {}, text || "(nothing)"),
-          element("br"),
-          "log-probability in the language ",
-          truth === null ? "−∞" : write(element("span", { "data-name": "truth" }), truth, 1),
-          ", in the model ",
-          write(element("span", { "data-name": "model" }), model, 1),
-        ),
-      ),
-    );
-  const every = records.map((_, step) => ({ step }));
-  steady(state, rows, every, written);
+  const body = element("tbody", { "data-name": "written" });
+  const heads = ["it writes, with its log-probability", "in the language", "in the model"].map(columnHead);
+  const table = element("table", { class: "cl-written" }, headRow(...heads), body);
+  const cell = (name, number) => {
+    const node = element("td", { "data-name": name });
+    if (number === null) node.textContent = "−∞";
+    else write(node, number, 1);
+    return node;
+  };
+  state.draw(({ step }) =>
+    body.replaceChildren(
+      ...records[step].written.map(({ text, truth, model }) => {
+        const sign = truth === null ? "✗" : "✓";
+        const written = element("span", { title: text }, `${sign} ${text || "(nothing)"}`);
+        return tableRow(written, cell(truth === null ? "never" : "truth", truth), cell("model", model));
+      }),
+    ),
+  );
   const right = (i) => records[i].written.filter(({ truth }) => truth !== null).length;
   const caption = (i) => () => {
     const { step, loss, written } = records[i];
@@ -98,7 +130,7 @@ function render({ model, el }) {
       reached: ({ step }) => step > 0 && beats(step) && !beats(step - 1),
     },
     {
-      text: "Find a sentence that is not in the language although the model’s log-probability of it is above −16.",
+      text: "Find one that is not in the language (✗) and that the model rates above −16.",
       reached: ({ step }) =>
         records[step].written.some(({ truth, model }) => truth === null && model > -16),
     },
@@ -108,9 +140,8 @@ function render({ model, el }) {
     el,
     "A language model while it learns",
     picture,
-    stepper(state, { steps, pace: 2400 }),
-    element("p", { style: "margin: 0.6rem 0 0" }, "What it writes at this step:"),
-    rows,
+    element("div", { class: "cl-growing" }, stepper(state, { steps, pace: 2400 })),
+    table,
     puzzles,
   );
   return state.close;

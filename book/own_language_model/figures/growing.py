@@ -43,4 +43,4 @@ def growing_figure(
     }
     rows = [(f"after {record['step']} steps", record["loss"]) for record in data["records"]]
     caption = f"Loss in nats per token; the best possible is {floor:.2f}"
-    return LiveFigure(__file__, data, {"step": 0}, table(caption, ["", "loss"], rows))
+    return LiveFigure(__file__, data, {"step": 1}, table(caption, ["", "loss"], rows))

@@ -3,10 +3,28 @@
 
 import { axes, scale } from "../../page/kit/axes.js";
 import { button, connect, remember, slider, toggle } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp, dot } from "../../page/kit/numerics.js";
 import { draggable, label, part, stage } from "../../page/kit/stage.js";
+
+css`
+  .cl-floor {
+    display: grid;
+    gap: 0.4rem 1.6rem;
+    grid-template-columns: max-content minmax(0, 1fr);
+    align-items: start;
+    margin-top: 0.6rem;
+  }
+  .cl-floor .cl-captions > * {
+    margin-top: 0;
+  }
+  @media (max-width: 40rem) {
+    .cl-floor {
+      grid-template-columns: minmax(0, 1fr);
+    }
+  }
+`;
 
 const EXPONENTS = Array.from({ length: 80 }, (_, i) => (i + 1) / 20);
 
@@ -54,7 +72,7 @@ function build(root, width, data, result, setFloor) {
   const curve = drawing("path", { class: "cl-guessed" });
   const bottomLine = drawing("path", { class: "cl-line", style: "stroke-dasharray: 2 4" });
   const named = label(
-    "the language's entropy",
+    `the language's entropy, ${format(entropy)}`,
     left + 6,
     y(entropy) - 6,
     "cl-start cl-own cl-over",
@@ -100,7 +118,7 @@ function build(root, width, data, result, setFloor) {
 
 function render({ model, el }) {
   const data = model.get("data"),
-    { next, range, tolerance, apart, entropy } = data;
+    { next, range, tolerance, apart } = data;
   const state = connect(model);
   const result = remember(({ floor, exponent, auto }) =>
     auto ? bestFit(data, floor) : fitted(data, floor, exponent),
@@ -148,16 +166,16 @@ function render({ model, el }) {
   ];
   const list = element(
     "dl",
-    { class: "cl-pairs" },
+    { class: "cl-pairs", style: "margin: 0" },
     pairs.flatMap(([name, node]) => [element("dt", {}, name), node]),
   );
   const tell = (value) => {
     const { miss, at } = fit(value);
     const close = miss <= tolerance ? "passes all points" : "misses a point";
-    const start = `With a floor of ${format(value.floor)} the curve ${close} (farthest: ${format(miss, 3)}).`;
+    const start = `With a floor of ${format(value.floor)} the curve ${close}.`;
     if (!value.shown) return `${start} It predicts ${format(at(next.size), 3)} for the next size.`;
     const off = Math.abs(at(next.size) - next.loss);
-    return `${start} The next size reached ${format(next.loss, 3)}, ${format(off, 3)} from the prediction. The entropy is ${format(entropy)}.`;
+    return `${start} The next size reached ${format(next.loss, 3)}, ${format(off, 3)} from the prediction.`;
   };
   const say = announce(state, tell, [tell({ ...state.value, shown: true })]);
   let lowest = Infinity,
@@ -188,13 +206,12 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-controls" },
-      toggle(state, "auto", "best exponent for me"),
       exponent,
+      toggle(state, "auto", "best exponent for me"),
+      reveal,
     ),
     picture,
-    element("div", { class: "cl-controls" }, reveal),
-    list,
-    say,
+    element("div", { class: "cl-floor" }, list, say),
     puzzles,
   );
   return state.close;

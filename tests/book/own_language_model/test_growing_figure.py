@@ -46,6 +46,7 @@ def doubles(*numbers_: float) -> torch.Tensor:
 
 def test_every_record_is_shown_as_it_is(show):
     page = show(figure(), reduced_motion="reduce")
+    press(page.get_by_role("slider", name="step"), "Home")
     for number, record in enumerate(RECORDS):
         close(numbers(page.locator("[data-name=loss]")), doubles(record["loss"]))
         model = [model for _, _, model in record["written"]]
@@ -55,7 +56,7 @@ def test_every_record_is_shown_as_it_is(show):
             close(numbers(page.locator("[data-name=truth]")), doubles(*truths))
         else:
             assert page.locator("[data-name=truth]").count() == 0
-        rows = page.locator("li", has_text="in the model")
+        rows = page.locator("[data-name=written] tr")
         assert [text[0] == "✓" for text in rows.all_inner_texts()] == [
             truth != NO for _, truth, _ in record["written"]
         ]
@@ -77,6 +78,7 @@ def test_heights_are_losses(show):
     losses = doubles(*RIVALS.values(), FLOOR)
     per_nat = (levels[0] - levels[2]) / (losses[2] - losses[0])
     close((levels - levels[0]) / per_nat, losses[0] - losses, tolerance=1e-5)
+    press(page.get_by_role("slider", name="step"), "Home")
     for loss in LOSSES:
         place = page.locator("circle.cl-tip").evaluate(
             "node => Number(node.parentNode.parentNode.getAttribute('transform')"
@@ -90,6 +92,7 @@ def test_the_goals_and_the_keys(show):
     page = show(figure(), reduced_motion="reduce")
     goals = page.locator(".cl-goals li")
     line = page.get_by_role("slider", name="step")
+    press(line, "Home")
     press(line, "ArrowRight")
     expect(goals.first).to_have_class("")
     press(line, "ArrowRight")
