@@ -1,7 +1,16 @@
 // Beam search by the chapter's translator, as a tree: rows are words, columns are places in the beam.
 
 import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, css, drawing, element, format, frame, paint, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  css,
+  drawing,
+  element,
+  format,
+  frame,
+  paint,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp, softmax } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";

@@ -146,9 +146,13 @@ function build(root, width, data) {
     const asks = (i) => i >= first && i < held; // queries are used at once and not kept
     queries.forEach((query, i) => query.to({ o: asks(i) ? 1 : 0 }, { jump }));
     shared.forEach((all, i) =>
-      all.forEach(([way, bars]) => bars.to({ o: asks(i) && way === value.heads ? 1 : 0 }, { jump })),
+      all.forEach(([way, bars]) =>
+        bars.to({ o: asks(i) && way === value.heads ? 1 : 0 }, { jump }),
+      ),
     );
-    looks.forEach(([from, look]) => look.to({ o: asks(from) ? (now > 1 ? 0.35 : 0.6) : 0 }, { jump }));
+    looks.forEach(([from, look]) =>
+      look.to({ o: asks(from) ? (now > 1 ? 0.35 : 0.6) : 0 }, { jump }),
+    );
   }
   return { height: end, pose };
 }
@@ -204,9 +208,13 @@ function render({ model, el }) {
         : `${heads} query heads share ${groups === 1 ? "one key head" : `${groups} key heads`}: a bar joins those that do.`;
     if (step === 0) return `The prompt has ${prompt} tokens. The cache is empty.`;
     if (step === 1) {
-      return html`<b>Prefill</b>: all ${prompt} tokens of the prompt go through the model in one pass. Their <b class="cl-k">keys</b> and <b class="cl-v">values</b> stay: ${kib(size(value))}. ${shared}`;
+      return html`<b>Prefill</b>: all ${prompt} tokens of the prompt go through the model in one
+        pass. Their <b class="cl-k">keys</b> and <b class="cl-v">values</b> stay:
+        ${kib(size(value))}. ${shared}`;
     }
-    return html`<b>Decode</b>: only “${words[held - 1]}” is computed. Its <b class="cl-q">query</b> meets ${held} keys in the cache, which now takes ${kib(size(value))}. ${shared}`;
+    return html`<b>Decode</b>: only “${words[held - 1]}” is computed. Its
+      <b class="cl-q">query</b> meets ${held} keys in the cache, which now takes
+      ${kib(size(value))}. ${shared}`;
   };
   const names = ["prompt", "prefill", ...words.slice(prompt).map((_, i) => `+${i + 1}`)];
   const steps = stepper(state, { steps: names.map((name) => ({ name, caption })), pace: 2200 });

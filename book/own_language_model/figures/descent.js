@@ -204,14 +204,7 @@ function render({ model, el }) {
       reached: (value) => only(value, 8) && value.sizes.length >= 10 && now(value).distance < 0.01,
     },
   ]);
-  frame(
-    el,
-    `Learning what comes after “${text}”`,
-    controls,
-    picture,
-    say,
-    puzzles,
-  );
+  frame(el, `Learning what comes after “${text}”`, controls, picture, say, puzzles);
   return state.close;
 }
 

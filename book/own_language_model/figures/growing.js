@@ -96,7 +96,9 @@ function render({ model, el }) {
   const state = connect(model);
   const picture = stage(state, "The loss, step by step", (root, width) => build(root, width, data));
   const body = element("tbody", { "data-name": "written" });
-  const heads = ["it writes, with its log-probability", "in the language", "in the model"].map(columnHead);
+  const heads = ["it writes, with its log-probability", "in the language", "in the model"].map(
+    columnHead,
+  );
   const table = element("table", { class: "cl-written" }, headRow(...heads), body);
   const cell = (name, number) => {
     const node = element("td", { "data-name": name });
@@ -109,7 +111,11 @@ function render({ model, el }) {
       ...records[step].written.map(({ text, truth, model }) => {
         const sign = truth === null ? "✗" : "✓";
         const written = element("span", { title: text }, `${sign} ${text || "(nothing)"}`);
-        return tableRow(written, cell(truth === null ? "never" : "truth", truth), cell("model", model));
+        return tableRow(
+          written,
+          cell(truth === null ? "never" : "truth", truth),
+          cell("model", model),
+        );
       }),
     ),
   );
