@@ -12,7 +12,14 @@ from companion.nn import LearnedPositions, MultiHeadAttention, TokenEmbedding, p
 
 
 class Detective(nn.Module):
-    """Collects clues near every word, then looks them up on a board: the words, or all clues."""
+    """Two attentions: every word collects clues nearby, then looks them up on a board.
+
+    Args:
+        vocabulary: its words, and its padding.
+        d_model: width of the vectors.
+        window: how many words away clues are collected.
+        board: what the second attention reads, "words" or the "clues" of the first.
+    """
 
     def __init__(self, vocabulary, d_model=64, window=3, board="words"):
         super().__init__()
@@ -37,14 +44,28 @@ class Detective(nn.Module):
 def as_tensors(
     sentences: Sequence[PronounSentence], vocabulary: Vocabulary, device: torch.device
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The ids (B, T), and where "it", the right and the wrong noun stand, (B,) each."""
+    """The ids (B, T), and where "it", the right and the wrong noun stand, (B,) each.
+
+    Args:
+        sentences: made by `companion.data.pronoun_sentences`.
+        vocabulary: the words' ids.
+        device: where the tensors are to be.
+    """
     ids = vocabulary.encode([s.words for s in sentences])
     at = [[s.it_position, s.right_position, s.wrong_position] for s in sentences]
     return ids.to(device), *torch.tensor(at, device=device).unbind(1)
 
 
 def train_detective(model, sentences, seed, steps=300, learning_rate=4e-3):
-    """Train a model to name the right noun at "it", and nothing else."""
+    """Train a model to name the right noun at "it", and nothing else; returns it in eval mode.
+
+    Args:
+        model: a `Detective`.
+        sentences: what `as_tensors` returns.
+        seed: of the batches of 64.
+        steps: of AdamW, with one cycle of the learning rate.
+        learning_rate: the highest.
+    """
     ids, it, right, _ = sentences
     model.to(ids.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=learning_rate)

@@ -280,7 +280,7 @@ def test_word_figure_starts_from_the_weights_of_companion_nn():
     _, weights = scaled_dot_product_attention(x[1:2] @ W_q, x @ W_k, x @ W_v)
     cells = [float(cell) for cell in re.findall(r"<td>(.*?)</td>", figure.fallback)]
     assert cells[-3:] == pytest.approx(weights.flatten().tolist(), abs=6e-4)
-    assert figure.value == {"step": 0, "word": 1, "guess": None}
+    assert figure.value == {"step": 3, "word": 1, "guess": None}
     with pytest.raises(ValueError, match="two to four words need as many vectors, got 2 and 3"):
         word_figure(["a", "b"], x, W_q, W_k, W_v)
     with pytest.raises(ValueError, match=r"need \(T, d\), twice \(d, d_k\)"):
