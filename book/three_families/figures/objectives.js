@@ -28,6 +28,9 @@ css`
   .cl-objectives .cl-steps div {
     display: none; /* the step's name stands beside the buttons */
   }
+  .cl-objectives .cl-turns .cl-stack > [hidden] {
+    display: flex; /* as wide and as high as when it is seen */
+  }
   .cl-objectives button {
     padding: 0.25rem 0.6rem;
   }

@@ -57,7 +57,7 @@ def objectives_figure(
         __file__,
         {"words": words, "encoder": masked, "decoder": next_words, "both": gaps},
         {"family": "encoder-decoder", "step": 1, "hidden": hidden, "start": start, "size": size}
-        | {"places": {"encoder-only": 2, "decoder-only": 2, "encoder-decoder": n + 2}},
+        | {"places": {"encoder-only": n - 1, "decoder-only": n - 2, "encoder-decoder": n + 2}},
         table("What is asked, and its loss in nats", ["objective: answer", "−log p"], rows),
     )
 
