@@ -1,7 +1,16 @@
 // Three word vectors in their plane, and the words nearest to start + (plus − minus).
 
 import { button, choice, connect, remember, toggle } from "../../page/kit/controls.js";
-import { announce, css, drawing, element, format, frame, longestOf, paint } from "../../page/kit/dom.js";
+import {
+  announce,
+  css,
+  drawing,
+  element,
+  format,
+  frame,
+  longestOf,
+  paint,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { dot, norm } from "../../page/kit/numerics.js";
 import { unpack } from "../../page/kit/packed.js";

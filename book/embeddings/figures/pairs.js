@@ -182,12 +182,7 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-found-pairs" },
-      element(
-        "div",
-        {},
-        element("p", { class: "cl-quiet" }, "The most frequent pairs:"),
-        counts,
-      ),
+      element("div", {}, element("p", { class: "cl-quiet" }, "The most frequent pairs:"), counts),
       element(
         "div",
         {},

@@ -52,10 +52,7 @@ function build(root, width, most) {
   // the line: how much of a child's word reaches the last one is how dark it is
   const line = Array.from({ length: most }, () => {
     const body = "M-9 27a9 10 0 0 1 18 0Z";
-    const shapes = () => [
-      drawing("circle", { cy: 9, r: 6 }),
-      drawing("path", { d: body }),
-    ];
+    const shapes = () => [drawing("circle", { cy: 9, r: 6 }), drawing("path", { d: body })];
     const ink = drawing("g", { fill: "var(--tone)", "data-name": "ink" }, shapes());
     const rim = drawing("g", { fill: "none", stroke: "var(--quiet)" }, shapes());
     const node = drawing("g", { class: "cl-stream" }, ink, rim);
@@ -65,7 +62,11 @@ function build(root, width, most) {
   });
   const names = Object.values(rows).map((y) =>
     Array.from({ length: most }, (_, i) =>
-      group(root, { y: y + (y === LANE ? CHILD : 0) + 16, o: 0 }, label(String(i + 1), 0, 0, "cl-quiet")),
+      group(
+        root,
+        { y: y + (y === LANE ? CHILD : 0) + 16, o: 0 },
+        label(String(i + 1), 0, 0, "cl-quiet"),
+      ),
     ),
   );
 

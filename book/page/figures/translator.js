@@ -9,7 +9,13 @@ import { goals } from "../kit/goals.js";
 import { html } from "../kit/html.js";
 import { argmax, clamp, descending, meanOf, norm } from "../kit/numerics.js";
 import { withWeights } from "../kit/packed.js";
-import { knownWords, textInput, untranslatable, withKnownWords, wordsOf } from "../kit/sentences.js";
+import {
+  knownWords,
+  textInput,
+  untranslatable,
+  withKnownWords,
+  wordsOf,
+} from "../kit/sentences.js";
 import { sinusoid } from "../kit/sinusoids.js";
 import { embedTokens, greedyTranslation } from "../kit/transformer.js";
 

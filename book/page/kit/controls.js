@@ -233,9 +233,7 @@ export function tabs(state, key, label, list, change = (option) => ({ [key]: opt
   const inputs = options.map(([option]) =>
     element("input", { type: "radio", name, value: option }),
   );
-  inputs.forEach((input) =>
-    input.addEventListener("change", () => state.set(change(input.value))),
-  );
+  inputs.forEach((input) => input.addEventListener("change", () => state.set(change(input.value))));
   state.draw((value) =>
     inputs.forEach((input) => {
       input.checked = input.value === value[key];

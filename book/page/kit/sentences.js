@@ -109,8 +109,15 @@ export function untranslatable(data, text) {
 export function withKnownWords(data, text) {
   const unknown = unknownIn(data, text);
   if (unknown === undefined) return {};
-  const better = (word) => wordsOf(text).map((old) => (old === unknown ? word : old)).join(" ");
-  return Object.fromEntries(nearest(data, unknown).slice(0, 5).map((word) => [word, better(word)]));
+  const better = (word) =>
+    wordsOf(text)
+      .map((old) => (old === unknown ? word : old))
+      .join(" ");
+  return Object.fromEntries(
+    nearest(data, unknown)
+      .slice(0, 5)
+      .map((word) => [word, better(word)]),
+  );
 }
 
 /** The English words that a translator knows, to be unfolded. */

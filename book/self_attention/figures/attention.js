@@ -102,7 +102,13 @@ function editor(state, key, caption, tokens, transposed = false) {
   );
   const cell = (input) => element("td", { class: "cl-input" }, input);
   const rows = transposed
-    ? inputs[0].map((_, j) => element("tr", {}, inputs.map((row) => cell(row[j]))))
+    ? inputs[0].map((_, j) =>
+        element(
+          "tr",
+          {},
+          inputs.map((row) => cell(row[j])),
+        ),
+      )
     : inputs.map((row, i) => tableRow(tokens[i], row.map(cell)));
   return element(
     "table",
@@ -168,7 +174,14 @@ function render({ model, el }) {
       reached: (value) => weightsOf(value).every((row) => Math.max(...row) > 0.99),
     },
   ]);
-  frame(el, "Attention, by hand: each score is a row of Q times a column of Kᵀ", product, controls, say, puzzles);
+  frame(
+    el,
+    "Attention, by hand: each score is a row of Q times a column of Kᵀ",
+    product,
+    controls,
+    say,
+    puzzles,
+  );
   return state.close;
 }
 

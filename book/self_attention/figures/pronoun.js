@@ -89,8 +89,7 @@ function render({ model, el }) {
       state,
       "template",
       "sentence",
-      (value) =>
-        templates.map((_, i) => [i, sentenceOf({ ...value, template: i }).join(" ")]),
+      (value) => templates.map((_, i) => [i, sentenceOf({ ...value, template: i }).join(" ")]),
       { change: (template) => ({ template, forbidden: [] }) },
     ),
   );

@@ -296,7 +296,11 @@ function build(root, width, data, state, result) {
       const under = start(step >= COMPARE ? i : word, dK);
       const place = step <= QUERY ? { x: equals, y: ey - height / 2 } : { x: under, y: rows.q };
       const there = step >= COMPARE || (own && step >= QUERY);
-      go(queries[i], { ...place, o: there ? (own ? 1 : 0.5) : 0 }, step === QUERY ? 550 : delay(COMPARE));
+      go(
+        queries[i],
+        { ...place, o: there ? (own ? 1 : 0.5) : 0 },
+        step === QUERY ? 550 : delay(COMPARE),
+      );
 
       products[i].before.textContent = step < SOFTMAX ? text : `exp(${shown(now.scaled[i])}) = `;
       write(products[i].number, numbers[i], decimals(numbers[i]));

@@ -7,7 +7,9 @@ import { answerList } from "../../page/kit/tables.js";
 
 /** White space is made visible: a model often puts it first. */
 const quoted = (text) =>
-  text.trim() ? `\u201c${text}\u201d` : text.replaceAll("\n", "↵").replaceAll(" ", "␣") || "nothing";
+  text.trim()
+    ? `\u201c${text}\u201d`
+    : text.replaceAll("\n", "↵").replaceAll(" ", "␣") || "nothing";
 
 function render({ model, el }) {
   const { tasks } = model.get("data");
