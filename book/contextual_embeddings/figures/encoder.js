@@ -346,7 +346,7 @@ function render({ model, el }) {
     ? element(
         "p",
         { class: "cl-offer" },
-        "To write your own sentences, which stay in this page: ",
+        "Write your own; it stays in this page: ",
         load,
         " ",
         bar,
@@ -435,8 +435,8 @@ function render({ model, el }) {
       "div",
       { class: "cl-controls" },
       choice(state, "word", "word in both", (value) => Object.keys(shown(value).senses)),
+      element("span", { class: "cl-quiet" }, "how far its two vectors are apart: 1 − cosine"),
     ),
-    element("p", { class: "cl-quiet" }, "How far its two vectors are apart: 1 − cosine"),
     distances,
   );
   const views = { attention, nearest, senses };
