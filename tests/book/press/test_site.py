@@ -45,6 +45,12 @@ ONE_OF_EACH_KIND = {kind(name): name for name in reversed(ARTICLES)}.values()
 NOTEBOOKS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in notebooks(ROOT)]
 MEGABYTE = 1e6
 
+# What is hidden until there is a guess is looked at, too.
+OPENED, VEILED = (
+    f"() => document.querySelectorAll('details.veiled').forEach((veil) => {{ veil.open = {on}; }})"
+    for on in ("true", "false")
+)
+
 # What sticks out on the right of the window and is not inside a box that scrolls by itself.
 STICKING_OUT = """() => [...document.querySelectorAll('body *')].filter(element => {
   if (element.getBoundingClientRect().right <= innerWidth + 1) return false;
@@ -169,7 +175,7 @@ def test_a_page_that_nobody_wrote_is_complete(open_page, address, name):
 def test_a_page_is_complete_on_the_disk(phone):
     phone.wait_for_load_state("networkidle")
     assert phone.locator("main").count() == 1
-    for said in phone.locator(".companion-live output[aria-live=polite]").all_inner_texts():
+    for said in phone.locator(".companion-live output[aria-live=polite]").all_text_contents():
         assert said, "a live figure says nothing"
 
 
@@ -188,7 +194,9 @@ def test_a_page_is_complete_and_light(desktop):
 
 def test_no_formula_is_left_as_source_or_as_an_error(desktop):
     assert desktop.locator("mjx-merror").count() == 0
+    desktop.evaluate(OPENED)
     text = desktop.locator("article").inner_text()
+    desktop.evaluate(VEILED)
     code = "\n".join(desktop.locator("article pre, article code").all_inner_texts())
     for sign in (r"\(", r"\[", "$$", r"\frac", r"\sqrt"):
         assert text.count(sign) <= code.count(sign), sign
@@ -238,9 +246,11 @@ def broken(page: Page, **options: object) -> list[tuple[str, str]]:
     """The grave findings of axe: rule and element."""
     # preload: axe would fetch the style sheets again, from where they never were.
     options = {"resultTypes": ["violations"], "preload": False, **options}
+    page.evaluate(OPENED)
     page.evaluate(ONE_OF_EACH_COLOUR)
     found = Axe().run(page, options=options).response["violations"]
     page.evaluate(PUT_BACK)
+    page.evaluate(VEILED)
     grave = [rule for rule in found if rule["impact"] in ("serious", "critical")]
     return [(rule["id"], node["html"]) for rule in grave for node in rule["nodes"]]
 
@@ -386,9 +396,9 @@ def test_figures_show_what_pytorch_computed(desktop, open_page):
     for name in names:
         host = f".companion-live[data-figure={name}]"
         cells = plain.locator(f"{host} {EXAMPLES[name].table}")
-        expected = torch.tensor([float(cell) for cell in cells.all_inner_texts()])
+        expected = torch.tensor([float(cell) for cell in cells.all_text_contents()])
         live = desktop.locator(host)
-        assert live.locator("output[aria-live=polite]").first.inner_text()
+        assert live.locator("output[aria-live=polite]").first.text_content()
         shown = numbers(live.locator(EXAMPLES[name].numbers))
         close(shown, expected[: len(shown)], 5e-3)  # weights travel in half precision
 
