@@ -58,4 +58,4 @@ def test_nothing_to_cut_is_refused(texts):
         cuts_figure(Halves(), texts)
 
 
-EXAMPLE = Example(figure, "[data-name=count]")
+EXAMPLE = Example(figure, "[data-name=count]", "td:nth-child(2)")

@@ -301,6 +301,7 @@ def test_an_answer_is_veiled_until_there_is_a_guess(desktop, open_page):
     veil.locator("summary").first.click()  # without a guess
     assert veil.locator("> :not(summary)").first.is_visible()
     veil.evaluate("veil => { veil.open = false; }")
+    desktop.evaluate("scrollTo(0, 0)")
 
 
 def test_without_scripts_and_on_paper_no_answer_is_veiled(desktop, open_page):
