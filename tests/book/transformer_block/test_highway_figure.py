@@ -157,4 +157,4 @@ def test_other_words_are_refused():
         highway_figure(*make_blocks(), SOURCE, {"je": VECTORS[0]})
 
 
-EXAMPLE = Example(figure, "[data-name=length]")
+EXAMPLE = Example(figure, "[data-name=length]", "tbody tr:nth-child(2) td")  # it opens there
