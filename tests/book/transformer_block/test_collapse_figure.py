@@ -84,4 +84,6 @@ def test_streams_of_other_shapes_are_refused():
         collapse_figure(WORDS, kept, {"short": others["norm alone"][:2]})
 
 
-EXAMPLE = Example(figure, "[data-name=kept], [data-name=lost]")
+EXAMPLE = Example(
+    figure, "[data-name=kept], [data-name=lost]", "tbody tr:nth-child(2) td"
+)  # it opens there
