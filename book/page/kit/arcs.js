@@ -1,7 +1,7 @@
 // @ts-check
 // A sentence, and arcs from one of its words to the others, as thick as their weights.
 
-import { css, drawing, element, fill, write } from "./dom.js";
+import { css, drawing, element, fill, steady, write } from "./dom.js";
 
 css`
   .cl-sentence {
@@ -75,8 +75,9 @@ css`
 /** @param {State} state
     @param {(value: Value) => { words: string[], from: number, weights: number[], out?: number[] }} see
       the words, the place of the one that looks, what it gives to each, and the words crossed out
-    @param {(word: number) => void} [pick] makes buttons of the words */
-export function arcs(state, see, pick) {
+    @param {(word: number) => void} [pick] makes buttons of the words
+    @param {Value[]} [others] values of which the longest sentence is, which keeps its room */
+export function arcs(state, see, pick, others = []) {
   const svg = drawing("svg", { "aria-hidden": true }),
     list = element("ol", { "aria-label": "the sentence, with the weight of every word" });
   const box = element("div", { class: "cl-sentence" }, svg, list);
@@ -86,7 +87,8 @@ export function arcs(state, see, pick) {
     const name = pick ? "button" : "span";
     list.replaceChildren(
       ...words.map((text, i) => {
-        const word = element(name, { class: "cl-word", type: pick && "button" }, text);
+        const button = pick && { type: "button", "data-lm-suppress-shortcuts": true };
+        const word = element(name, { class: "cl-word", ...button }, text);
         if (pick) word.addEventListener("click", () => pick(i));
         return element("li", {}, word, element("span", { class: "cl-number" }));
       }),
@@ -119,7 +121,7 @@ export function arcs(state, see, pick) {
       );
     });
   };
-  state.drawWide(box, draw);
+  steady(state, box, [state.value, ...others], draw);
   const frame = requestAnimationFrame(() => draw(state.value)); // once the words have their places
   state.atEnd(() => cancelAnimationFrame(frame));
   return box;

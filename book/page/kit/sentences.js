@@ -56,7 +56,7 @@ export function textInput(state, key, { change, complaint, offers = () => ({}), 
     if (changes) state.set(changes);
   };
   const offer = ([word, text]) => {
-    const chip = element("button", { type: "button" }, word);
+    const chip = element("button", { type: "button", "data-lm-suppress-shortcuts": true }, word);
     chip.addEventListener("click", () => {
       input.value = text;
       input.focus();

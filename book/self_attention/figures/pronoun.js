@@ -108,6 +108,15 @@ function render({ model, el }) {
       const next = rest.length < forbidden.length ? rest : [...forbidden, word];
       if (next.length < seen(state.value).sentence.length) state.set({ forbidden: next });
     },
+    others.flatMap(([kind, list]) =>
+      templates.map((_, template) => ({
+        ...state.value,
+        template,
+        animal: longestOf(nouns.animal),
+        other: longestOf(list),
+        adjective: longestOf(adjectives[kind]),
+      })),
+    ),
   );
   const tell = (name, most, weight, [answer, probability], right) =>
     `The ${name} looks most at “${most}” (${format(weight)}). ` +

@@ -48,9 +48,9 @@ def objectives_figure(
     hidden, start, size = [i == n - 2 for i in range(n)], n - 1, 2
     asked = masked[sum(2**i for i, on in enumerate(hidden) if on)]
     asked_of = {
+        "encoder-decoder": zip([*words[-2:], EOS], gaps[f"{start},{size}"], strict=True),
         "encoder-only": [(words[i], term) for i, term in enumerate(asked) if term],
         "decoder-only": zip([*words, EOS], next_words, strict=True),
-        "encoder-decoder": zip([*words[-2:], EOS], gaps[f"{start},{size}"], strict=True),
     }
     rows = [(f"{name}: {word}", term[0]) for name, of in asked_of.items() for word, term in of]
     return LiveFigure(

@@ -125,7 +125,7 @@ def test_figures_have_the_colours_of_the_concepts(show, scheme):
 
 
 def test_reduced_motion_is_respected(show):
-    bar = ".cl-bar i"
+    bar = ".cl-sentence path"
     still = show(EXAMPLES["pronoun"].make(), reduced_motion="reduce")
     moving = show(EXAMPLES["pronoun"].make(), reduced_motion="no-preference")
     seconds = "node => getComputedStyle(node).transitionDuration"
@@ -212,17 +212,21 @@ def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure)
         }""",
         [figure._esm, {"data": figure.data, "value": figure.value}],
     )
-    control = page.locator("input[type=range], select").first
-    before = control.input_value()
+    lines = page.locator("input[type=range], select")
+    control = (lines if lines.count() else page.locator("input:checked")).first
+    is_radio = control.get_attribute("type") == "radio"
+    group = page.locator(f"input[name='{control.get_attribute('name')}']:checked")
+    now = (lambda: group.input_value()) if is_radio else control.input_value
+    before = now()
     press(control, "ArrowRight" if control.get_attribute("type") == "range" else "ArrowDown")
-    after = control.input_value()
-    key = control.get_attribute("name")
+    after = now()
+    key = control.get_attribute("name").partition("-")[0]  # of radio buttons it has a number
     assert after != before
     assert [str(saved[key]) for saved in page.evaluate("saved")] == [after]
     assert page.evaluate("saved")[0].keys() == figure.value.keys()
     assert page.locator(":is(input, select, button):not([data-lm-suppress-shortcuts])").count() == 0
     page.evaluate("value => fromKernel(value)", figure.value)
-    assert control.input_value() == before
+    assert now() == before
     page.evaluate("close_()")
     assert page.evaluate("listening()") == 0 and complaints == []
     page.close()

@@ -37,9 +37,7 @@ def figure():
     return objectives_figure(WORDS, BERT_, GPT_, BOTH, VOCABULARY)
 
 
-EXAMPLE = Example(
-    figure, "[data-name=term][data-value]", "tbody tr:nth-last-child(-n+3) td"
-)  # it opens on the encoder-decoder
+EXAMPLE = Example(figure, "[data-name=term][data-value]")
 
 
 def at(page: Page, family: str, step: int = 2) -> None:
