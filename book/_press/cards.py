@@ -24,6 +24,7 @@ from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
+MEASURED = re.compile(r"<!-- measured (\d+) -->")
 UNIT = re.compile(r"(.+[^.])\s\(([^()]+(?:\([^()]*\)[^()]*)*)\)\.$", re.S)
 ROUNDING = 2e-3  # what is claimed to be smaller is no number but an equality
 CELL = re.compile(r"\(([\w/]+)\.ipynb#cell-([\w-]+)\)")
@@ -222,6 +223,33 @@ def with_numbers(page: str, root: Path) -> str:
         fold = "<details><summary>The numbers, under other seeds</summary>"
         whole += [section, "\n".join([fold, "", *lines, "", "</details>"])]
     return "".join([*whole, rest])
+
+
+def with_measured(page: str, root: Path) -> str:
+    """The Markdown of a page with a number's range at each `<!-- measured 2 -->`.
+
+    That one is of the second claim of the cell to which the last link above it leads.
+
+    Raises:
+        ValueError: no link stands above it, or the cell has no such claim.
+    """
+
+    def measured(found: re.Match) -> str:
+        above = CELL.findall(page[: found.start()])
+        if not above:
+            raise ValueError(f"{found[0]} has no link to a cell above it")
+        chapter, cell_id = above[-1]
+        path = root / "book" / f"{chapter}.ipynb"
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
+        claimed, at = sentences(notebook), int(found[1])
+        if not 1 <= at <= len(claimed):
+            raise ValueError(f"{found[0]}: cell {cell_id} of {chapter} has {len(claimed)} claims")
+        unit = UNIT.match(claimed[at - 1])
+        rows = [row for row in read_rows(path) if row["claim"] == claimed[at - 1]]
+        return f"*{f'{unit[2].capitalize()}: ' if unit else ''}{_spread(rows)}.*"
+
+    return MEASURED.sub(measured, page)
 
 
 def _table(claimed: Iterable[str], rows: list[dict]) -> list[str]:

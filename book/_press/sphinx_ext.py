@@ -29,7 +29,7 @@ from sphinx.util.typing import ExtensionMetadata
 import companion
 from book._press import execute
 from book._press.assets import COLOURS, SCRIPT, write_assets
-from book._press.cards import with_cards, with_claims, with_numbers
+from book._press.cards import with_cards, with_claims, with_measured, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.folds import veil, with_folds
@@ -201,7 +201,8 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     elif path.suffix == ".md":
         root = Path(app.srcdir)
         text = with_chapters(source[0], root, app.config.notebook_outputs)
-        text = with_numbers(with_claims(text, root, app.config.notebook_outputs), root)
+        text = with_claims(text, root, app.config.notebook_outputs)
+        text = with_measured(with_numbers(text, root), root)
         source[0] = with_mistakes(with_reference(text), root)
 
 

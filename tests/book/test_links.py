@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import nbformat
@@ -137,3 +138,20 @@ def test_every_finding_of_the_summary_leads_to_a_claim():
         assert cells, finding
         for page, address in cells:
             assert "claim" in addresses(page)[address].split(), (finding, address)
+
+
+def test_thirty_sayings_have_a_verdict_and_a_claim():
+    sections = entries("often_said.md")
+    saying = re.compile(
+        r':::\{div\} said (yes|half|no)\n"[^"]+"\n\n'
+        r"\*\*(Yes|Half|No)\.\*\*(.+) <!-- measured \d -->\n:::\n"
+    )
+    found = {heading: saying.findall(text) for heading, text in sections.items()}
+    assert len(next(iter(found.values()))) == 10
+    assert sum(map(len, found.values())) == 30
+    for heading, text in sections.items():
+        assert text.count("said ") == len(found[heading]), heading
+    for style, verdict, text in chain(*found.values()):
+        assert style == verdict.lower(), text
+        page, address = landing(BOOK / "often_said.md", shown(text)[-1])
+        assert "claim" in addresses(page)[address].split(), text
