@@ -6,6 +6,7 @@ the solutions and hidden tests as they were that day, `gradebook.db` the points.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,7 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
     source = folder / "source" / chapter / f"{chapter}.ipynb"
     source.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, source)
+    shutil.copy(root / "AGENTS.md", source.parent)  # how a program may tutor; nbgrader passes it on
     done = api.generate_assignment(chapter)
     if not done["success"]:
         last = done.get("error") or done.get("log") or ""

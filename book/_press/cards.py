@@ -73,7 +73,7 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
     values = [float(row["value"]) for row in rows]
     exact = {claim.value, *values} == {claim.value} and len(values) > 0
     number = typeset(short(claim.value))
-    bound = f"{typeset(claim.demand)}; {_spread(rows)}"
+    bound = f"{typeset(claim.demand)}; {spread(rows)}"
     if _is_identity(claim) and rows:
         number, bound = "", "checked on this page"
     elif exact:
@@ -88,7 +88,7 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
     )
 
 
-def _spread(rows: list[dict]) -> str:
+def spread(rows: list[dict]) -> str:
     """What other seeds measured, in words."""
     if not rows:
         return "not yet measured under other seeds"
@@ -247,7 +247,7 @@ def with_measured(page: str, root: Path) -> str:
             raise ValueError(f"{found[0]}: cell {cell_id} of {chapter} has {len(claimed)} claims")
         unit = UNIT.match(claimed[at - 1])
         rows = [row for row in read_rows(path) if row["claim"] == claimed[at - 1]]
-        return f"*{f'{unit[2].capitalize()}: ' if unit else ''}{_spread(rows)}.*"
+        return f"*{f'{unit[2].capitalize()}: ' if unit else ''}{spread(rows)}.*"
 
     return MEASURED.sub(measured, page)
 

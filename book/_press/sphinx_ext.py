@@ -27,7 +27,7 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 import companion
-from book._press import execute
+from book._press import execute, plain
 from book._press.assets import COLOURS, SCRIPT, write_assets
 from book._press.cards import with_cards, with_claims, with_measured, with_numbers
 from book._press.claims import read_rows
@@ -186,24 +186,59 @@ def _execute(app: Sphinx, config: Config) -> None:
 def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     """Put the outputs into a notebook, and what is written from the code into other pages."""
     path = Path(app.env.doc2path(page))
-    name = path.relative_to(app.srcdir).as_posix()
-    source[0] = page_source(source[0], path.suffix)
-    if file := app.config.notebook_outputs.get(name):
-        notebook = json.loads(source[0])
-        cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-        kept = json.loads(Path(file).read_text("utf8"))
-        notebook["metadata"] = kept["metadata"]
-        for cell, outputs in zip(cells, kept["outputs"], strict=True):
-            cell["outputs"] = outputs
+    if path.suffix == ".md":
+        source[0] = _written(app, source[0])
+    elif notebook := _with_outputs(app, path, source[0]):
         with_folds(notebook["cells"])
-        with_cards(cells, read_rows(path))
+        code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        with_cards(code, read_rows(path))
         source[0] = json.dumps(notebook)
-    elif path.suffix == ".md":
-        root = Path(app.srcdir)
-        text = with_chapters(source[0], root, app.config.notebook_outputs)
-        text = with_claims(text, root, app.config.notebook_outputs)
-        text = with_measured(with_numbers(text, root), root)
-        source[0] = with_mistakes(with_reference(text), root)
+
+
+def _with_outputs(app: Sphinx, path: Path, text: str) -> dict | None:
+    """The notebook with what its cells gave; None if it is none that is executed."""
+    file = app.config.notebook_outputs.get(path.relative_to(app.srcdir).as_posix())
+    if file is None:
+        return None
+    notebook = json.loads(page_source(text, path.suffix))
+    kept = json.loads(Path(file).read_text("utf8"))
+    notebook["metadata"] = kept["metadata"]
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for cell, outputs in zip(cells, kept["outputs"], strict=True):
+        cell["outputs"] = outputs
+    return notebook
+
+
+def _written(app: Sphinx, text: str) -> str:
+    """The Markdown of a page with what is written from code and claims."""
+    root = Path(app.srcdir)
+    text = with_chapters(page_source(text, ".md"), root, app.config.notebook_outputs)
+    text = with_claims(text, root, app.config.notebook_outputs)
+    text = with_measured(with_numbers(text, root), root)
+    return with_mistakes(with_reference(text), root)
+
+
+def _write_plain(app: Sphinx) -> None:
+    """Every page as Markdown beside it, and `llms.txt`, for programs that read."""
+    site, root = Path(app.outdir), Path(app.srcdir)
+    for page in app.env.found_docs:
+        path = Path(app.env.doc2path(page))
+        if path.suffix == ".md":
+            text = plain.reference(_written(app, path.read_text("utf8")))
+        elif notebook := _with_outputs(app, path, path.read_text("utf8")):
+            text = plain.chapter(notebook, read_rows(path))
+        else:
+            continue
+        target = site / f"{page}.md"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, "utf8")
+    index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
+    says = {f"book/{c.name}/{c.name}": c.question for c in chapters_of(index, root)}
+    says[app.config.root_doc] = re.search(r"^# .+?\n\n(.+?)\n\n", index, re.M | re.S)[1]
+    titles = {page: title.astext() for page, title in app.env.titles.items()}
+    toc = Path(app.config.external_toc_path)
+    text = plain.contents(toc, app.config.html_title or app.config.project, titles, says)
+    (site / "llms.txt").write_text(text, "utf8")
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:
@@ -294,6 +329,7 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
     for script in (static / "scripts").glob("*-theme.js"):
         icons |= {*ICON.findall(script.read_text("utf8"))}
     keep_icons(static, icons)
+    _write_plain(app)
     write_assets(site)
     for name in sorted(due - done):
         LOGGER.warning("the edit %r (book/_press/sphinx_ext.py) changes no page any more", name)

@@ -1,6 +1,7 @@
 """A small assignment, and what students make of it: right, wrong and hostile."""
 
 import re
+import shutil
 from inspect import getsource
 from pathlib import Path
 from types import ModuleType
@@ -70,6 +71,7 @@ def repository(folder: Path) -> Path:
     chapter = folder / "book" / CHAPTER
     chapter.mkdir(parents=True)
     (chapter / "chapter.toml").touch()
+    shutil.copy(Path(__file__).parents[3] / "AGENTS.md", folder)
     nbformat.write(solutions(), chapter / f"{CHAPTER}{SOLUTIONS}")
     return folder
 

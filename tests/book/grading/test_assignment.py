@@ -42,6 +42,7 @@ def test_the_notebook_installs_the_latest_tag(root, tmp_path, capsys):
     cells = nbformat.read(path, as_version=4).cells
     assert cells[1].source == COMMITTED.replace("https://github.com/OWNER/any", f"{OURS}@autumn")
     assert f"installs   git+{OURS}@autumn (push the tag)" in capsys.readouterr().out
+    assert "do not write the answer" in path.with_name("AGENTS.md").read_text("utf8")
 
 
 def test_without_a_tag_nothing_is_made_and_it_says_how_to_tag(root, tmp_path, capsys):

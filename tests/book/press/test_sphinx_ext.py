@@ -187,6 +187,21 @@ def test_the_reference_shows_signatures_and_docstrings(site):
     assert '<span class="n"><span class="pre">max_new_tokens</span></span>' in page
 
 
+def test_every_page_is_markdown_too_and_llms_txt_leads_to_it(site):
+    contents = (site / "llms.txt").read_text("utf8")
+    assert contents.startswith("# The Transformer, measured\n\n> With a formula, $x^2$,")
+    assert "- [One](book/one/one.md): Why?\n- [Exercises](book/one/one_exercises.md)\n" in contents
+    for page in re.findall(r"\]\((.+?\.md)\)", contents):
+        assert (site / page).with_suffix(".html").exists() and (site / page).exists(), page
+    chapter = (site / PAGE).with_suffix(".md").read_text("utf8")
+    assert "```text\nthe answer is 42\n```" in chapter
+    assert "> **Claim.** The answer is *large*. Measured 42; must be above 40; not yet" in chapter
+    assert chapter.count("<script") == 0 and 'data-figure="quiz"' in chapter
+    assert "[the answer](one/one.md#cell-answer)" in (site / "book/intro.md").read_text("utf8")
+    reference = (site / "book/api.md").read_text("utf8")
+    assert "### `generate(model" in reference and "Raises:" in reference
+
+
 def test_links_lead_to_a_cell_and_to_a_name(site):
     intro = (site / "book" / "intro.html").read_text("utf8")
     assert 'href="one/one.html#cell-answer"' in intro
