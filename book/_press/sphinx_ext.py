@@ -35,6 +35,7 @@ from book._press.contents import page_source, table_of_contents
 from book._press.folds import veil, with_folds
 from book._press.icons import keep_icons
 from book._press.path import chapters_of, here, with_chapters
+from book._press.plan import with_times
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_mistakes
 from book.page import live
@@ -214,7 +215,7 @@ def _written(app: Sphinx, text: str) -> str:
     root = Path(app.srcdir)
     text = with_chapters(page_source(text, ".md"), root, app.config.notebook_outputs)
     text = with_claims(text, root, app.config.notebook_outputs)
-    text = with_measured(with_numbers(text, root), root)
+    text = with_times(with_measured(with_numbers(text, root), root), root)
     return with_mistakes(with_reference(text), root)
 
 
