@@ -158,6 +158,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("doctree-read", lambda app, page: veil(page))
     app.connect("html-page-context", _say_where)
     app.connect("build-finished", _finish_site)
+    app.connect("build-finished", _write_plain)
     app.add_js_file(SCRIPT, loading_method="defer")
     app.add_css_file(COLOURS)
     # Search results quote the pages that they found by fetching them: no browser does it on file://.
@@ -219,8 +220,10 @@ def _written(app: Sphinx, text: str) -> str:
     return with_mistakes(with_reference(text), root)
 
 
-def _write_plain(app: Sphinx) -> None:
+def _write_plain(app: Sphinx, exception: Exception | None) -> None:
     """Every page as Markdown beside it, and `llms.txt`, for programs that read."""
+    if exception is not None or app.builder.format != "html":
+        return
     site, root = Path(app.outdir), Path(app.srcdir)
     for page in app.env.found_docs:
         path = Path(app.env.doc2path(page))
@@ -330,7 +333,6 @@ def _finish_site(app: Sphinx, exception: Exception | None) -> None:
     for script in (static / "scripts").glob("*-theme.js"):
         icons |= {*ICON.findall(script.read_text("utf8"))}
     keep_icons(static, icons)
-    _write_plain(app)
     write_assets(site)
     for name in sorted(due - done):
         LOGGER.warning("the edit %r (book/_press/sphinx_ext.py) changes no page any more", name)

@@ -196,7 +196,7 @@ def test_every_page_is_markdown_too_and_llms_txt_leads_to_it(site):
     chapter = (site / PAGE).with_suffix(".md").read_text("utf8")
     assert "```text\nthe answer is 42\n```" in chapter
     assert "> **Claim.** The answer is *large*. Measured 42; must be above 40; not yet" in chapter
-    assert chapter.count("<script") == 0 and 'data-figure="quiz"' in chapter
+    assert '<div class="companion-live" data-figure="quiz"></div>' in chapter
     assert "[the answer](one/one.md#cell-answer)" in (site / "book/intro.md").read_text("utf8")
     reference = (site / "book/api.md").read_text("utf8")
     assert "### `generate(model" in reference and "Raises:" in reference
