@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test units figures browser pdf epub serve claims assignment grade clean
+.PHONY: help book test units figures browser pdf epub serve claims assignment grade quizzes clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -86,6 +86,9 @@ assignment: $(READY) ## build the exercises to hand out: make assignment CHAPTER
 
 grade: $(READY) ## grade <student>.ipynb or <student>/<chapter>.ipynb: make grade CHAPTER=... SUBMISSIONS=folder
 	@$(RUN) -m book._grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder))
+
+quizzes: $(READY) ## write every chapter's quiz for Moodle, and as QTI 2.1, into quizzes/
+	@$(RUN) -m book._grading quizzes
 
 clean: ## remove everything that the other commands made
 	rm -rf _build $(VENV) dist build *.egg-info .pytest_cache .hypothesis .ruff_cache

@@ -1,15 +1,15 @@
-"""What authors and instructors run: python -m book._grading student, assignment or grade."""
+"""What authors and instructors run: python -m book._grading student, assignment, grade, quizzes."""
 
 import argparse
 from pathlib import Path
 
-from book._grading import assignment, grade, student
+from book._grading import assignment, grade, quizzes, student
 
 
 def main(root: Path, arguments: list[str] | None = None) -> None:
     """Run the command that the arguments name, in the repository `root`."""
     parser = argparse.ArgumentParser(prog="python -m book._grading", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="student, assignment or grade")
+    commands = parser.add_subparsers(required=True, metavar="student, assignment, grade or quizzes")
     derive = commands.add_parser("student", help="derive the students' copies of the exercises")
     derive.add_argument("names", nargs="*", metavar="page", help="all, where none is named")
     derive.set_defaults(run=student.main)
@@ -23,6 +23,9 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
         command.add_argument("chapter")
         command.add_argument("--course", type=Path, default=assignment.COURSE, help="its folder")
     take_in.add_argument("submissions", type=Path, help="their folder")
+    export = commands.add_parser("quizzes", help="write the quizzes for Moodle and as QTI 2.1")
+    export.add_argument("folder", type=Path, nargs="?", default=Path("quizzes"))
+    export.set_defaults(run=quizzes.main)
     options = vars(parser.parse_args(arguments))
     try:
         options.pop("run")(root, **options)

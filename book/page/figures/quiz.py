@@ -72,7 +72,7 @@ def _expect_keys(where: str, table: dict, names: set[str], optional: set[str] = 
         raise ValueError(f"{where} has {', '.join(sorted(unknown))}, which means nothing here")
 
 
-def _prose(text: str) -> str:
+def prose(text: str) -> str:
     return re.sub("`([^`]*)`", r"<code>\1</code>", html.escape(text, quote=False))
 
 
@@ -80,13 +80,13 @@ def _fallback(questions: list[dict]) -> str:
     """Every question with its answers in <details>, for a page without JavaScript."""
     items = []
     for question in questions:
-        options = "".join(f"<li>{_prose(o['text'])}</li>" for o in question["options"])
+        options = "".join(f"<li>{prose(o['text'])}</li>" for o in question["options"])
         reasons = "".join(
-            f"<li>{'<b>Right.</b> ' if o.get('right') else ''}{_prose(o['why'])}</li>"
+            f"<li>{'<b>Right.</b> ' if o.get('right') else ''}{prose(o['why'])}</li>"
             for o in question["options"]
         )
         items.append(
-            f'<li><p>{_prose(question["text"])}</p><ol type="a">{options}</ol>'
+            f'<li><p>{prose(question["text"])}</p><ol type="a">{options}</ol>'
             f'<details><summary>Answer</summary><ol type="a">{reasons}</ol></details></li>'
         )
     return f"<ol>{''.join(items)}</ol>"

@@ -1,0 +1,90 @@
+"""Quizzes for other systems: what is read back is what the chapters ask.
+
+The packages were held to the schemas of QTI 2.1 and of content packaging when this was written.
+"""
+
+import re
+import zipfile
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from book._grading.__main__ import main
+from book._grading.quizzes import QTI
+from book.page.figures.quiz import read_quiz
+
+ROOT = Path(__file__).parents[3]
+CHAPTERS = sorted(path.parent.name for path in ROOT.glob("book/*/quiz.toml"))
+IN_QTI = {"q": QTI}
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("quizzes")
+    main(ROOT, ["quizzes", str(folder)])
+    return folder
+
+
+def plain(html: str) -> str:
+    """The text with backticks for code, as the chapters' files have it."""
+    return unescape(re.sub(r"</?code>", "`", html))
+
+
+def inner(element: ElementTree.Element) -> str:
+    """The text of an element, its code between backticks."""
+    return "".join(
+        (element.text or "", *(f"`{code.text}`{code.tail or ''}" for code in element))
+    ).strip()
+
+
+def asked(chapter: str) -> list:
+    return [
+        (q["text"], [(o["text"], o["why"], o.get("right", False)) for o in q["options"]])
+        for q in read_quiz(ROOT / "book" / chapter / "quiz.toml")
+    ]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_moodle_reads_what_the_chapter_asks(written, chapter):
+    quiz = ElementTree.parse(written / f"{chapter}.moodle.xml").getroot()
+    category, *items = quiz.findall("question")
+    assert category.findtext("category/text") == f"$course$/{chapter}"
+    read = [
+        (
+            plain(item.findtext("questiontext/text")),
+            [
+                (
+                    plain(answer.findtext("text")),
+                    plain(answer.findtext("feedback/text")),
+                    answer.get("fraction") == "100",
+                )
+                for answer in item.findall("answer")
+            ],
+        )
+        for item in items
+    ]
+    assert read == asked(chapter)
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_qti_package_has_what_the_chapter_asks(written, chapter):
+    with zipfile.ZipFile(written / f"{chapter}.qti.zip") as package:
+        files = {name: ElementTree.fromstring(package.read(name)) for name in package.namelist()}
+    test = files["test.xml"]
+    order = [item.get("href") for item in test.iterfind(".//q:assessmentItemRef", IN_QTI)]
+    listed = {file.get("href") for file in files["imsmanifest.xml"].iter() if file.get("href")}
+    assert listed == files.keys() - {"imsmanifest.xml"}
+    read = []
+    for item in (files[name] for name in order):
+        right = item.findtext(".//q:correctResponse/q:value", None, IN_QTI)
+        reasons = {
+            said.get("identifier"): inner(said) for said in item.iterfind("q:modalFeedback", IN_QTI)
+        }
+        options = [
+            (inner(choice), reasons[choice.get("identifier")], choice.get("identifier") == right)
+            for choice in item.iterfind(".//q:simpleChoice", IN_QTI)
+        ]
+        read.append((inner(item.find(".//q:prompt", IN_QTI)), options))
+    assert read == asked(chapter)
