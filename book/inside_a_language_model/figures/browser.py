@@ -9,10 +9,9 @@ from book.page.weights import packed_maps
 
 
 def browser_figure(words: Sequence[str], maps: torch.Tensor, *, period: int) -> LiveFigure:
-    """Choose a block, a head and a word: the head's map, the word's row, three scores.
+    """A map of all heads, coloured by a score, to choose one from: its weights, a word's row, scores.
 
-    Before that, four heads are shown as pictures, and the reader says which of them copies: the
-    strongest on what followed the earlier copy, on the word before, on the first word, on itself.
+    It opens on the head that looks most at what followed the earlier copy of the same word.
 
     Args:
         words: what the tokens are called, T of them that repeat with the period.
@@ -31,13 +30,13 @@ def browser_figure(words: Sequence[str], maps: torch.Tensor, *, period: int) -> 
         )
     t, shown = torch.arange(period, T), (255 * maps.cpu()).round() / 255  # as they travel
     keys = {"on the word before": t - 1, "on what followed the copy": t - period + 1}
-    keys |= {"on the first word": torch.zeros_like(t), "on itself": t}
+    keys |= {"on the first word": torch.zeros_like(t)}
     scores = {name: shown[:, :, t, key].mean(-1) for name, key in keys.items()}
-    best = {divmod(int(score.argmax()), heads) for score in scores.values()}
+    block, head = divmod(int(scores["on what followed the copy"].argmax()), heads)
     data = {"words": list(words), "maps": packed_maps(maps), "blocks": blocks, "heads": heads}
-    data |= {"period": period, "candidates": sorted(best)}
-    value = {"block": 0, "head": 0, "query": T - 2, "copier": {"guess": None, "shown": False}}
-    names = list(scores)[:3]
-    rows = [(name, scores[name][0, 0].item()) for name in names]
-    fallback = table("Head 0 of block 0: mean weight, second copy", ["", "score"], rows)
+    data |= {"period": period}
+    value = {"block": block, "head": head, "query": T - 2, "score": "1"}
+    rows = [(name, score[block, head].item()) for name, score in scores.items()]
+    title = f"Head {head} of block {block}: mean weight, second copy"
+    fallback = table(title, ["", "score"], rows)
     return LiveFigure(__file__, data, value, fallback)

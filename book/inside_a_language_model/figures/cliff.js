@@ -7,7 +7,7 @@ import { argmax, clamp } from "../../page/kit/numerics.js";
 import { draggable, label, part, stage } from "../../page/kit/stage.js";
 import { meanBack, unpackMaps, weightMap } from "../../page/kit/weight_maps.js";
 
-const CURVE = 130; // pixels of the loss
+const CURVE = 84; // pixels of the loss
 const LEFT = 34,
   GAP = 18;
 
@@ -44,7 +44,7 @@ function build(root, width, { steps, losses, maps, layers, period, letters }, st
     columns = width >= 560 ? heads : Math.min(2, heads);
   const side = Math.floor((width - GAP * (columns - 1)) / columns),
     high = side + 74;
-  const top = CURVE + 52;
+  const top = CURVE + 44;
   const places = Array.from({ length: heads }, (_, i) => ({
     x: (i % columns) * (side + GAP),
     y: top + Math.floor(i / columns) * high,
@@ -69,8 +69,11 @@ function build(root, width, { steps, losses, maps, layers, period, letters }, st
       drawn.forEach(({ map, scores }, head) => {
         const weights = maps[frame][head];
         map.set(weights);
-        write(scores[0], meanBack(weights, 1, period));
-        write(scores[1], meanBack(weights, period - 1, period));
+        [1, period - 1].forEach((back, i) => {
+          const score = meanBack(weights, back, period);
+          write(scores[i], score);
+          scores[i].style.fontWeight = score > 0.5 ? "700" : "";
+        });
       });
     },
   };
@@ -87,6 +90,7 @@ function render({ model, el }) {
     const own = maps[frame].slice(layer * width, (layer + 1) * width);
     return Math.max(...own.map((map) => meanBack(map, back, period)));
   };
+  const loss = element("b", { "data-name": "loss" });
   const controls = element(
     "div",
     { class: "cl-controls" },
@@ -95,8 +99,8 @@ function render({ model, el }) {
       max: steps.length - 1,
       describe: (frame) => String(steps[frame]),
     }),
+    element("p", { class: "cl-quiet", style: "margin: 0" }, "loss now: ", loss, " nats"),
   );
-  const loss = element("b", { "data-name": "loss" });
   state.draw(({ frame }) => write(loss, losses[frame]));
   const scene = stage(state, "The loss, and the attention maps of every head", (root, width) =>
     build(root, width, { ...data, maps }, state),
@@ -121,8 +125,7 @@ function render({ model, el }) {
     },
   ]);
   const text = element("p", { class: "cl-quiet" }, `The text: ${data.letters.join(" ")}`);
-  const now = element("p", {}, "loss now: ", loss, " nats");
-  frame(el, "An induction head is born", controls, now, scene, text, say, puzzles);
+  frame(el, "An induction head is born", controls, scene, text, say, puzzles);
   return state.close;
 }
 

@@ -41,6 +41,6 @@ def cliff_figure(
         )
     data = {"letters": list(letters), "steps": list(steps), "losses": [float(x) for x in losses]}
     data |= {"maps": packed_maps(film), "heads": heads, "layers": layers, "period": period}
-    rows = list(zip(data["steps"], data["losses"], strict=True))
+    rows = list(zip(data["steps"], data["losses"], strict=True))[::-1]  # it opens on the last
     fallback = table("The loss while it learns to copy", ["step", "loss, nats"], rows)
-    return LiveFigure(__file__, data, {"frame": 0}, fallback)
+    return LiveFigure(__file__, data, {"frame": frames - 1}, fallback)

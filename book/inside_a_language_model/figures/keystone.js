@@ -109,7 +109,7 @@ function render({ model, el }) {
   const controls = element(
     "div",
     { class: "cl-controls" },
-    slider(state, "level", "the number of the first token, times", {
+    slider(state, "level", "the number, times", {
       min: 0,
       max: factors.length - 1,
       describe: (level) => format(factors[level], 1),
@@ -118,7 +118,7 @@ function render({ model, el }) {
       ["first", "the first token"],
       ["other", "another token"],
     ]),
-    choice(state, "prompt", "let it go on from", Object.keys(stories)),
+    choice(state, "prompt", "go on from", Object.keys(stories)),
   );
   const loss = element("b", { "data-name": "loss" });
   const story = element("span", { "data-name": "story" });

@@ -36,19 +36,42 @@ def check(page, block: int, head: int, query: int) -> None:
 
 def test_every_head_and_word_equals_pytorch(show):
     page = show(make())
-    check(page, 0, 0, 6)
-    block, head, word = (
-        page.get_by_role("slider", name=name, exact=False)
-        for name in ("block", "head", "look from word")
-    )
-    press(block, "ArrowRight", times=3)
-    check(page, 3, 0, 6)
-    press(head, "End")
+    block, head = divmod(int(scores(MAPS)[..., 1].argmax()), 3)
+    check(page, block, head, 6)  # it opens on the head that copies
+    chosen = page.get_by_role("slider", name="chosen head")
+    word = page.get_by_role("slider", name="look from word", exact=False)
+    press(chosen, "ArrowRight", times=5)
+    press(chosen, "ArrowUp", times=3)
+    check(page, 4, 0, 6)
+    press(chosen, "ArrowDown", times=2)
+    press(chosen, "ArrowLeft")
     check(page, 3, 2, 6)
     press(word, "End")
     check(page, 3, 2, 7)
     press(word, "Home")
     check(page, 3, 2, 0)
+
+
+def test_the_map_of_all_heads_shows_the_chosen_score(show):
+    page = show(make())
+    cells = page.locator("[data-name=heads] .cl-tip")
+    names = ("on the word before", "on what followed the copy", "on the first word")
+    for i, name in enumerate(names):
+        page.get_by_label(name).check()
+        close(numbers(cells), scores(MAPS)[..., i])
+        shades = cells.evaluate_all("nodes => nodes.map((node) => +node.style.opacity)")
+        close(torch.tensor(shades), scores(MAPS)[..., i], 1e-5)
+
+
+def test_a_head_is_chosen_by_a_click(show):
+    page = show(make())
+    cells = page.locator("[data-name=heads] .cl-tip")
+    for block, head in ((4, 1), (0, 2)):
+        box = cells.nth(3 * block + head).bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        check(page, block, head, 6)
+    chosen = page.get_by_role("slider", name="chosen head")
+    expect(chosen).to_have_attribute("aria-valuetext", "head 2 of block 0")
 
 
 def clear_maps() -> torch.Tensor:
@@ -63,34 +86,17 @@ def clear_maps() -> torch.Tensor:
     return maps
 
 
-def test_the_question_names_the_copier_and_goes_there(show):
-    page = show(make(clear_maps()))
-    question = page.locator("fieldset[data-name=copier]")
-    answer = page.locator("[data-name=answer]")
-    expect(answer).to_be_hidden()
-    question.get_by_label("A", exact=True).check()
-    question.get_by_role("button").click()
-    expect(answer).to_have_text("It is not A. D does, head 0 of block 1. It is set below.")
-    close(numbers(page.locator("[data-name=scores] tbody td")), torch.tensor([0, 1, 0]))
-    question.get_by_role("button").click()
-    question.get_by_label("D", exact=True).check()
-    question.get_by_role("button").click()
-    expect(answer).to_contain_text("Yes: D does")
-
-
 def test_three_goals_and_one_that_does_not_count(show):
     page = show(make(clear_maps()))
     reached = page.locator(".cl-goals .cl-reached")
-    block = page.locator("input[name=block]")
-    head = page.locator("input[name=head]")
-    expect(reached).to_have_count(0)
-    press(block, "ArrowRight")  # it is among the four
-    expect(reached).to_have_count(0)
-    press(head, "ArrowRight")
+    chosen = page.get_by_role("slider", name="chosen head")
+    close(numbers(page.locator("[data-name=scores] tbody td")), torch.tensor([0, 1, 0]))
+    expect(reached).to_have_count(0)  # the one that it opens on does not count
+    press(chosen, "ArrowDown")
     expect(reached).to_have_count(1)
-    press(block, "ArrowLeft")
+    press(chosen, "ArrowLeft")
     expect(reached).to_have_count(2)
-    press(head, "ArrowRight")
+    press(chosen, "ArrowDown")
     expect(reached).to_have_count(3)
 
 
