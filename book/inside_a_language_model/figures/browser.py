@@ -9,7 +9,7 @@ from book.page.weights import packed_maps
 
 
 def browser_figure(words: Sequence[str], maps: torch.Tensor, *, period: int) -> LiveFigure:
-    """A map of all heads, coloured by a score, to choose one from: its weights, a word's row, scores.
+    """A map of all heads, coloured by a score, to choose one from: its map, a word's row, scores.
 
     It opens on the head that looks most at what followed the earlier copy of the same word.
 

@@ -39,7 +39,7 @@ function rounded({ weights, largest }, { bits, block }) {
 
 function build(root, width, data, result) {
   const { weights } = data;
-  const height = 240,
+  const height = 232,
     middle = height / 2;
   const sizes = weights.map(Math.abs).sort((a, b) => a - b);
   const most = 1.3 * sizes.at(-4); // what is larger sits at the edge, with its number
@@ -100,7 +100,7 @@ function render({ model, el }) {
   ]);
   const controls = element(
     "div",
-    { class: "cl-controls" },
+    { class: "cl-controls", style: "flex: 1 1 14rem; margin: 0" },
     slider(state, "bits", "bits", { min: 2, max: 8 }),
     choice(state, "block", "one scale for", names),
   );
@@ -114,7 +114,7 @@ function render({ model, el }) {
   const numbers = element(
     "table",
     {},
-    element("caption", {}, "What rounding does to these weights"),
+    element("caption", {}, "What it does to these weights"),
     element(
       "tbody",
       {},
@@ -145,7 +145,8 @@ function render({ model, el }) {
     { style: "color: var(--quiet); font-size: 0.86rem" },
     "Circles: the weights. Squares: what they become. Lines: the steps, where they are few. Dashed: where another scale, of 16 bits, begins.",
   );
-  frame(el, "Rounding 64 weights", picture, legend, controls, numbers, say, puzzles);
+  const side = element("div", { class: "cl-side", style: "margin-top: 0.6rem" }, controls, numbers);
+  frame(el, "Rounding 64 weights", picture, legend, side, say, puzzles);
   return state.close;
 }
 

@@ -50,9 +50,9 @@ function build(root, width, data, texts) {
   const { prompt, written } = data;
   const columns = texts.length,
     left = 60,
-    top = 66;
+    top = 62;
   const cell = Math.min(44, (width - left - 26) / columns),
-    row = Math.min(cell, 26),
+    row = Math.min(cell, 22),
     side = row - 5;
   const heads = texts.map((text, i) => {
     const name = label(text.trim() || "␣", 0, 0, "cl-strong cl-start");
@@ -75,6 +75,23 @@ function build(root, width, data, texts) {
     ),
   );
   root.append(...places);
+  [
+    ["cl-tint", "stream", "computed in this step"],
+    ["cl-edge", "k", "read from the cache"],
+  ].forEach(([look, kind, text], i) => {
+    const y = top + 8 + 20 * i - (width < 480 ? 62 : 0);
+    const sample = drawing("rect", {
+      class: look,
+      x: width - 12,
+      y: y - 10,
+      width: 12,
+      height: 12,
+    });
+    root.append(
+      drawing("g", { class: `cl-${kind}` }, sample),
+      label(text, width - 18, y, "cl-end cl-quiet cl-tiny"),
+    );
+  });
   const steps = written.map((_, r) => {
     const y = top + r * row;
     const cells = Array.from({ length: prompt.length + r }, (_, i) => {
@@ -186,12 +203,10 @@ function render({ model, el }) {
       },
     },
   ]);
-  const legend = element(
-    "p",
-    { style: "color: var(--quiet); font-size: 0.86rem" },
-    "Filled: computed in this step. Open: its key and value are read from the cache.",
-  );
-  frame(el, "Prefill and decode", picture, legend, steps, controls, costs(state, data), puzzles);
+  const beside = element("div", { style: "flex: 1 1 18rem" }, controls, puzzles);
+  const side = element("div", { class: "cl-side", style: "margin-top: 0.9rem" });
+  side.append(costs(state, data), beside);
+  frame(el, "Prefill and decode", picture, steps, side);
   return state.close;
 }
 
