@@ -3,7 +3,8 @@
 `book/<folder>/<page>_solutions.ipynb` is the source of `<page>_exercises.ipynb` beside it.
 `student_copy` takes out of it what nbgrader's generate_assignment takes out, by the same
 preprocessors: regions between BEGIN SOLUTION and END SOLUTION, written answers, hidden tests. Cells
-tagged `solution` go whole.
+tagged `solution` go whole. Of those tagged `words`, which answer what a coding exercise asks beside
+its code, the cell stays, empty; nobody grades it.
 """
 
 import copy
@@ -18,6 +19,8 @@ from traitlets.config import Config
 
 SOLUTIONS, EXERCISES = "_solutions.ipynb", "_exercises.ipynb"
 
+WORDS = "*Your answer in words goes here. It is yours alone: no check reads it.*"
+
 CONFIG = Config(
     TagRemovePreprocessor={"enabled": True, "remove_cell_tags": {"solution"}},
     ClearSolutions={
@@ -31,7 +34,7 @@ BACK = re.compile(rf"^\[Back to the exercise\]\((\w+){re.escape(EXERCISES)}", re
 
 
 class Exercises(Preprocessor):
-    """The title and the links below the exercises, as the copy has them."""
+    """The title, the links below the exercises and the places for words, as the copy has them."""
 
     enabled = True
 
@@ -42,6 +45,8 @@ class Exercises(Preprocessor):
         for cell in notebook.cells:
             if cell.cell_type == "markdown":
                 cell.source = BACK.sub(rf"[Solution](\1{SOLUTIONS}", cell.source)
+            if "words" in cell.metadata.get("tags", []):
+                cell.source = WORDS
         return notebook, resources
 
 

@@ -6,11 +6,12 @@ from importlib import import_module
 
 import nbformat
 import pytest
+import torch
 from myst_parser.mdit_to_docutils.base import default_slugify
 from sphinx_external_toc.parsing import parse_toc_yaml
 
 from book._grading.student import EXERCISES as COPY
-from book._grading.student import SOLUTIONS, sources
+from book._grading.student import SOLUTIONS, WORDS, sources
 from tests.book.exercises import CHECK, EXERCISES, ROOT, exercises_of
 
 HINTS = re.compile(r"<details><summary>(Hint|Second hint)</summary>\n\n(.+?)\n\n</details>", re.S)
@@ -107,14 +108,43 @@ def test_no_solution_travels(page):
     for exercise in exercises_of(page):
         for cell in exercise.cells:
             solution = cell.source
-            if "solution" in cell.metadata.get("tags", []):
+            tags = cell.metadata.get("tags", [])
+            if "solution" in tags:
                 assert cell.id not in {other.id for other in copied.cells}
+            elif "words" in tags:
+                assert [c.source for c in copied.cells if c.id == cell.id] == [WORDS]
             elif cell.cell_type == "code" and nbgrader(cell).get("solution"):
                 solution = re.search(r"BEGIN SOLUTION\n(.*?)\s*###", cell.source, re.S)[1]
             elif not nbgrader(cell).get("solution"):
                 continue
             lines = {line.strip() for line in solution.splitlines() if len(line.strip()) > 20}
             assert lines and not lines & given
+
+
+@every_exercise
+def test_a_question_beside_the_code_has_a_cell_to_answer_in(exercise):
+    """Behind the check; what the code itself answers is told, not asked."""
+    places = [
+        i for i, cell in enumerate(exercise.cells) if "words" in cell.metadata.get("tags", [])
+    ]
+    if exercise.card["kind"] != "Coding":
+        assert places == []  # the answer is graded
+        return
+    asked = exercise.text.partition("<details>")[0].partition(exercise.title)[2]
+    assert len(places) == 1 or (places == [] and "?" not in asked), asked
+    for i in places:
+        assert any(nbgrader(cell).get("grade") for cell in exercise.cells[:i])
+
+
+@every_chapter
+def test_exercises_are_in_two_tracks_each_from_easy_to_hard(page):
+    """First those in code, then those in words, open problems last; a project has its own order."""
+    toc = parse_toc_yaml(ROOT / "_toc.yml")
+    if toc[f"book/{page}/{page}{COPY[:-6]}"].title == "Project":
+        return
+    cards = [exercise.card for exercise in exercises_of(page)]
+    order = [(c["kind"] != "Coding", c["difficulty"], c["kind"] == "Open problem") for c in cards]
+    assert order == sorted(order)
 
 
 @every_chapter
@@ -174,3 +204,12 @@ def test_the_solutions_of_a_reproduced_figure_hang_below_it(page):
 def test_a_page_says_how_to_work_with_exercises():
     text = (ROOT / "book" / "exercises.md").read_text("utf8")
     assert "make assignment" in text and "make grade" in text
+
+
+def test_a_page_shows_what_a_check_says_of_a_mistake():
+    text = (ROOT / "book" / "exercises.md").read_text("utf8")
+    code, said = re.search(r"```python\n(.+?)```.+?```text\n(.+?)\n```", text, re.S).groups()
+    answer = {"torch": torch}
+    exec(code, answer)
+    checks = import_module("book.self_attention.checks")
+    assert str(checks.masked_attention(answer["masked_attention"])) == said

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.nbgraderformat import ValidationError
 
 from book._grading.__main__ import main
-from book._grading.student import EXERCISES, SOLUTIONS, sources, student_copy
+from book._grading.student import EXERCISES, SOLUTIONS, WORDS, sources, student_copy
 from tests.book.conftest import ROOT
 
 TEXT = """Read [the chapter](one.ipynb#why), [this](one_solutions.ipynb#1-add), [that](https://a.b/../c).
@@ -36,6 +36,7 @@ def source():
             "Since it is so.", id="words", metadata=marked("w", grade=True, solution=True, points=2)
         ),
         code("print('measured')", id="experiment", metadata={"tags": ["solution"]}),
+        text("Nothing overflows.", id="beside", metadata={"tags": ["words"]}),
     ]
     notebook.cells[3].outputs = [nbformat.v4.new_output("stream", text="2")]
     return notebook
@@ -51,6 +52,7 @@ def test_solutions_hidden_tests_and_outputs_stay_behind(source):
     assert cells["check"].outputs == []
     assert cells["words"].source == "*Your answer goes here.*"
     assert "experiment" not in cells
+    assert cells["beside"].source == WORDS
 
 
 def test_the_title_and_the_way_to_the_solution_are_the_copys(source):
