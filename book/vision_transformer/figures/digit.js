@@ -14,11 +14,10 @@ import {
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp, descending, matmul, meanOf, softmax } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";
-import { answerList, shareBar } from "../../page/kit/tables.js";
-import { classifyImage, cutIntoPatches } from "../../page/kit/vit.js";
-import { wordList } from "../../page/kit/word_list.js";
+import { answerList } from "../../page/kit/tables.js";
+import { classifyImage } from "../../page/kit/vit.js";
 
-const CELL = 26; // pixels of the page along the side of a pixel of the drawing
+const CELL = 24; // pixels of the page along the side of a pixel of the drawing
 const SOFT = 0.4; // ink that the soft pen leaves on the four neighbours
 
 /** The logits of a drawing, and what the class token gives to every patch: by head, and rolled out. */
@@ -78,7 +77,7 @@ const shade = (share, of) => `color-mix(in oklab, var(--${of}) ${100 * share}%, 
 
 function render({ model, el }) {
   const data = withWeights(model.get("data"));
-  const { image_size: size, patch_size: side, levels, examples, num_layers: numLayers } = data;
+  const { image_size: size, patch_size: side, levels, examples } = data;
   const across = size / side;
   const state = connect(model);
   const result = remember(({ pixels }) => {
@@ -164,6 +163,11 @@ function render({ model, el }) {
   });
   paper.dataset.lmSuppressShortcuts = true;
 
+  const viewName = (view) =>
+    view === "rollout"
+      ? "rollout"
+      : `block ${Number(view.split(".")[0]) + 1}, head ${Number(view.split(".")[1]) + 1}`;
+  const views = Object.keys(look(data, examples[0].pixels).shares);
   const change = (name, text, label, act) =>
     button(state, text, ({ pixels }) => ({ pixels: act(pixels), example: "own" }), {
       name,
@@ -206,6 +210,12 @@ function render({ model, el }) {
         change("down", "down", "one pixel down", (p) => movedBy(p, 1, 0, size)),
       ),
     ),
+    choice(
+      state,
+      "view",
+      "where it looks",
+      views.map((view) => [view, viewName(view)]),
+    ),
     button(
       state,
       "Clear",
@@ -229,12 +239,7 @@ function render({ model, el }) {
     2,
   );
 
-  // Where it looks: the grid of patches, and the same patches as the sequence that they are.
-  const viewName = (view) =>
-    view === "rollout"
-      ? "rollout"
-      : `block ${Number(view.split(".")[0]) + 1}, head ${Number(view.split(".")[1]) + 1}`;
-  const views = Object.keys(look(data, examples[0].pixels).shares);
+  // Where it looks, on the grid of patches.
   const map = drawing("svg");
   const square = side * CELL;
   state.draw((value) => {
@@ -252,46 +257,6 @@ function render({ model, el }) {
     paint(map, across * square, across * square, title, parts);
     map.dataset.name = "map";
   });
-  const sequence = wordList({ "aria-label": "the sequence of patches" });
-  state.draw((value) => {
-    const { shares } = result(value);
-    const row = shares[value.view],
-      most = Math.max(...row);
-    sequence.replaceChildren(
-      ...cutIntoPatches(data, value.pixels).map((patch, i) => {
-        const picture = drawing("svg", {
-          viewBox: `0 0 ${side} ${side}`,
-          width: 24,
-          height: 24,
-          "aria-hidden": "true",
-          style: "outline: 1px solid var(--quiet)",
-        });
-        picture.append(
-          ...patch.map((ink, j) =>
-            drawing("rect", {
-              x: j % side,
-              y: Math.floor(j / side),
-              width: 1,
-              height: 1,
-              fill: shade(ink / levels, "ink"),
-            }),
-          ),
-        );
-        return element(
-          "li",
-          { class: row[i] === most ? "cl-most" : null },
-          element(
-            "span",
-            { class: "cl-bar", "aria-hidden": "true", style: "height: 2rem" },
-            shareBar(row[i] / most),
-          ),
-          picture,
-          element("span", { class: "cl-number" }, `${i + 1}`),
-        );
-      }),
-    );
-  });
-
   const say = announce(state, (value) => {
     const { probabilities, shares } = result(value);
     const order = descending(probabilities);
@@ -313,31 +278,8 @@ function render({ model, el }) {
       "div",
       { class: "cl-side" },
       element("div", {}, caption("draw here"), paper),
-      element("div", { style: "min-width: 12rem" }, caption("its answer"), answers),
-    ),
-    element(
-      "div",
-      { class: "cl-controls", style: "margin: 1rem 0 0.4rem" },
-      choice(
-        state,
-        "view",
-        "where it looks",
-        views.map((view) => [
-          view,
-          view === "rollout" ? `rollout of all ${numLayers} blocks` : viewName(view),
-        ]),
-      ),
-    ),
-    element(
-      "div",
-      { class: "cl-side" },
-      element("div", {}, caption("from [CLS], on the grid"), map),
-      element(
-        "div",
-        { style: "flex: 1; min-width: 14rem" },
-        caption("the same, on the sequence that it reads (tallest = most)"),
-        sequence,
-      ),
+      element("div", {}, caption("what [CLS] looks at"), map),
+      element("div", { style: "flex: 1 1 9rem" }, caption("its answer"), answers),
     ),
     say,
     goals(state, [

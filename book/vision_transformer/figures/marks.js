@@ -75,7 +75,7 @@ function render({ model, el }) {
   const setOf = ({ pair, same, corners }) => result({ pair, same, corners });
 
   const scene = stage(state, "The image, its patches and the two marks", (root, width) => {
-    const cell = Math.min(19, Math.floor((width - 2) / size));
+    const cell = Math.min(17, Math.floor((width - 2) / size));
     const dots = Array.from({ length: size * size }, (_, i) =>
       drawing("rect", {
         x: 1 + (i % size) * cell,
@@ -176,7 +176,7 @@ function render({ model, el }) {
     const counts = value.corners.map((corner) => pieces(data, corner).length);
     const right = same > different === value.same;
     return (
-      `Mark A is in ${counts[0]} of the ${(size / side) ** 2} patches, mark B in ${counts[1]}. ` +
+      `Mark A is in ${counts[0]} of ${(size / side) ** 2} patches, mark B in ${counts[1]}. ` +
       `The model says “${verdict}” (${format(Math.max(same, different))}): ${right ? "right" : "wrong"}.`
     );
   });
@@ -220,7 +220,7 @@ function render({ model, el }) {
         reached: wrongly,
       },
       {
-        text: "Both marks cut, but both at the same place, so that they leave equal pieces. Does it help?",
+        text: "Cut both marks at the same place, into equal pieces. Does it help?",
         reached: (value) => {
           const [a, b] = offsets(value);
           return value.same && a[0] + a[1] > 0 && a[0] === b[0] && a[1] === b[1];

@@ -123,13 +123,13 @@ function build(root, width, data) {
     left = (width - pitch * tokens) / 2;
   const middle = (token) => left + pitch * (token + 0.5);
   const small = Math.floor((pitch - 4) / side), // a pixel of a patch in the row
-    large = Math.min(26, Math.floor((width - 60) / size)); // and in the image
+    large = Math.min(20, Math.floor((width - 60) / size)); // and in the image
   const rowY = 22,
-    stripY = rowY + side * small + 12,
-    cell = 3,
+    stripY = rowY + side * small + 8,
+    cell = 1.5,
     stripHeight = positions[0].length * cell,
     foot = stripY + stripHeight,
-    height = foot + 112;
+    height = foot + 98;
   const strip = { width: Math.max(6, pitch - 6) };
 
   const patches = Array.from({ length: count }, (_, i) => {
@@ -185,7 +185,7 @@ function build(root, width, data) {
     const x = (width - room * classes) / 2 + digit * room + 5;
     return {
       number,
-      ...part(root, drawing("g", {}, bar, number, name), { x, y: foot + 12, p: 0, o: 0 }, draw),
+      ...part(root, drawing("g", {}, bar, number, name), { x, y: foot + 2, p: 0, o: 0 }, draw),
     };
   });
 
@@ -194,7 +194,7 @@ function build(root, width, data) {
     const go = (thing, goal, delay = 0) => thing.to(goal, { jump, delay });
     const seen = (first, last = head) => (step >= first && step <= last ? 1 : 0);
     const cut = cutIntoPatches(data, now.pixels);
-    const apart = step === CUT ? 18 : 0;
+    const apart = step === CUT ? 16 : 0;
     const whole = side * large * across + apart * (across - 1);
     patches.forEach((piece, i) => {
       piece.pixels.forEach((rect, at) => {

@@ -6,6 +6,7 @@ from book.page.live import LiveFigure, table
 from companion.models import ViT
 
 DIGITS = 4  # decimals of the numbers that travel
+ROW = 2  # the step that shows the patches one after the other
 
 
 @torch.no_grad()
@@ -39,7 +40,8 @@ def patches_figure(model: ViT, images: torch.Tensor, labels: torch.Tensor) -> Li
     first = data["examples"][0]
     caption = f"What the model answers to a handwritten {first['label']}"
     fallback = table(caption, ["class", "probability"], enumerate(first["probabilities"]))
-    return LiveFigure(__file__, data, {"step": 0, "example": 0, "patch": 6}, fallback)
+    value = {"step": ROW, "example": 0, "patch": 6}
+    return LiveFigure(__file__, data, value, fallback)
 
 
 def _followed(model: ViT, image: torch.Tensor) -> dict:

@@ -143,16 +143,13 @@ def test_the_drawing_moves(show):
         check(page, expected.flatten())
 
 
-def test_the_answer_is_said_and_the_sequence_is_shown(show):
+def test_the_answer_is_said(show):
     page = show(digit_figure(MODEL, IMAGES, LABELS))
     with torch.no_grad():
         probabilities = MODEL(example(0).double().view(1, 1, 6, 6) / 16).softmax(-1)[0]
     first, second = probabilities.topk(2).indices.tolist()
     expect(page.get_by_role("status")).to_contain_text(f"It reads a {first} ")
     expect(page.get_by_role("status")).to_contain_text(f"then a {second} ")
-    patches = page.get_by_role("list", name="the sequence of patches").get_by_role("listitem")
-    assert patches.all_inner_texts() == [str(i) for i in range(1, 10)]
-    assert patches.nth(4).locator("rect").count() == 4
 
 
 def test_a_spoilt_example_and_an_own_drawing_are_goals(show):

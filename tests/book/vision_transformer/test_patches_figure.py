@@ -59,6 +59,8 @@ def check(page, step: int, example: int = 0) -> None:
 
 def test_every_step_shows_the_numbers_of_the_model(show):
     page = show(patches_figure(MODEL, IMAGES, LABELS), reduced_motion="reduce")
+    expect(page.get_by_role("status")).to_contain_text("the image is a sentence of 9 words")
+    press(page.get_by_role("slider", name="step"), "Home")
     for step in range(8):
         check(page, step)
         if step < 7:
@@ -73,6 +75,7 @@ def test_the_captions_follow_the_patch_and_the_image(show):
     page = show(patches_figure(MODEL, IMAGES, LABELS), reduced_motion="reduce")
     said = page.get_by_role("status")
     line = page.get_by_role("slider", name="step")
+    press(line, "Home")
     expect(said).to_contain_text("A handwritten 3: 6 × 6 numbers")
     press(line, "ArrowRight")
     inside = ", ".join(f"{pixel:.2f}" for pixel in IMAGES[0, 0, 2:4, 4:6].flatten().tolist())
@@ -100,6 +103,7 @@ def test_what_is_seen_belongs_to_the_step(show):
         seen = "nodes => nodes.filter((n) => getComputedStyle(n).visibility === 'visible').length"
         return page.locator(css).evaluate_all(seen)
 
+    press(line, "Home")
     tokens, places, answers = [], [], []
     for _ in range(8):
         tokens.append(visible("[data-name=token]") // 12)
