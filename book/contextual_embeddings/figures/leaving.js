@@ -19,9 +19,6 @@ css`
     display: inline-block;
     min-width: 2.4em;
   }
-  .cl-leaving .cl-steps div {
-    display: none; /* the step's name stands beside the buttons */
-  }
 `;
 
 const SHAPES = [
@@ -119,6 +116,7 @@ function render({ model, el }) {
   const caption = (value) =>
     `${value.step ? "" : "All are one and the same row. "}The ring is “${text(value)}”.`;
   const steps = stepper(state, {
+    names: false,
     steps: heights.map((name) => ({ name, caption })),
     pace: 2400,
     others: names.map((word) => ({

@@ -3,7 +3,7 @@
 
 import { ribbon } from "../../page/kit/cells.js";
 import { choice, connect, remember, tabs } from "../../page/kit/controls.js";
-import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { tiedLogits } from "../../page/kit/networks.js";
@@ -23,18 +23,6 @@ const ROW = 26,
   BEST = 5; // words that are shown at the end
 const HIGH = [38, 38, 24, 38, 24, 38, 24, BEST * LINE]; // the parts, from the bottom up
 const NORMS = { [ADDED]: ENTER, [AGAIN]: ADDED, [OUT]: AGAIN }; // what a sum adds to: an earlier part
-
-css`
-  .cl-lead .cl-steps div {
-    display: none; /* beside the picture their names have no room */
-  }
-  .cl-lead .cl-steps input[type="range"] {
-    width: 100%;
-  }
-  .cl-lead .cl-stepper .cl-long {
-    flex-basis: 100%;
-  }
-`;
 
 /** What a block does at every place, and what the output matrix reads from its result. */
 function passage(data, translation, layer) {
@@ -319,8 +307,8 @@ function render({ model, el }) {
       element("div", { style: "flex: 1 1 24rem; min-width: 0" }, picture),
       element(
         "div",
-        { class: "cl-lead", style: "flex: 1 1 13rem; min-width: 0" },
-        stepper(state, { steps, others }),
+        { style: "flex: 1 1 13rem; min-width: 0" },
+        stepper(state, { steps, others, beside: true }),
         puzzles,
       ),
     ),

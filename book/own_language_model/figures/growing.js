@@ -10,9 +10,6 @@ import { stepper } from "../../page/kit/stepper.js";
 import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
 
 css`
-  .cl-growing .cl-steps div {
-    display: none; /* the axis has these numbers */
-  }
   .cl-written {
     width: 100%;
     margin-top: 0.6rem;
@@ -146,7 +143,7 @@ function render({ model, el }) {
     el,
     "A language model while it learns",
     picture,
-    element("div", { class: "cl-growing" }, stepper(state, { steps, pace: 2400 })),
+    stepper(state, { steps, pace: 2400, names: false }),
     table,
     puzzles,
   );

@@ -11,8 +11,11 @@ css`
   }
   .cl-steps input[type="range"] {
     display: block;
-    width: calc(100% - 100% / var(--steps) + 1rem);
+    width: 100%;
     margin: 0 auto;
+  }
+  .cl-named input[type="range"] {
+    width: calc(100% - 100% / var(--steps) + 1rem);
   }
   .cl-steps div {
     display: grid;
@@ -34,14 +37,23 @@ css`
   .cl-stepper .cl-score {
     min-height: 1.4em;
   }
+  .cl-named .cl-score span {
+    display: none; /* the step's name stands under the line */
+  }
+  .cl-beside .cl-long {
+    flex-basis: 100%;
+  }
   @media (max-width: 30rem) {
     .cl-steps div {
       display: none;
     }
+    .cl-named .cl-score span {
+      display: inline;
+    }
     .cl-stepper .cl-long {
       flex-basis: 100%; /* whether it would fit or not, so that no step is higher */
     }
-    .cl-steps input[type="range"] {
+    .cl-named input[type="range"] {
       width: 100%;
     }
   }
@@ -51,11 +63,14 @@ css`
     `value.step`; draw from it. Each of `steps` is { name, caption, hold }: `caption` a text, or
     caption(value) -> a text or nodes; Play waits where hold(value) is true. It has the one
     <output> of a figure, so such a figure needs no `announce`. The captions have the room of the
-    longest, of those for each of `others` (changes of the state) and of those so far as well.
+    longest, of those for each of `others` (changes of the state) and of those so far as well. The
+    names of up to 12 steps are under the line, on a narrow page only that of the step beside the
+    buttons; there alone also without `names`, and `beside` a picture, where that has a row of its own.
     @param {State} state
-    @param {{ steps: Step[], pace?: number, others?: Value[] }} lead */
-export function stepper(state, { steps, pace = 3600, others = [] }) {
+    @param {{ steps: Step[], pace?: number, others?: Value[], names?: boolean, beside?: boolean }} lead */
+export function stepper(state, { steps, pace = 3600, others = [], names = true, beside = false }) {
   const last = steps.length - 1;
+  const named = names && !beside && last < 12; // room for them
   const go = (to) => ({ step: clamp(to, 0, last) });
   let timer = 0,
     due = 0;
@@ -68,7 +83,7 @@ export function stepper(state, { steps, pace = 3600, others = [] }) {
     "aria-label": "step",
   });
   line.addEventListener("input", () => state.set(go(line.valueAsNumber)));
-  const names = steps.map(({ name }, i) => {
+  const marks = steps.map(({ name }, i) => {
     const node = element("span", {}, name); // for the pointer; the line does it for the keyboard
     node.addEventListener("click", () => state.set(go(i)));
     return node;
@@ -78,10 +93,10 @@ export function stepper(state, { steps, pace = 3600, others = [] }) {
   state.draw(({ step }) => {
     line.value = step;
     line.setAttribute("aria-valuetext", `${step + 1} of ${last + 1}, ${steps[step].name}`);
-    names.forEach((node, i) => {
+    marks.forEach((node, i) => {
       node.className = i === step ? "cl-now" : "";
     });
-    at.textContent = `${step + 1} of ${last + 1}: ${steps[step].name}`;
+    at.replaceChildren(`${step + 1} of ${last + 1}`, element("span", {}, `: ${steps[step].name}`));
   });
 
   const turn = (text, by, end, name) =>
@@ -137,12 +152,12 @@ export function stepper(state, { steps, pace = 3600, others = [] }) {
 
   const node = element(
     "div",
-    { class: "cl-stepper" },
+    { class: `cl-stepper${named ? " cl-named" : ""}${beside ? " cl-beside" : ""}` },
     element(
       "div",
       { class: "cl-steps", style: `--steps: ${steps.length}` },
       line,
-      last < 12 ? element("div", { "aria-hidden": "true" }, names) : null, // room for them
+      named ? element("div", { "aria-hidden": "true" }, marks) : null,
     ),
     element(
       "div",

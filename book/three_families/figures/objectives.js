@@ -25,9 +25,6 @@ css`
     gap: 0.5rem;
     margin: 0;
   }
-  .cl-objectives .cl-steps div {
-    display: none; /* the step's name stands beside the buttons */
-  }
   .cl-objectives .cl-turns .cl-stack > [hidden] {
     display: flex; /* as wide and as high as when it is seen */
   }
@@ -247,6 +244,7 @@ function render({ model, el }) {
   const texts = captions(words, now);
   const names = ["what is read", "what is seen", "what is asked"];
   const steps = stepper(state, {
+    names: false,
     steps: names.map((name, i) => ({ name, caption: texts[i] })),
     others: FAMILIES.map((family) => ({ family })),
   });

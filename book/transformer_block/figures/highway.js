@@ -2,7 +2,7 @@
 
 import { strip } from "../../page/kit/cells.js";
 import { connect, remember, tabs } from "../../page/kit/controls.js";
-import { css, drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
+import { drawing, element, format, frame, steady, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { feedForward, multiHead, norms } from "../../page/kit/networks.js";
@@ -19,18 +19,6 @@ const SUB_LAYERS = {
 };
 const TALL = { self_attention: 150, cross_attention: 150, feed_forward: 110 };
 const FOOT = 76; // from the lowest sub-layer to below the words
-
-css`
-  .cl-lead .cl-steps div {
-    display: none; /* beside the picture their names have no room; the line above the caption says it */
-  }
-  .cl-lead .cl-steps input[type="range"] {
-    width: 100%;
-  }
-  .cl-lead .cl-stepper .cl-long {
-    flex-basis: 100%;
-  }
-`;
 
 /** What the words meet in a block, in order: [{ kind, part, layer, stream, side, weights }]. `kind` is
     "enter", "norm", "find" or "add"; `side` is what is on the side road, if anything is. */
@@ -241,6 +229,7 @@ function render({ model, el }) {
       const draw = (...all) =>
         state.draw(...all.map((one) => (value) => shown(value) && one(value)));
       steppers[block + order] = stepper(Object.assign(Object.create(state), { draw }), {
+        beside: true,
         others: [{ block, order }],
         steps: stops({ block, order }).map((stop, i) => ({
           name: stopName(stop),
@@ -290,7 +279,7 @@ function render({ model, el }) {
       "div",
       { class: "cl-side" },
       element("div", { style: "flex: 1 1 21rem; min-width: 0" }, picture),
-      element("div", { class: "cl-lead", style: "flex: 1 1 15rem; min-width: 0" }, steps, puzzles),
+      element("div", { style: "flex: 1 1 15rem; min-width: 0" }, steps, puzzles),
     ),
   );
   return state.close;

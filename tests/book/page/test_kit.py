@@ -196,6 +196,36 @@ def test_the_end_of_a_slider_may_change(browser):
     page.close()
 
 
+LED = """(options) => {
+  const model = { get: () => ({ step: 0 }), set() {}, save_changes() {}, on() {}, off() {} };
+  const steps = ["Query", "Answers"].map((name) => ({ name, caption: `Of ${name}.` }));
+  const el = document.body.appendChild(document.createElement("div"));
+  frame(el, "led", stepper(connect(model), { steps, ...options }));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("options", "width", "under", "beside"),
+    [
+        ({}, 700, 2, "1 of 2"),
+        ({}, 390, 0, "1 of 2: Query"),
+        ({"names": False}, 700, 0, "1 of 2: Query"),
+        ({"beside": True}, 700, 0, "1 of 2: Query"),
+    ],
+)
+def test_a_step_is_named_once(browser, options, width, under, beside):
+    page = browser.new_page(viewport={"width": width, "height": 600})
+    page.add_script_tag(content=globally("dom.js", "controls.js", "stepper.js"))
+    page.evaluate(LED, options)
+    expect(page.locator(".cl-steps span").filter(visible=True)).to_have_count(under)
+    expect(page.locator(".cl-score")).to_have_text(beside, use_inner_text=True)
+    line, stepper = (page.locator(f).bounding_box() for f in (".cl-steps input", ".cl-stepper"))
+    between = stepper["width"] / 2 + 16  # the middles of the names
+    wide = between if under else stepper["width"]
+    assert line["width"] == pytest.approx(wide, abs=1)
+    page.close()
+
+
 def test_prose_with_markup_takes_values_as_text_or_nodes(browser):
     page = browser.new_page()
     page.add_script_tag(content=globally("html.js"))
