@@ -16,7 +16,7 @@ css`
     gap: 0.4rem 1.6rem;
     grid-template-columns: 17rem minmax(0, 1fr);
     align-items: start;
-    margin-top: 0.7rem;
+    margin-top: 0.4rem;
   }
   .cl-kept :is(.cl-counts, .cl-goals p) {
     margin-top: 0;
@@ -53,9 +53,9 @@ function build(root, width, data) {
     cell = 6, // pixels of a head's row
     narrow = column < 48,
     top = narrow ? 46 : 30,
-    rows = { text: 18, pass: top, q: top + 22, k: top + 58 };
-  rows.v = rows.k + heads * cell + 12;
-  const end = rows.v + heads * cell + 6;
+    rows = { text: 18, pass: top, q: top + 22, k: top + 54 };
+  rows.v = rows.k + heads * cell + 9;
+  const end = rows.v + heads * cell + 2;
   root.append(
     label("computes", 0, rows.pass + 5, "cl-start cl-quiet"),
     drawing("g", { class: "cl-k" }, label("keys", 0, rows.k + 12, "cl-start cl-own")),

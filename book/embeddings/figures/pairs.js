@@ -176,7 +176,15 @@ function render({ model, el }) {
   frame(
     el,
     "Byte pairs, one merge at a time",
-    element("label", { class: "cl-control" }, "the text", own.input),
+    element(
+      "label",
+      {
+        class: "cl-control",
+        style: "grid-template-columns: auto minmax(0, 1fr); align-items: center",
+      },
+      "the text",
+      own.input,
+    ),
     own.alert,
     scene,
     element(

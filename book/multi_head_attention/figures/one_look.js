@@ -207,7 +207,7 @@ function render({ model, el }) {
   );
 
   const share = (key, head, disabled) =>
-    slider(state, key, `head ${head}, weight on the subject`, {
+    slider(state, key, `head ${head}, on the subject`, {
       min: 0,
       max: 1,
       step: 0.05,
@@ -216,7 +216,7 @@ function render({ model, el }) {
     });
   const controls = element(
     "div",
-    { class: "cl-controls" },
+    { class: "cl-controls", style: "column-gap: 1.2rem" },
     share("weight", 1),
     toggle(state, "second", "a second head"),
     share("other", 2, ({ second }) => !second),
