@@ -42,14 +42,14 @@ function build(root, width, { records, rivals, floor }) {
   const left = 38,
     right = width - 14,
     top = 12,
-    bottom = 146;
+    bottom = 130;
   const most = Math.max(...records.map(({ loss }) => loss), ...rivals.map(([, loss]) => loss));
   const even = Array.from({ length: Math.ceil(most / 2) }, (_, i) => 2 * i);
   const { x, y } = axes(
     root,
     { left, right, top, bottom },
     {
-      x: { first: 0, last: records.length - 1 },
+      x: { first: 0, last: records.at(-1).step },
       y: { first: 0, last: 1.05 * most, ticks: even },
     },
   );
@@ -61,7 +61,7 @@ function build(root, width, { records, rivals, floor }) {
   };
   rivals.forEach(([name, loss]) => level(name, loss, "stream", "5 4"));
   level("the best possible", floor, "measure", "none", 16);
-  const points = records.map(({ loss }, i) => `${x(i)} ${y(loss)}`);
+  const points = records.map(({ step, loss }) => `${x(step)} ${y(loss)}`);
   const passed = drawing("path", { class: "cl-edge", style: "stroke-width: 3" });
   const number = label("", 8, -10, "cl-own cl-strong cl-start");
   fill(number, { "data-name": "loss" }, []);
@@ -69,7 +69,8 @@ function build(root, width, { records, rivals, floor }) {
   root.append(drawing("g", { class: "cl-model" }, passed));
   const moving = group(root, {}, drawing("g", { class: "cl-model" }, dot, number));
   const steps = records.map(({ step }, i) => {
-    const text = label(String(step), x(i), bottom + 20, i ? "" : "cl-start");
+    const before = i ? x(step) - x(records[i - 1].step) : 99;
+    const text = label(before > 34 ? String(step) : "", x(step), bottom + 20, i ? "" : "cl-start");
     root.append(text);
     return text;
   });
@@ -78,10 +79,10 @@ function build(root, width, { records, rivals, floor }) {
     height: bottom + 42,
     pose({ step }, move) {
       passed.setAttribute("d", step ? `M${points.slice(0, step + 1).join("L")}` : "");
-      const late = step > records.length / 2;
+      const late = records[step].step > records.at(-1).step / 2;
       fill(number, { class: `cl-own cl-strong ${late ? "cl-end" : "cl-start"}` }, []);
       write(number, records[step].loss);
-      moving.to({ x: x(step), y: y(records[step].loss) }, move);
+      moving.to({ x: x(records[step].step), y: y(records[step].loss) }, move);
       steps.forEach((text, i) => text.classList.toggle("cl-strong", i === step));
     },
   };
