@@ -11,6 +11,7 @@ import ast
 import copy
 import hashlib
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from book.page.claims import MIMETYPE
 
 OWN_SEED = "setup(seed=0)"
 ENOUGH = 5  # seeds that a claim must hold for
+BESIDE = re.compile(r',\s*(?:along="[^"]*"|computed=True)(?=,?\s*\))')  # last in a prediction
 
 
 def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode:
@@ -45,11 +47,12 @@ def _code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 
 
 def code_hash(notebook: nbformat.NotebookNode) -> str:
-    """What the notebook's code cells are, but for their imports, in 16 hexadecimal digits.
+    """What the notebook's code cells measure, in 16 hexadecimal digits.
 
-    An import that changes what a name means is no other measurement: the tests hold the names.
+    An import that changes what a name means is no other measurement: the tests hold the names. Nor
+    is what a prediction writes beside its answer, where that stands last.
     """
-    code = [_without_imports(source) for source in code_of(notebook)]
+    code = [_without_imports(_without_labels(source)) for source in code_of(notebook)]
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:16]
 
 
@@ -61,6 +64,14 @@ def _without_imports(source: str) -> str:
         if isinstance(node, ast.Import | ast.ImportFrom):
             lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
     return "\n".join(filter(str.strip, lines))
+
+
+def _without_labels(source: str) -> str:
+    """A cell without what its predictions say of their truth and of the axis below it."""
+    before = None
+    while before != source:
+        before, source = source, BESIDE.sub("", source)
+    return source
 
 
 def sentences(notebook: nbformat.NotebookNode) -> list[str]:

@@ -151,6 +151,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("notebook_outputs", {}, "env")  # other outputs: every page is read again
     app.connect("config-inited", _use_every_core)
     app.connect("config-inited", _execute)
+    app.connect("config-inited", _order_results)
     app.connect("source-read", _complete_source)
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
@@ -183,6 +184,11 @@ def _execute(app: Sphinx, config: Config) -> None:
         raise ExtensionError("a notebook failed, or was stopped: see above")
     config.external_toc_path = str(table_of_contents(root))
     config.notebook_outputs = {record.name: str(record.file) for record in records}
+
+
+def _order_results(app: Sphinx, config: Config) -> None:
+    """Search results come in the order of `scorer.js`; Sphinx looks for it from where it runs."""
+    config.html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 
 def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:

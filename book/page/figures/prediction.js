@@ -1,6 +1,6 @@
-// A guess, then the measured truth beside it: on a slider, among choices, or as a line drawn by dragging.
+// A guess, then the truth beside it, measured or computed: on a slider, among choices, or as a line drawn by dragging.
 
-import { axes } from "../kit/axes.js";
+import { axes, scale } from "../kit/axes.js";
 import { connect } from "../kit/controls.js";
 import { announce, css, drawing, element, fill, format, frame, write } from "../kit/dom.js";
 import { clamp } from "../kit/numerics.js";
@@ -43,7 +43,7 @@ function render({ model, el }) {
   const { field, verdict } = ask(state, { ...data, describe, end });
   const answer = (guess) => `${verdict(guess)} ${data.because}`.trim();
   const say = announce(state, ({ prediction: { guess, shown } }) =>
-    shown ? answer(guess) : "Make your guess, then see what was measured.",
+    shown ? answer(guess) : "Make your guess, then see the answer.",
   );
   // Room for every answer: the highest is not always the longest, for a line of code stands alone.
   const answers = data.choices ?? [state.value.prediction.guess];
@@ -71,9 +71,9 @@ function amongChoices(state, { question, choices, truth }) {
 }
 
 /** The guess is a ring, the truth a dot; both slide along a line below the slider. */
-function onSlider(state, { question, low, high, step, truth, describe, end }) {
+function onSlider(state, { question, low, high, step, truth, found: how, describe, end }) {
   const field = predict(state, "prediction", { question, low, high, step, describe });
-  const picture = stage(state, "the guess, and what was measured", (root, width) => {
+  const picture = stage(state, `the guess, and what was ${how}`, (root, width) => {
     const side = 8, // half the slider's thumb
       y = 12;
     const place = (number) => side + ((number - low) / (high - low)) * (width - 2 * side);
@@ -86,7 +86,7 @@ function onSlider(state, { question, low, high, step, truth, describe, end }) {
     );
     const ring = part(root, drawing("circle", { class: "cl-ring", r: 7 }), { y });
     const text = write(label("", 0, 0, "cl-strong"), truth);
-    text.textContent = `measured ${describe(truth)}`;
+    text.textContent = `${how} ${describe(truth)}`;
     const half = text.textContent.length * 4.5;
     fill(text, { x: clamp(place(truth), half, width - half), y: y + 46 }, []);
     const words = part(root, text, { o: 0 });
@@ -110,8 +110,8 @@ function onSlider(state, { question, low, high, step, truth, describe, end }) {
 }
 
 /** Points to be dragged up and down; who drags one along draws all that the pointer passes. */
-function onLine(state, { question, low, high, step, digits, truth, x, describe, end }) {
-  const last = x.length - 1;
+function onLine(state, data) {
+  const { question, low, high, step, digits, truth, x, places, along, describe, end } = data;
   const set = (i, number) => {
     const { guess, shown } = state.value.prediction;
     if (shown) return;
@@ -124,28 +124,34 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe, 
       right = width - 20,
       top = 14,
       bottom = 194;
-    const every = Math.ceil(
-      ((8 + 8 * Math.max(...x.map((name) => name.length))) * last) / (right - left),
-    );
-    const { x: px, y: py } = axes(
+    const at = scale([0, 1], [left, right]);
+    // as many names as there is room for, and the last one
+    const named = x.reduceRight((kept, name, i) => {
+      const room = 4 * (name.length + x[kept[0] ?? i].length) + 8;
+      return kept.length && at(places[kept[0]] - places[i]) - left < room ? kept : [i, ...kept];
+    }, []);
+    const { y: py } = axes(
       root,
       { left, right, top, bottom },
       {
         x: {
           first: 0,
-          last,
-          ticks: Array.from(x.keys()).filter((i) => i % every === 0),
-          text: (i) => x[i],
+          last: 1,
+          ticks: named.map((i) => places[i]),
+          text: (place) => x[places.indexOf(place)],
           gap: 22,
         },
         y: { first: low, last: high, ticks: ends, text: end, gap: 14 },
       },
     );
+    const px = (i) => at(places[i]);
+    const nearest = (mx) =>
+      places.reduce((best, _, i) => (Math.abs(px(i) - mx) < Math.abs(px(best) - mx) ? i : best), 0);
     const line = (numbers) =>
       numbers.map((number, i) => `${i ? "L" : "M"}${px(i)} ${py(number)}`).join("");
     const guessed = drawing("path", { class: "cl-guessed" }),
       measured = drawing("path", { class: "cl-measured" });
-    root.append(guessed);
+    root.append(guessed, label(along, (left + right) / 2, bottom + 44, "cl-quiet"));
     const found = part(root, measured, { t: 0, o: 0 }, ({ t }) => {
       const { guess } = state.value.prediction;
       const between = (number, i) => guess[i] + (number - guess[i]) * t;
@@ -161,17 +167,14 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe, 
       const drag = draggable(root, node, {
         name: `guess at ${name}`,
         move: (mx, my) =>
-          set(
-            clamp(Math.round(((mx - left) / (right - left)) * last), 0, last),
-            low + ((bottom - my) / (bottom - top)) * (high - low),
-          ),
+          set(nearest(mx), low + ((bottom - my) / (bottom - top)) * (high - low)),
         nudge: (dx, dy) => set(i, state.value.prediction.guess[i] + (dx + dy) * 2 * step),
       });
       fill(node, { "aria-valuemin": low, "aria-valuemax": high }, []);
       return { ...part(root, node, { x: px(i) }), drag };
     });
     return {
-      height: bottom + 30,
+      height: bottom + (along ? 52 : 30),
       pose({ prediction: { guess, shown } }, { jump }) {
         guessed.setAttribute("d", line(guess));
         handles.forEach(({ to, drag }, i) => {
@@ -186,7 +189,7 @@ function onLine(state, { question, low, high, step, digits, truth, x, describe, 
     "p",
     { class: "cl-legend" },
     element("span", { class: "cl-guessed" }, "your guess"),
-    element("span", { class: "cl-measured" }, "measured"),
+    element("span", { class: "cl-measured" }, data.found),
   );
   const field = predict(state, "prediction", {
     question: `${question} Drag the points.`,

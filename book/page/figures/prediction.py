@@ -3,10 +3,13 @@
 import html
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 
 from book.page.live import LiveFigure, table
+
+CLOSEST = 1 / 18  # of a line's width: nearer points cannot be told apart by a finger
 
 
 def prediction_figure(
@@ -17,22 +20,28 @@ def prediction_figure(
     unit: str = "",
     choices: Sequence[str] | None = None,
     x: Sequence | None = None,
+    along: str = "",
     because: str = "",
+    computed: bool = False,
 ) -> LiveFigure:
-    """Asks for a guess, then shows the measured truth beside it; nothing is stored or sent.
+    """Asks for a guess, then shows the truth beside it; nothing is stored or sent.
 
     The reader moves a slider (`between`), takes one of the `choices`, or draws a line over `x`
     (`x` and `between`).
 
     Args:
         question: what is asked, a sentence.
-        truth: what was measured: a number, one of the choices, or a number for every x.
+        truth: what was found: a number, one of the choices, or a number for every x.
         between: least and largest number that can be guessed. Whole ones with a whole truth ask
             for whole numbers.
         unit: written behind a number, as "seconds" or "%".
         choices: texts, at least two.
-        x: numbers or texts below the points of the line, at least two, drawn at equal distances.
+        x: numbers or texts below the points of the line, at least two. Numbers stand where they are
+            on an axis, on a logarithmic one where they would stand too close; texts, at equal
+            distances.
+        along: what the numbers or texts below the line are, as "width of the vectors".
         because: the reason, a sentence or two, shown with the truth.
+        computed: the truth follows from a formula or a count, and no experiment has measured it.
 
     Raises:
         ValueError: it is none of the three, or the truth cannot be guessed.
@@ -44,6 +53,10 @@ def prediction_figure(
             raise ValueError("a prediction needs between=(low, high), or choices=[...]")
         start, data = _numbers(truth, between, x)
     data |= {"question": question, "unit": unit, "because": because}
+    data["found"] = "computed" if computed else "measured"
+    if x is not None:
+        places, remark = _places(x)
+        data |= {"places": places, "along": " ".join(filter(None, (along, remark)))}
     return LiveFigure(
         __file__, data, {"prediction": {"guess": start, "shown": False}}, _fallback(data)
     )
@@ -83,11 +96,37 @@ def _are_numbers(x: Sequence) -> bool:
     return not any(isinstance(name, str) for name in x)
 
 
+def _places(x: Sequence) -> tuple[list[float], str]:
+    """Where the points of a line stand, from 0 to 1, and what the axis says of it."""
+    equal = [i / (len(x) - 1) for i in range(len(x))]
+    if not _are_numbers(x):
+        return equal, ""
+    numbers = [float(number) for number in torch.as_tensor(x).tolist()]
+    spread = _spread(numbers)
+    if _gap(spread) >= CLOSEST:
+        return spread, ""
+    if min(numbers) > 0:
+        spread = _spread([math.log(number) for number in numbers])
+        if _gap(spread) >= CLOSEST:
+            return spread, "(log scale)"
+    return equal, "(not to scale)"
+
+
+def _spread(numbers: list[float]) -> list[float]:
+    width = numbers[-1] - numbers[0]
+    return [(number - numbers[0]) / width for number in numbers] if width else [0.0] * len(numbers)
+
+
+def _gap(places: list[float]) -> float:
+    """The smallest step from a point to the next one; negative where one goes back."""
+    return min(after - before for before, after in pairwise(places))
+
+
 def _fallback(data: dict) -> str:
     """The question, and the answer where nobody reads it by accident."""
     truth = data["truth"]
-    pairs = list(zip(data["x"], truth, strict=True)) if "x" in data else [("measured", truth)]
-    answer = table("The answer", ["", data["unit"]], pairs)
+    pairs = list(zip(data["x"], truth, strict=True)) if "x" in data else [(data["found"], truth)]
+    answer = table("The answer", [data.get("along", ""), data["unit"]], pairs)
     return (
         f"<p><b>{html.escape(data['question'])}</b></p><details><summary>The answer</summary>"
         f"{answer}<p>{html.escape(data['because'])}</p></details>"

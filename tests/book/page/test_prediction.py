@@ -1,9 +1,16 @@
-"""What a prediction asks, and what it refuses."""
+"""What a prediction asks, what it says of its answer, and what it refuses."""
 
+import ast
+
+import nbformat
 import pytest
 import torch
 
+from book._press.execute import code_of, notebooks
 from book.page import prediction_figure
+from tests.book.conftest import ROOT
+
+PREDICTION = "prediction_figure"
 
 
 def test_the_steps_of_a_slider_fit_its_range():
@@ -24,6 +31,42 @@ def test_a_guess_starts_in_the_middle_and_on_a_step():
     line = prediction_figure("?", [0.1, 0.9], between=(0, 1), x=["short", "long"])
     assert line.value["prediction"]["guess"] == [0.5, 0.5] and line.data["x"] == ["short", "long"]
     assert prediction_figure("?", "a", choices=["a", "b"]).value["prediction"]["guess"] is None
+
+
+@pytest.mark.parametrize(
+    ("x", "places", "along"),
+    [
+        ([0, 1, 4], [0, 0.25, 1], "words"),
+        (torch.tensor([2.0, 3.0, 6.0]), [0, 0.25, 1], "words"),
+        ([4, 16, 64, 256, 1024], [0, 0.25, 0.5, 0.75, 1], "words (log scale)"),
+        ([0, 1, 1000], [0, 0.5, 1], "words (not to scale)"),
+        (["row", "1", "100"], [0, 0.5, 1], "words"),
+    ],
+)
+def test_the_points_of_a_line_stand_where_their_numbers_are(x, places, along):
+    data = prediction_figure("?", [0.5] * len(x), x=x, between=(0, 1), along="words").data
+    assert data["places"] == pytest.approx(places) and data["along"] == along
+
+
+def test_an_answer_is_measured_unless_it_is_computed():
+    measured = prediction_figure("?", 0.5, between=(0, 1))
+    computed = prediction_figure("?", 0.5, between=(0, 1), computed=True)
+    assert (measured.data["found"], computed.data["found"]) == ("measured", "computed")
+    assert "measured" in measured.fallback and "computed" in computed.fallback
+
+
+def test_every_line_of_the_book_says_what_is_along_it():
+    lines = []
+    for path in notebooks(ROOT):
+        for source in code_of(nbformat.read(path, as_version=4)):
+            if "prediction_figure(" not in source:
+                continue
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.Call) and getattr(node.func, "id", "") == PREDICTION:
+                    given = {keyword.arg for keyword in node.keywords}
+                    lines += [(path.stem, ast.unparse(node))] if "x" in given else []
+    assert len(lines) > 5
+    assert [line for line in lines if " along='" not in line[1]] == []
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A guess, then the truth: by slider, by choice, by a drawn line."""
 
 import re
+from itertools import pairwise
 
 import pytest
 import torch
@@ -20,7 +21,9 @@ def slider_figure():
 
 
 def line_figure():
-    return prediction_figure("How high?", [0.0, 0.25, 0.5, 1.0], x=LENGTHS, between=(0, 1))
+    return prediction_figure(
+        "How high?", [0.0, 0.25, 0.5, 1.0], x=LENGTHS, between=(0, 1), along="words later"
+    )
 
 
 def show_answer(page: Page) -> None:
@@ -43,6 +46,36 @@ def test_a_number_is_guessed_then_shown(show):
     page.get_by_role("button", name="Guess again").click()
     expect(measured).not_to_be_visible()
     expect(slider).to_be_enabled()
+
+
+def test_an_answer_says_how_it_was_found(show):
+    for computed, word in ((False, "measured"), (True, "computed")):
+        page = show(prediction_figure("How many?", 3, between=(0, 10), computed=computed))
+        show_answer(page)
+        expect(page.locator(".cl-stage text[data-value]")).to_have_text(f"{word} 3")
+        line = prediction_figure("?", [1, 2], x=[1, 2], between=(0, 9), computed=computed)
+        legend = show(line).locator(".cl-legend span").last
+        expect(legend).to_have_text(word)
+
+
+def test_the_points_of_a_line_are_as_far_apart_as_their_numbers(show):
+    page = show(line_figure())
+    boxes = [handle.bounding_box() for handle in page.get_by_role("slider").all()]
+    middles = torch.tensor([box["x"] + box["width"] / 2 for box in boxes])
+    expected = (torch.tensor(LENGTHS) - 1) / 7
+    close(((middles - middles[0]) / (middles[-1] - middles[0])).double(), expected, 0.01)
+    expect(page.get_by_text("words later")).to_be_visible()
+
+
+def test_no_two_names_below_a_line_meet_on_a_phone(show):
+    names = [0, 5000, 10_000, 20_000, 40_000, 80_000]
+    figure = prediction_figure("?", [0.5] * 6, x=names, between=(0, 1), along="steps")
+    page = show(figure, viewport={"width": 360, "height": 700})
+    shown = page.locator(".cl-stage text").filter(has_text=re.compile(r"^\d+0$"))
+    boxes = [text.bounding_box() for text in shown.all()]
+    assert 2 <= len(boxes) < 6 and shown.last.text_content() == "80000"
+    for box, after in pairwise(boxes):
+        assert box["x"] + box["width"] < after["x"]
 
 
 def test_the_ends_of_a_scale_are_written_as_a_person_would(show):

@@ -128,3 +128,20 @@ def test_a_chapter_without_the_seed_is_refused(book):
     notebook.cells.pop(1)
     with pytest.raises(ValueError, match="stands 0 times"):
         at_seed(notebook, 1)
+
+
+def test_what_a_prediction_writes_beside_its_answer_is_no_other_measurement():
+    def code(*lines):
+        source = "\n".join(["prediction_figure(", *lines, ")"])
+        return code_hash(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)]))
+
+    plain = code('    "How many?", 3, x=[1, 2],', '    because="So it is.",')
+    labelled = code(
+        '    "How many?", 3, x=[1, 2],',
+        '    because="So it is.",',
+        '    along="heads",',
+        "    computed=True,",
+    )
+    assert labelled == plain
+    assert code('    "How many?", 4, x=[1, 2],', '    because="So it is.",') != plain
+    assert code('    "How many?", 3, x=[1, 2], along=2,', '    because="So it is.",') != plain

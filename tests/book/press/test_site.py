@@ -147,6 +147,26 @@ def test_search_finds_a_word(open_page, address):
     assert any("book/self_attention/self_attention.html" in link for link in links), links
 
 
+def results(page: Page) -> list[str]:
+    """The pages that a search has found, in its order."""
+    page.wait_for_selector("#search-results >> text=Search finished")
+    links = page.locator("#search-results ul.search li > a")
+    found = links.evaluate_all("links => links.map((a) => new URL(a.href).pathname)")
+    return [path.partition("/book/")[2].removesuffix(".html") for path in found]
+
+
+def test_search_puts_chapters_before_exercises_and_these_before_solutions(open_page, address):
+    found = results(open_page(f"{address}/search.html?q=masked+attention"))
+    assert found[0] == "self_attention/self_attention"
+    first = {name: found.index(name) for name in reversed(found)}
+    chapters, exercises, solutions, package = (
+        [place for name, place in first.items() if re.search(pattern, name)]
+        for pattern in (r"^(\w+)/\1$", "_exercises$", "_solutions$", "^api/")
+    )
+    assert max(chapters) < min(exercises) <= max(exercises) < min(solutions)
+    assert max(exercises) < min(package)
+
+
 def test_the_scheme_follows_the_system_and_the_switch(open_page, http_address):
     url = f"{http_address}/book/self_attention/self_attention.html"
     ground = "getComputedStyle(document.body).backgroundColor"
