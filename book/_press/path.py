@@ -31,8 +31,9 @@ FOLDED = {"hide-input", "claim"}
 ROW = re.compile(r"^- \[(?P<title>.+?)\]\((?P<name>\w+)/(?P=name)\.ipynb\)$", re.M)
 LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
 TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
+LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+) -->$", re.M)
 FIGURE = re.compile(
-    r'<div class="companion-live" data-figure="translation">'
+    r'<div class="companion-live" data-figure="(?P<name>\w+)">'
     r'<script type="application/json">(?P<state>.*?)</script>(?P<fallback>.*)</div>',
     re.S,
 )
@@ -92,7 +93,8 @@ def reading_minutes(notebook: nbformat.NotebookNode) -> int:
 def with_chapters(index: str, root: Path, outputs: Mapping[str, str]) -> str:
     """The Markdown of the index with its scene, and a card for every chapter in place of its row.
 
-    Another page stays as it is.
+    It may show other figures, as its chapters do: `<!-- figure: chapter/name -->`. Another page
+    stays as it is.
 
     Args:
         index: what is committed.
@@ -123,20 +125,26 @@ def with_chapters(index: str, root: Path, outputs: Mapping[str, str]) -> str:
             stage: {"href": to.address, "title": to.title, "question": to.question}
             for stage, to in doors_of(chapters_of(index, root)).items()
         }
-        return translator_figure(_translation(kept(place[1])), doors).to_html()
+        shown = _shown(kept(place[1]), "translation")
+        state = json.loads(shown["state"])
+        beside = translation.__file__
+        lent = LiveFigure(beside, state["data"], state["value"], shown["fallback"])
+        return translator_figure(lent, doors).to_html()
 
-    return TRANSLATOR.sub(scene, LIST.sub(cards, index))
+    def lent(place: re.Match) -> str:
+        return _shown(kept(place["chapter"]), place["figure"])[0]
+
+    return TRANSLATOR.sub(scene, LENT.sub(lent, LIST.sub(cards, index)))
 
 
-def _translation(kept: dict) -> LiveFigure:
-    """The live translator among the outputs of a notebook."""
+def _shown(kept: dict, name: str) -> re.Match:
+    """The live figure of that name among the outputs of a notebook."""
     for output in (output for outputs in kept["outputs"] for output in outputs):
         html = "".join(output.get("data", {}).get("text/html", ""))
-        if found := FIGURE.search(html):
-            state = json.loads(found["state"])
-            beside = translation.__file__
-            return LiveFigure(beside, state["data"], state["value"], found["fallback"])
-    raise ValueError("the chapter that is to lend its translator to the index shows none")
+        found = FIGURE.search(html)
+        if found and found["name"] == name:
+            return found
+    raise ValueError(f"the chapter that is to lend its {name!r} to the index shows none")
 
 
 def _card(chapter: Chapter, reading: int) -> str:

@@ -34,6 +34,8 @@ PAGE = """\
 
 <!-- translator: full_model -->
 
+<!-- figure: full_model/translation -->
+
 ### A part
 
 {}
@@ -189,6 +191,7 @@ def test_a_card_has_both_times_and_the_scene_the_chapters_own_weights(tmp_path):
     assert page.startswith("# A book") and page.endswith("\n\nText.\n") and "- [" not in page
     for chapter in LISTED:
         assert f'<li><a href="{chapter.name}/{chapter.name}.html">' in page
+    assert figure in page
     scene = re.search(r'data-figure="translator">.*?>(.*?)</script>(.*)</div>', page)
     data = json.loads(scene[1])["data"]
     assert data["weights"] == 7
@@ -199,6 +202,23 @@ def test_a_card_has_both_times_and_the_scene_the_chapters_own_weights(tmp_path):
         "question": "How can a word fetch what it needs from another?",
     }
     assert scene[2] == "<table><td>1.0</td></table>"
+
+
+def test_a_figure_that_a_chapter_does_not_show_cannot_be_lent(tmp_path):
+    figures = [
+        f'<div class="companion-live" data-figure="{name}"><script type="application/json">'
+        f'{{"data": {{"of": "{name}"}}, "value": {{}}}}</script><table></table></div>'
+        for name in ("translation", "arcs")
+    ]
+    outputs = [[{"data": {"text/html": figure}}] for figure in figures]
+    (tmp_path / "one.json").write_text(json.dumps({"outputs": outputs}))
+    page = "<!-- translator: one -->\n\n<!-- figure: one/{} -->\n"
+    kept = {"book/one/one.ipynb": str(tmp_path / "one.json")}
+    with pytest.raises(ValueError, match="lend its 'cells' to the index shows none"):
+        with_chapters(page.format("cells"), tmp_path, kept)
+    (tmp_path / "one.json").write_text(json.dumps({"outputs": [outputs[1]]}))
+    with pytest.raises(ValueError, match="lend its 'translation'"):
+        with_chapters(page.format("arcs"), tmp_path, kept)
 
 
 def test_another_page_stays_as_it_is(tmp_path):
