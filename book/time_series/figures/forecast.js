@@ -91,7 +91,7 @@ const radians = ({ turn, tilt }) => ({
   turn: (turn * Math.PI) / 180,
   tilt: (tilt * Math.PI) / 180,
 });
-const HEIGHT = 330;
+const HEIGHT = 266;
 
 /** From the system's coordinates to the picture's, seen from a side. */
 function projection(width, value) {
@@ -106,12 +106,26 @@ function projection(width, value) {
   return { place, right, up, scale };
 }
 
+/** A smooth curve through the points of a picture. */
+const curve = (points) =>
+  points
+    .map((point, i) => {
+      const to = (q) => q.map((s) => s.toFixed(1)).join(" ");
+      if (i === 0) return `M${to(point)}`;
+      const [before, after] = [points[Math.max(i - 2, 0)], points[Math.min(i + 1, points.length - 1)]];
+      const last = points[i - 1];
+      const leave = last.map((s, k) => s + (point[k] - before[k]) / 6);
+      const arrive = point.map((s, k) => s - (after[k] - last[k]) / 6);
+      return `C${to(leave)} ${to(arrive)} ${to(point)}`;
+    })
+    .join("");
+
 const track = (points) => `M${points.map((p) => p.map((s) => s.toFixed(1)).join(" ")).join("L")}`;
 
 function drawSpace(layer, width, value, { backdrop, result }) {
   const { place } = projection(width, value);
   const line = (points, attributes) =>
-    drawing("path", { d: track(points.map(place)), fill: "none", ...attributes });
+    drawing("path", { d: curve(points.map(place)), fill: "none", ...attributes });
   const axes = [
     ["x", [20, 0, 0]],
     ["y", [0, 24, 0]],
@@ -143,12 +157,12 @@ function drawSpace(layer, width, value, { backdrop, result }) {
   );
 }
 
-/** x over time: truth, forecast, and where the forecast stops being good. */
+/** x over time: truth, forecast, and until when the forecast stays right. */
 function drawTime(svg, width, value, { data, result }) {
-  const height = 150,
+  const height = 106,
     last = result.truth.length - 1;
   const at = (t) => 26 + ((width - 36) * t) / last;
-  const y = (x) => height / 2 - 8 - x * 2.4;
+  const y = (x) => height / 2 - 10 - x * 1.5;
   const line = (points, attributes) =>
     drawing("path", {
       d: track(points.map(([x], t) => [at(t), y(clamp(x, -30, 30))])),
@@ -164,6 +178,7 @@ function drawTime(svg, width, value, { data, result }) {
   );
   paint(svg, width, height, "x of truth and forecast over time", [
     drawing("text", { x: 0, y: y(0) + 4, class: "cl-quiet" }, "x"),
+    drawing("text", { x: width - 8, y: 12, class: "cl-quiet", "text-anchor": "end" }, "over Lyapunov times"),
     ...ticks,
     upright(result.good, { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "2 3" }),
     upright(value.after, { stroke: "var(--line)", "stroke-width": 1.5 }),
@@ -249,7 +264,7 @@ function render({ model, el }) {
   space.append(layer);
   const handle = startHandle(space, state);
   dragView(space, state, handle);
-  const picture = element("div", {}, space, time);
+  const picture = element("div", { style: "flex: 1 1 20rem; min-width: 0" }, space, time);
   state.drawWide(picture, (value, width) => {
     const now = result(value);
     fill(space, { viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT }, []);
@@ -262,11 +277,11 @@ function render({ model, el }) {
   const table = matrixTable(
     state,
     "at this time",
-    ["x", "y", "z"],
     ["truth", "forecast"],
+    ["x", "y", "z"],
     (value) => {
       const { truth, said } = result(value);
-      return [0, 1, 2].map((i) => [truth[value.after][i], said[value.after][i]]);
+      return [truth[value.after], said[value.after]];
     },
     { name: "points" },
   );
@@ -284,24 +299,32 @@ function render({ model, el }) {
     const { good } = result(value);
     write(valid, good * data.dt * data.rate, 2);
     return good === data.steps
-      ? `Good for all of the ${times(good)} Lyapunov times shown.`
-      : `Good for ${times(good)} Lyapunov times, until the dotted line; then truth and forecast part.`;
+      ? `Right for all of the ${times(good)} Lyapunov times shown.`
+      : `Right for ${times(good)} Lyapunov times, until the dotted line; then truth and forecast part.`;
   });
   frame(
     el,
     "From one start: the truth, and a forecast",
     element(
       "div",
-      { class: "cl-controls" },
-      slider(state, "after", "time", {
-        min: 0,
-        max: data.steps,
-        describe: (count) => `${times(count, 1)} Lyapunov times`,
-      }),
-      choice(state, "rival", "forecast by", [
-        ["model", "the trained Forecaster"],
-        ["twin", "the exact equations, x off by 0.1"],
-      ]),
+      { class: "cl-side" },
+      picture,
+      element(
+        "div",
+        { style: "flex: 0 1 12rem" },
+        choice(state, "rival", "forecast by", [
+          ["model", "the Forecaster"],
+          ["twin", "exact equations, x off by 0.1"],
+        ]),
+        slider(state, "after", "time", {
+          min: 0,
+          max: data.steps,
+          describe: (count) => `${times(count, 1)} Lyapunov times`,
+        }),
+        ["x", "y", "z"].map(axis),
+        degrees("turn", "turn", 180),
+        degrees("tilt", "tilt", 80),
+      ),
     ),
     element(
       "p",
@@ -309,34 +332,29 @@ function render({ model, el }) {
       element("span", {}, "○ where both start"),
       element("span", { style: "color: var(--first)" }, "●\u2014 truth"),
       element("span", { style: "color: var(--second)" }, "■- - forecast"),
+      element("span", {}, "valid prediction time ", valid),
     ),
-    picture,
     say,
     element(
-      "p",
-      { style: "margin-bottom: 0.9rem" },
-      "Drag the circle, or drag beside it to turn the view. Below is x over time, in Lyapunov times. ",
-      "Dotted: where the forecast stops being good. Grey: the time chosen.",
-    ),
-    element(
       "div",
-      { class: "cl-controls" },
-      ["x", "y", "z"].map(axis),
-      degrees("turn", "turn", 180),
-      degrees("tilt", "tilt", 80),
+      { class: "cl-side" },
+      table,
+      element(
+        "div",
+        { style: "flex: 1 1 16rem" },
+        goals(state, [
+          {
+            text: "Find a start from which the Forecaster stays right for more than 3 Lyapunov times.",
+            reached: (value) => value.rival === "model" && result(value).good * data.dt * data.rate > 3,
+          },
+          {
+            text: "Find a start from which it is wrong within half a Lyapunov time.",
+            reached: (value) =>
+              value.rival === "model" && result(value).good * data.dt * data.rate < 0.5,
+          },
+        ]),
+      ),
     ),
-    element("div", { class: "cl-side" }, table, element("p", {}, "valid prediction time ", valid)),
-    goals(state, [
-      {
-        text: "Find a start from which the Forecaster is good for more than 3 Lyapunov times.",
-        reached: (value) => value.rival === "model" && result(value).good * data.dt * data.rate > 3,
-      },
-      {
-        text: "Find a start from which it is wrong within half a Lyapunov time.",
-        reached: (value) =>
-          value.rival === "model" && result(value).good * data.dt * data.rate < 0.5,
-      },
-    ]),
   );
   return state.close;
 }

@@ -55,11 +55,11 @@ def forecast_figure(
     truth, forecast, good = _unfold(model, split, dt, steps)
     caption = (
         f"{value['after'] * dt * RATE:.1f} Lyapunov times after the start x {START[0]:g}, "
-        f"y {START[1]:g}, z {START[2]:g}; the forecast is good for {good * dt * RATE:.2f}"
+        f"y {START[1]:g}, z {START[2]:g}; the forecast stays right for {good * dt * RATE:.2f}"
     )
     at = value["after"] - 1
-    rows = [(name, truth[at, i].item(), forecast[at, i].item()) for i, name in enumerate("xyz")]
-    fallback = table(caption, ["", "truth", "forecast"], rows)
+    rows = [("truth", *truth[at].tolist()), ("forecast", *forecast[at].tolist())]
+    fallback = table(caption, ["", "x", "y", "z"], rows)
     return LiveFigure(__file__, data, value, fallback)
 
 

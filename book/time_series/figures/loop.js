@@ -58,7 +58,7 @@ function captions(data) {
       return steps >= runs[value.start].length - width
         ? `The error has not passed ${threshold} yet.`
         : `Now the circles leave the line, the truth: the error is above ${threshold} for the first time. ` +
-            `The forecast was good for ${steps} ` +
+            `The forecast stayed right for ${steps} ` +
             `points, which is ${time(steps)} Lyapunov times.`;
     },
     (value) => {
@@ -171,7 +171,7 @@ function render({ model, el }) {
     stepper(state, { steps: NAMES.map((name, i) => ({ name, caption: texts[i] })), pace: 3400 }),
     goals(state, [
       {
-        text: "Find the start from which this forecaster is good for longest, and go to where it is lost.",
+        text: "Find the start from which this forecaster stays right for longest, and go to where it is lost.",
         reached: (value) =>
           value.step === LOST && runs.every((_, start) => time({ ...value, start }) <= time(value)),
       },

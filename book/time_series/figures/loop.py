@@ -46,7 +46,7 @@ def loop_figure(
     }
     rows = [(name, *(steps * dt * RATE for steps in times)) for name, times in good.items()]
     starts = [f"start {number}" for number in range(1, len(runs) + 1)]
-    fallback = table("Good for, in Lyapunov times", ["forecaster", *starts], rows)
+    fallback = table("Stays right for, in Lyapunov times", ["forecaster", *starts], rows)
     value = {"step": 0, "start": 0, "name": next(iter(forecasters))}
     return LiveFigure(__file__, data, value, fallback)
 

@@ -64,3 +64,11 @@ def own_points() -> str:
         without += not any(measured)
         measured = [*measured[1:], False]
     return str(without)
+
+
+def look_up() -> str:
+    """What the mean of five independent values leaves of one of them."""
+    values = torch.randn(100_000, 5, generator=torch.Generator().manual_seed(0))
+    left = (values[:, 0] - values.mean(1)).square().mean().item()
+    options = {1: "About 1", 0: "About 0: five", 0.8: "About 0.8", 0.2: "About 0.2"}
+    return options[min(options, key=lambda option: abs(option - left))]

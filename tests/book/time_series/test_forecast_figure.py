@@ -55,7 +55,7 @@ def unfolded(model, split, start):
 
 def check(page, model, split, start, after):
     truth, said, good = unfolded(model, split, start)
-    points = torch.stack([truth[after], said[after]], dim=1)
+    points = torch.stack([truth[after], said[after]])
     close(numbers(page.locator("[data-name=points] td[data-value]")), points, 1e-6)
     valid = numbers(page.locator("[data-name=good]")).item()
     assert valid == pytest.approx(good * LYAPUNOV)
@@ -84,9 +84,9 @@ def test_the_exact_equations_part_too(show, forecaster, split):
     press(page.get_by_role("slider", name="time"), "End")
     truth, _, _ = unfolded(forecaster, split, START)
     twin = lorenz_path(truth[0] + torch.tensor([0.1, 0, 0]).double(), STEPS + 1, dt=DT)
-    points = torch.stack([truth[-1], twin[-1]], dim=1)
+    points = torch.stack([truth[-1], twin[-1]])
     close(numbers(page.locator("[data-name=points] td[data-value]")), points, 1e-6)
-    expect(page.get_by_role("status")).to_contain_text("Good for all of the 3.17 Lyapunov times")
+    expect(page.get_by_role("status")).to_contain_text("Right for all of the 3.17 Lyapunov times")
 
 
 def test_goals(show, split):
@@ -102,7 +102,7 @@ def test_goals(show, split):
     select(page, "forecast by").select_option("twin")
     for key, number in zip("xyz", rest, strict=True):
         page.get_by_role("slider", name=f"start {key}").fill(str(number))
-    expect(page.get_by_role("status")).to_contain_text("Good for all")
+    expect(page.get_by_role("status")).to_contain_text("Right for all")
     expect(reached).to_have_count(1)  # not the Forecaster's doing
     select(page, "forecast by").select_option("model")
     expect(reached).to_have_count(2)

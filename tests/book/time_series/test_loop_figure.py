@@ -54,7 +54,7 @@ def check(page, step: int, start: int, name: str) -> None:
         newest = f"{said[rounds - 1]:.2f}".replace("-", "\u2212")
         expect(caption).to_contain_text(newest)
     if step == 6:
-        lost = f"good for {good} points, which is {good * 0.05 * 0.906:.2f} Lyapunov times"
+        lost = f"stayed right for {good} points, which is {good * 0.05 * 0.906:.2f} Lyapunov times"
         expect(caption).to_contain_text(lost if good < STEPS else "has not passed 0.4 yet")
     visible = "nodes => nodes.filter((n) => getComputedStyle(n).visibility === 'visible').length"
     assert page.locator(".cl-own-point").evaluate_all(visible) == rounds
