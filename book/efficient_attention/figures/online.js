@@ -32,7 +32,7 @@ function build(root, width, { scores, values }, state, follow) {
   const count = scores.length,
     column = width / count,
     top = 92,
-    tall = 110,
+    tall = 98,
     floor = top + tall; // a weight of 1 is `tall`
   const centre = (place) => (place + 0.5) * column;
   const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);

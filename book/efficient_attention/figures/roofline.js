@@ -3,7 +3,7 @@
 
 import { axes } from "../../page/kit/axes.js";
 import { choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp } from "../../page/kit/numerics.js";
 import { label, part, stage } from "../../page/kit/stage.js";
@@ -11,10 +11,40 @@ import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
 
 const HEADS = 32; // query heads; the model is this many heads wide
 const BLOCK = 128; // queries in a tile
-const X = [0.25, 4096], // operations per byte
-  Y = [0.3, 2000]; // tera-operations per second
+const X = [0.4, 20000], // operations per byte
+  Y = [0.8, 2000]; // tera-operations per second
 
-/** What each operation computes and moves: numbers of one head, or of one matrix of a layer. */
+css`
+  .cl-roof-controls {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr));
+    gap: 0.2rem 1.2rem;
+    margin: -0.4rem 0 0.4rem;
+  }
+  .cl-roof-controls :is(select, input[type="range"]) {
+    width: 100%;
+    min-height: 1.7rem;
+    padding-block: 0.1rem;
+  }
+  .cl-roof-points :is(td, th) {
+    padding-block: 0;
+    font-size: 0.84rem;
+  }
+  .cl-roof-points tbody th {
+    white-space: normal;
+  }
+  .cl-roof-points ~ .cl-goals ul {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr));
+  }
+  .cl-roof-points ~ .cl-captions .cl-say {
+    margin-top: 0.4rem;
+  }
+`;
+
+/** What each operation computes and moves: numbers of one head, or of one matrix of a layer. A block of
+    queries has all keys and values come from the large memory again (T), or finds them in a cache on the
+    chip once they have come (T*): real kernels lie between. */
 function operations({ n, d, batch, group }) {
   const width = HEADS * d;
   const matrix = (rows) => ({ flops: 2 * rows * width ** 2, moved: width ** 2 + 2 * rows * width });
@@ -29,10 +59,11 @@ function operations({ n, d, batch, group }) {
     },
     {
       name: "T",
-      text: `attention, tiles of ${BLOCK}`,
+      text: `tiles of ${BLOCK}, keys fetched for each`,
       flops: 4 * n * n * d,
       moved: 2 * n * d + 2 * n * d * Math.ceil(n / BLOCK),
     },
+    { name: "T*", text: "tiles, keys fetched once", flops: 4 * n * n * d, moved: 4 * n * d },
     {
       name: "C",
       text: "attention, writing from the cache",
@@ -55,29 +86,40 @@ function placed(devices, value) {
   return { points, peak, bandwidth: device.bandwidth, ridge: peak / device.bandwidth };
 }
 
-function build(root, width, all) {
-  const [left, right, top, bottom] = [44, width - 12, 14, 250];
+function build(root, width, all, published) {
+  const [left, right, top, bottom] = [44, width - 12, 8, 179];
   const ticks = [1, 10, 100, 1000];
+  const far = [...ticks, 10000];
+  const thousands = (number) => number.toLocaleString("en");
   const { x: across, y: up } = axes(
     root,
     { left, right, top, bottom },
     {
-      x: { first: X[0], last: X[1], log: true, ticks, lines: true },
-      y: { first: Y[0], last: Y[1], log: true, ticks },
+      x: { first: X[0], last: X[1], log: true, ticks: far, lines: true, text: thousands },
+      y: { first: Y[0], last: Y[1], log: true, ticks, text: thousands },
     },
   );
   const x = (intensity) => across(clamp(intensity, ...X)),
     y = (speed) => up(clamp(speed, ...Y));
   root.append(
-    label("operations per byte moved (arithmetic intensity)", (left + right) / 2, bottom + 36),
+    label("operations per byte moved (arithmetic intensity)", (left + right) / 2, bottom + 34),
     label("TFLOP/s", left + 4, top + 4, "cl-start cl-quiet"),
   );
   const roof = drawing("path", { class: "cl-line", "stroke-width": 2.5 }),
     drop = drawing("path", { class: "cl-line", "stroke-dasharray": "3 4" });
   const ridge = label("", 0, 0, "cl-strong cl-start");
-  root.append(roof, drop, ridge);
+  // the same tiles, from no cache to a perfect one: a stretch of the roof
+  const stretch = drawing("path", { class: "cl-edge", style: "stroke-width: 7px; opacity: 0.45" });
+  root.append(roof, drop, ridge, drawing("g", { class: "cl-attention" }, stretch));
+  // what a kernel was measured at; its bytes are not published, so it lies somewhere on a line
+  const diamond = { class: "cl-tip", d: "M-5 0L0 -5L5 0L0 5Z" };
+  const dot = drawing("path", { ...diamond, "data-name": "published" }),
+    where = drawing("path", { class: "cl-edge", "stroke-dasharray": "2 3" }),
+    says = label("", 0, 0, "cl-own cl-start");
+  const measured = drawing("g", { class: "cl-measure" }, where, dot, says);
+  root.append(measured);
   const points = operations({ n: 1, d: 1, batch: 1, group: 1 }).map(({ name }) => {
-    const kind = { P: "stream", W: "stream", S: "attention", T: "attention", C: "k" }[name];
+    const kind = { P: "stream", W: "stream", C: "k" }[name] ?? "attention";
     const node = drawing(
       "g",
       { class: `cl-${kind}` },
@@ -96,10 +138,25 @@ function build(root, width, all) {
     drop.setAttribute("d", `M${x(now.ridge)} ${y(now.peak)}V${bottom}`);
     ridge.textContent = `ridge: ${format(now.ridge, 0)}`;
     fill(ridge, { x: x(now.ridge) + 6, y: bottom - 8 }, []);
-    // letters hang below their points, and lower where others hang
+    const ends = now.points.filter(({ name }) => name === "T" || name === "T*");
+    const over = [...ends.map(({ intensity }) => intensity), now.ridge]
+      .filter((one) => one >= ends[0].intensity && one <= ends[1].intensity)
+      .sort((a, b) => a - b);
+    const places = over.map((one) => `${x(one)} ${y(Math.min(now.peak, one * now.bandwidth))}`);
+    stretch.setAttribute("d", `M${places.join("L")}`);
+    const kernel = published(value);
+    measured.style.display = kernel ? "" : "none";
+    if (kernel) {
+      const [from, to] = [kernel.speed / now.bandwidth, kernel.n / 2].map(x);
+      where.setAttribute("d", `M${from} ${y(kernel.speed)}H${to}`);
+      dot.setAttribute("transform", `translate(${(from + to) / 2} ${y(kernel.speed)})`);
+      says.textContent = `◆ ${kernel.name}, measured: ${kernel.speed}`;
+      fill(says, { x: x(now.ridge) + 8, y: y(kernel.speed) + 50 }, []);
+    }
+    // letters hang below their points, and lower where others hang; that of the cache stands above
     const hung = [];
-    now.points.forEach(({ intensity, reached }, i) => {
-      const place = { x: x(intensity), y: y(reached) + 17 };
+    now.points.forEach(({ name, intensity, reached }, i) => {
+      const place = { x: x(intensity), y: y(reached) + (name === "C" ? -17 : 17) };
       while (hung.some((other) => Math.hypot(other.x - place.x, other.y - place.y) < 20)) {
         place.y += 5;
       }
@@ -108,7 +165,7 @@ function build(root, width, all) {
       points[i].letter.to(place, { jump, ms: 250 });
     });
   }
-  return { height: bottom + 44, pose };
+  return { height: bottom + 38, pose };
 }
 
 function render({ model, el }) {
@@ -131,15 +188,16 @@ function render({ model, el }) {
   const result = (value) => all(numbers(value));
   const controls = element(
     "div",
-    { class: "cl-controls" },
+    { class: "cl-controls cl-roof-controls" },
     choice(state, "device", "device", Object.keys(devices)),
     choice(state, "dtype", "numbers", ["bfloat16", "float32"]),
     power("n", "tokens n", 17, 5),
-    power("batch", "batch (texts at once)", 10),
-    power("d", "width of a head d", 8, 5),
-    power("group", "query heads per key head", 4),
+    power("batch", "batch of texts", 10),
+    power("d", "width of a head", 8, 5),
+    power("group", "queries per key", 4),
   );
-  const scene = stage(state, "Roofline", (root, width) => build(root, width, result));
+  const published = ({ device, dtype }) => dtype === "bfloat16" && devices[device].published;
+  const scene = stage(state, "Roofline", (root, width) => build(root, width, result, published));
 
   const cell = (name) => element("td", { "data-name": name });
   const rows = result(state.value).points.map(() => ["intensity", "reached", "share"].map(cell));
@@ -152,7 +210,7 @@ function render({ model, el }) {
   );
   const table = element(
     "table",
-    { class: "cl-counts" },
+    { class: "cl-counts cl-roof-points" },
     headRow(["", "operations per byte", "TFLOP/s at most", "% of peak"].map(columnHead)),
     element(
       "tbody",
@@ -162,13 +220,10 @@ function render({ model, el }) {
       ),
     ),
   );
-  table.querySelectorAll("tbody th").forEach((head) => {
-    head.style.whiteSpace = "normal";
-  });
   const names = (list) => list.map(({ name }) => name).join(", ") || "none";
   const sentence = (ridge, below, under) =>
-    `The ridge is at ${format(ridge, 0)} operations per byte. Below it memory decides: ` +
-    `${names(below)}. Under the flat roof the arithmetic decides: ${names(under)}.`;
+    `Ridge: ${format(ridge, 0)}. Memory decides the speed of ${names(below)}; ` +
+    `arithmetic that of ${names(under)}.`;
   const tell = (value) => {
     const { points, ridge, peak } = result(value);
     const below = points.filter(({ reached }) => reached < peak);
@@ -182,11 +237,11 @@ function render({ model, el }) {
   const point = (value, wanted) => result(value).points.find(({ name }) => name === wanted);
   const puzzles = goals(state, [
     {
-      text: "Writing a token: bring the matrices (W) under the flat roof.",
+      text: "Bring W under the flat roof.",
       reached: (value) => point(value, "W").share === 1,
     },
     {
-      text: "Writing from the cache: bring C above 4 operations per byte, in bfloat16.",
+      text: "Bring C above 4 per byte, in bfloat16.",
       reached: (value) => value.dtype === "bfloat16" && point(value, "C").intensity > 4,
     },
   ]);

@@ -9,11 +9,13 @@ def roofline_figure(devices: Mapping[str, Mapping]) -> LiveFigure:
     """Parts of a model under the roof of a GPU, by how many operations they make of every byte.
 
     The reader moves the length of the text, the batch, the width of a head, the number of query
-    heads that share a key head, the numbers' format and the device.
+    heads that share a key head, the numbers' format and the device. Tiles are a stretch of the
+    roof: every block of queries fetches all keys again, or a cache on the chip keeps them.
 
     Args:
         devices: name -> {"bandwidth": terabytes per second, "peak": {"bfloat16": ..., "float32":
-            ... tera-operations per second}}.
+            ... tera-operations per second}}, and where a kernel's speed with 16 bits is published,
+            "published": {"name": ..., "speed": tera-operations per second, "n": tokens}.
 
     Source: Williams, Waterman and Patterson 2009 (https://doi.org/10.1145/1498765.1498785).
     """
@@ -21,7 +23,7 @@ def roofline_figure(devices: Mapping[str, Mapping]) -> LiveFigure:
     value = {
         "device": first,
         "dtype": "bfloat16",
-        "log_n": 12,
+        "log_n": 13,
         "log_batch": 0,
         "log_d": 7,
         "log_group": 0,

@@ -4,6 +4,7 @@
 import { button, choice, connect, remember, slider, toggle } from "../../page/kit/controls.js";
 import {
   announce,
+  css,
   drawing,
   element,
   fill,
@@ -18,6 +19,36 @@ import { dot, matmul, softmax, transpose } from "../../page/kit/numerics.js";
 import { NOTHING_HELD, runningSoftmax } from "../../page/kit/online_softmax.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
+css`
+  .cl-tiles {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.3rem 1.4rem;
+    margin-top: 0.2rem;
+    font-size: 0.86rem;
+  }
+  .cl-controls:has(~ .cl-tiles) {
+    margin: -0.4rem 0 0.6rem;
+  }
+  .cl-captions:has(~ .cl-tiles) .cl-say {
+    margin-top: 0.5rem;
+  }
+  .cl-tiles :is(td, th) {
+    padding: 0.05rem 0.3rem;
+    font-size: 0.82rem;
+  }
+  .cl-tiles [data-name="scores"] tbody td {
+    width: 2.3rem;
+    min-width: 2.3rem;
+    text-align: center;
+    border: 1px solid var(--line);
+  }
+  .cl-tiles-moved {
+    margin: 0.2rem 0 0;
+    font-size: 0.86rem;
+  }
+`;
 
 /** The slices that cut a length into blocks, as [start, stop]. */
 const blocks = (length, size) =>
@@ -87,7 +118,7 @@ function build(root, width, data, result, at) {
   const [T, S, d] = [data.query.length, data.key.length, data.query[0].length];
   const wide = width >= 520;
   const u = Math.min(11, Math.floor((wide ? width * 0.5 : width) / (2 * d + S + 14))), // a number's
-    row = 16,
+    row = 14,
     gap = 1.4 * u + 4;
   const long = Math.max(T, S) * row;
   const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);
@@ -97,9 +128,9 @@ function build(root, width, data, result, at) {
       label(title, x + 10, y + 18, "cl-start cl-strong"),
     );
   const left = 12,
-    top = 52;
+    top = 46;
   const hbmWide = wide ? width * 0.5 - 8 : width,
-    hbmHigh = top + long + 14;
+    hbmHigh = top + long + 8;
   const sx = wide ? width * 0.5 + 8 : 0,
     sy = wide ? 0 : hbmHigh + 16;
   panel(0, 0, hbmWide, hbmHigh, "large memory (HBM)");
@@ -207,13 +238,12 @@ function build(root, width, data, result, at) {
 
 /** Bytes that have crossed, beside those of the whole table, and what must fit into the small memory. */
 function counter(state, data, result, at) {
-  const cell = (name) => element("td", { "data-name": name });
-  const rows = [
-    ["tiles, so far", ["read", "written", "moved"].map(cell)],
-    ["whole table, in all", ["table-read", "table-written", "table-moved"].map(cell)],
-  ];
-  const fits = element("p", { style: "font-size: 0.86rem" }, ""),
-    needed = element("b", { "data-name": "room" });
+  const count = (name) => element("b", { "data-name": name });
+  const cells = (names) => Object.fromEntries(names.map((name) => [name, count(name)]));
+  const tiles = cells(["read", "written", "moved"]),
+    whole = cells(["table-read", "table-written", "table-moved"]);
+  const fits = element("span", {}),
+    needed = count("room");
   const fitting = (value) => {
     const wanted = room(data, value.block),
       over = wanted > data.capacity;
@@ -228,23 +258,31 @@ function counter(state, data, result, at) {
   steady(state, fits, [{ block: data.query.length }, { block: 1 }], fitting);
   state.draw((value) => {
     const { steps } = result(value);
-    [traffic(data, steps, at(value)), tableTraffic(data)].forEach(({ read, written }, i) =>
-      [read, written, read + written].forEach((count, j) => write(rows[i][1][j], count * BYTES, 0)),
-    );
+    const put = (nodes, { read, written }) =>
+      [read, written, read + written].forEach((sum, j) =>
+        write(Object.values(nodes)[j], sum * BYTES, 0),
+      );
+    put(tiles, traffic(data, steps, at(value)));
+    put(whole, tableTraffic(data));
   });
+  const [read, written, moved] = Object.values(tiles);
+  const [tableRead, tableWritten, tableMoved] = Object.values(whole);
   return element(
-    "div",
-    {},
-    element(
-      "table",
-      { class: "cl-counts" },
-      headRow(["bytes", "read", "written", "moved"].map(columnHead)),
-      element(
-        "tbody",
-        {},
-        rows.map(([name, cells]) => tableRow(name, ...cells)),
-      ),
-    ),
+    "p",
+    { class: "cl-tiles-moved" },
+    "Bytes moved so far: ",
+    moved,
+    " (",
+    read,
+    " read, ",
+    written,
+    " written). By the whole table: ",
+    tableMoved,
+    " (",
+    tableRead,
+    ", ",
+    tableWritten,
+    "). ",
     fits,
   );
 }
@@ -285,16 +323,11 @@ function render({ model, el }) {
 
   const cells = data.query.map(() => data.key.map(() => element("td")));
   const names = (name, length) => Array.from({ length }, (_, i) => `${name}${i + 1}`);
-  const heading = (text) => {
-    const [first, ...others] = text.split("/ "); // broken there, whatever stands below
-    const rest = others.flatMap((part) => ["\u00a0/", element("br"), part]);
-    return element("th", { scope: "col", style: "white-space: normal" }, first.trim(), ...rest);
-  };
   const centred = (text) => element("th", { scope: "col", style: "text-align: center" }, text);
   const grid = element(
     "table",
     { "data-name": "scores" },
-    element("caption", {}, "scores: those in memory"),
+    element("caption", {}, "scores (· forgotten, × masked)"),
     headRow(element("td"), names("k", S).map(centred)),
     element(
       "tbody",
@@ -316,21 +349,18 @@ function render({ model, el }) {
         else if (current) write(cell, scores[i][j], 1);
         else cell.textContent = steps.slice(0, now).some(met) ? "·" : "";
         cell.style.outline = current ? "2px solid var(--first)" : "";
-        cell.style.minWidth = "2.75rem";
-        cell.style.textAlign = "center";
-        cell.style.border = "1px solid var(--line)";
       }),
     );
   });
 
-  const columns = ["rescale", "max", "sum", "blend", "blend / sum", "exact"];
+  const columns = ["max", "sum", "blend", "blend / sum", "exact"];
   const running = data.query.map(() => columns.map((name) => element("td", { "data-name": name })));
   const rowNames = data.query.map((_, i) => element("th", { scope: "row" }, `q${i + 1}`));
   const table = element(
     "table",
     { "data-name": "running" },
     element("caption", {}, "what every query holds (▸ at work)"),
-    headRow(element("td"), columns.map(heading)),
+    headRow(element("td"), columns.map(columnHead)),
     element(
       "tbody",
       {},
@@ -340,11 +370,11 @@ function render({ model, el }) {
   state.draw((value) => {
     const { steps, exact } = result(value);
     const { rows, held } = steps[at(value)];
-    held.forEach(({ rescale, largest, total, blend }, i) => {
+    held.forEach(({ largest, total, blend }, i) => {
       const working = i >= rows[0] && i < rows[1];
       rowNames[i].textContent = `${working ? "▸ " : ""}q${i + 1}`;
       rowNames[i].style.fontWeight = working ? "700" : "";
-      const numbers = [rescale, largest, total, blend, total ? blend / total : NaN, exact[i]];
+      const numbers = [largest, total, blend, total ? blend / total : NaN, exact[i]];
       numbers.forEach((number, j) => writeOrDash(running[i][j], number));
     });
   });
@@ -361,21 +391,22 @@ function render({ model, el }) {
       const risen = old === -Infinity ? "first" : now === old ? "stays" : "rises";
       groups[now === -Infinity ? "unseen" : risen].push(i);
     }
-    const names = (list) => list.map((i) => `q${i + 1}`).join(", ");
+    const names = (list) =>
+      list.length > 3 ? `${list.length} queries` : list.map((i) => `q${i + 1}`).join(", ");
     const factors = groups.rises.map((i) => format(held[i].rescale)).join(", ");
     const changes = Object.entries({
       unseen: "no key yet for",
       first: "the first keys for",
-      stays: "the same maximum for",
-      rises: "a higher maximum for",
+      stays: "same maximum for",
+      rises: "higher maximum for",
     })
       .filter(([group]) => groups[group].length)
       .map(([group, text]) => `${text} ${names(groups[group])}`);
-    if (factors) changes.push(`sum and blend so far are multiplied by ${factors}`);
+    if (factors) changes.push(`sum and blend × ${factors}`);
     const end =
       now < steps.length - 1
         ? ""
-        : ` That was the last tile: blend / sum differs from the exact output by at most ${Math.max(
+        : ` The last tile: blend / sum is exact, to ${Math.max(
             ...held.map((query, i) =>
               Math.abs((query.total ? query.blend / query.total : 0) - exact[i]),
             ),
@@ -391,11 +422,6 @@ function render({ model, el }) {
     }),
   );
   const say = announce(state, tell, told);
-  const legend = element(
-    "p",
-    { style: "color: var(--quiet); font-size: 0.86rem" },
-    "Outlined: the tile at hand. · was seen and thrown away. × may not be seen; a tile of × alone is skipped.",
-  );
   const scene = stage(state, "Two memories", (root, width) => build(root, width, data, result, at));
   const ended = (value) => at(value) === last(value);
   const moved = (value) => {
@@ -423,11 +449,10 @@ function render({ model, el }) {
     counter(state, data, result, at),
     element(
       "div",
-      { class: "cl-side", style: "margin-top: 0.8rem" },
+      { class: "cl-tiles" },
       element("div", { class: "cl-scroll", style: "padding: 2px" }, grid),
       element("div", { class: "cl-scroll" }, table),
     ),
-    legend,
     puzzles,
   );
   return state.close;

@@ -2,9 +2,28 @@
 // JSON, and the raw numbers. What the companion makes of a tensor is a list of places in the file.
 
 import { choice, connect, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, frame, paint, steady, write } from "../../page/kit/dom.js";
+import {
+  announce,
+  css,
+  drawing,
+  element,
+  frame,
+  paint,
+  steady,
+  write,
+} from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
+css`
+  .cl-file :is(td, th) {
+    padding-block: 0.02rem;
+    line-height: 1.35;
+  }
+  .cl-controls:has(~ .cl-file) {
+    margin: -0.4rem 0 0.5rem;
+  }
+`;
 
 /** The header of a file, and where its tensors begin. */
 function open(bytes) {
@@ -198,14 +217,14 @@ function render({ model, el }) {
   const tables = [
     element(
       "table",
-      { style: "margin-top: 0.6rem" },
+      { style: "margin-top: 0.3rem" },
       element("caption", {}, "The tensor's first bytes"),
       headRow(["at byte", "in the file", "number"].map(columnHead)),
       raw,
     ),
     element(
       "table",
-      { style: "margin-top: 0.6rem" },
+      { style: "margin-top: 0.3rem" },
       element("caption", {}, "In companion: the parameters, and the first numbers of each"),
       ours,
     ),
@@ -219,7 +238,7 @@ function render({ model, el }) {
     return (
       `${value.tensor} has ${shape(entry(value).shape)} numbers, bytes ${from} to ${to}. ` +
       (into.length
-        ? `It becomes ${into.join(", ")}.`
+        ? `It becomes ${into.length === 1 ? into[0] : `${into.length} parameters`}.`
         : "No parameter of companion's model needs it.")
     );
   };
@@ -231,13 +250,13 @@ function render({ model, el }) {
         present >= file.start && names.every((name) => end(file.header[name]) > present),
     },
     {
-      text: "Choose a matrix that stands in companion as it stands in the file.",
+      text: "Find a matrix that is copied unchanged.",
       reached: ({ tensor }) =>
         file.header[tensor].shape.length === 2 &&
         places[tensor].some(({ words }) => words === "as it is"),
     },
   ]);
-  const side = element("div", { class: "cl-side" }, tables);
+  const side = element("div", { class: "cl-side cl-file" }, tables);
   steady(state, side, every, tabulate);
   const told = [...every, { tensor: names[0], present: 0 }].map(tell);
   const caption = announce(state, tell, told);

@@ -2,11 +2,35 @@
 // becomes one. Choose another family, and the same modules hang on other names.
 
 import { choice, connect, tabs } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, frame } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, fill, frame } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 
-const ROW = 25;
+css`
+  .cl-names {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.2rem 1.4rem;
+    align-items: end;
+    margin: -0.4rem 0 0.5rem;
+  }
+  .cl-names fieldset label {
+    font-size: 0.86rem;
+    padding-inline: 0.5rem;
+  }
+  .cl-names select {
+    width: 11.5rem;
+  }
+  .cl-names ~ .cl-captions .cl-say {
+    margin-top: 0.4rem;
+  }
+  .cl-names ~ .cl-goals ul {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(17rem, 1fr));
+  }
+`;
+
+const ROW = 15.5;
 const BOX = 134; // pixels of a module
 const LETTER = 6.7;
 
@@ -17,12 +41,12 @@ const last = (name) => name.split(".").at(-1);
 
 function build(root, width, parts, files, pick) {
   const right = width - BOX;
-  const y = (row) => row * ROW + ROW / 2 + 20;
+  const y = (row) => row * ROW + ROW / 2 + 16;
   const fitting = (name) => (short(name).length * LETTER < right - 14 ? short(name) : last(name));
   const inBlock = parts.flatMap((part, i) => (part.startsWith("blocks.") ? [i] : []));
   root.append(
-    label("in the file", 0, 11, "cl-start cl-quiet"),
-    label("in companion", width, 11, "cl-end cl-quiet"),
+    label("in the file", 0, 9, "cl-start cl-quiet"),
+    label("in companion", width, 9, "cl-end cl-quiet"),
     drawing("rect", {
       class: "cl-axis",
       style: "fill: none",
@@ -49,13 +73,13 @@ function build(root, width, parts, files, pick) {
     const theirs = label("", 0, 4, "cl-start");
     theirs.dataset.name = "theirs";
     const tag = part(root, drawing("g", {}, theirs), { y: y(i) });
-    const box = drawing("rect", { x: right, y: y(i) - 10, width: BOX, height: 20, rx: 10 });
+    const box = drawing("rect", { x: right, y: y(i) - 7, width: BOX, height: 14, rx: 7 });
     const text = label("", right + BOX / 2, y(i) + 4);
     text.textContent = inBlock.includes(i) ? last(name) : name; // no underline is lowered
     const module = drawing("g", { style: "cursor: pointer" }, box, text);
     module.addEventListener("click", () => pick(name)); // the list does it for the keyboard
     root.append(module);
-    for (const node of [theirs, text]) node.style.fontSize = "11.5px";
+    for (const node of [theirs, text]) node.style.fontSize = "11px";
     return { line, tie, theirs, tag, box, text };
   });
   return {
@@ -103,26 +127,26 @@ function render({ model, el }) {
   const caption = announce(state, tell, told);
   const puzzles = goals(state, [
     {
-      text: "Find a tensor that becomes three parameters.",
+      text: "Find a tensor that becomes three.",
       reached: (value) => sharing(value).length === 3,
     },
     {
-      text: "Find a part that only one of the five files has.",
+      text: "Find a part that only one file has.",
       reached: ({ part }) => Object.values(files).filter((names) => part in names).length === 1,
     },
     {
-      text: "Find a part whose last word is the same on both sides.",
+      text: "Find a part named alike on both sides.",
       reached: (value) => own(value) && last(own(value).name) === last(value.part),
     },
   ]);
   frame(
     el,
     "Which name becomes which module?",
-    tabs(state, "file", "whose file", Object.keys(files)),
     element(
       "div",
-      { class: "cl-controls" },
-      choice(state, "part", "part of the companion's model", parts),
+      { class: "cl-names" },
+      tabs(state, "file", "whose file", Object.keys(files)),
+      choice(state, "part", "our module", parts),
     ),
     scene,
     caption,

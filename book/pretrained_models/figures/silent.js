@@ -85,21 +85,21 @@ function render({ model, el }) {
 
   const numbers = [
     ["mean", "mean loss per token", (value) => mean(run(value).losses)],
-    ["moved", "largest change of a logit, as a share of their spread", (v) => run(v).moved],
+    ["moved", "largest change of a logit, in spreads of theirs", (v) => run(v).moved],
   ].map(([name, text, number]) => {
     const node = element("b", { "data-name": name });
     state.draw((value) => write(node, number(value), 4));
-    return element("p", { class: "cl-score" }, `${text}: `, node);
+    return element("span", {}, `${text}: `, node);
   });
   const writes = element("q", { "data-name": "writes" });
   state.draw((value) => {
     writes.textContent = run(value).writes || "(nothing but blanks)";
   });
+  const before = [" (as published: ", element("q", {}, published.writes), ")"];
   const tell = (value) => {
-    const made = mistakes.filter(({ name }) => value[name]).map(({ says }) => says);
     const rise = mean(run(value).losses) - mean(published.losses);
-    return made.length
-      ? `With ${made.join(" and ")}: loading reports nothing, the loss changes by ${format(rise)}.`
+    return names.some((name) => value[name])
+      ? `A wrong setting, yet loading reports nothing; the loss changes by ${format(rise)}.`
       : "As published. The lines under the tokens stay here, for comparison.";
   };
   const worst = Object.fromEntries(names.map((name) => [name, true]));
@@ -145,8 +145,8 @@ function render({ model, el }) {
     ),
     scene,
     own,
-    ...numbers,
-    element("p", {}, "Asked for the capital of France, it writes: ", writes),
+    element("p", { class: "cl-score" }, numbers[0], "; ", numbers[1]),
+    element("p", {}, "Asked for the capital of France, it writes: ", writes, ...before),
     say,
     puzzles,
   );

@@ -3,8 +3,6 @@
 import math
 
 import torch
-import torch.nn.functional as F
-from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from companion.generation import generate
@@ -72,18 +70,6 @@ def cache_of_groups() -> str:
         sizes.append(cache.key.nbytes + cache.value.nbytes)
     words = {1: "It stays", 4: "It becomes four", 16: "It becomes sixteen"}
     return words[sizes[1] // sizes[0]]
-
-
-def norm_of_a_shifted_vector() -> str:
-    x = torch.randn(7)
-    rms, layer = nn.RMSNorm(7), lambda x: F.layer_norm(x, (7,))
-    stays = {
-        name: torch.allclose(norm(x), norm(x + 3), atol=1e-4)
-        for name, norm in (("RMSNorm", rms), ("LayerNorm", layer))
-    }
-    same, changed = sorted(stays, key=stays.get, reverse=True)
-    assert stays[same] and not stays[changed]
-    return f"{same} gives the same as before, {changed} does not"
 
 
 def what_a_batch_lifts() -> str:

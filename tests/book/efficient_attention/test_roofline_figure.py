@@ -1,5 +1,8 @@
 """The live figure of the roofline, held to operations and bytes that PyTorch counts."""
 
+import math
+import re
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -25,7 +28,7 @@ def counted(run, *moved: torch.Tensor) -> float:
 
 
 def intensities(dtype: torch.dtype, n: int, batch: int, d: int, group: int) -> torch.Tensor:
-    """Of the five points, on tensors without contents."""
+    """Of the six points, on tensors without contents."""
 
     def empty(*shape):
         return torch.empty(*shape, dtype=dtype, device="meta")
@@ -43,9 +46,10 @@ def intensities(dtype: torch.dtype, n: int, batch: int, d: int, group: int) -> t
     tiled = counted(
         lambda: query @ key.T @ value, query, output, *[key] * passes, *[value] * passes
     )
+    once = counted(lambda: query @ key.T @ value, query, output, key, value)
     new, out = empty(group, d), empty(group, d)
     cached = counted(lambda: new @ key.T @ value, new, out, key, value)
-    return torch.tensor([matrices(batch * n), matrices(batch), whole, tiled, cached])
+    return torch.tensor([matrices(batch * n), matrices(batch), whole, tiled, once, cached])
 
 
 def set_to(page, name: str, exponent: int) -> None:
@@ -67,14 +71,37 @@ def test_points_are_where_counted_operations_and_bytes_put_them(show, device, dt
         expected = intensities(getattr(torch, dtype), 2**n, 2**batch, 2**d, 2**group).double()
         reached = (expected * bandwidth).clamp(max=peak)
         read = lambda name: numbers(page.locator(f"[data-name={name}]"))  # noqa: E731
-        close(read("intensity") / expected, torch.ones(5), tolerance=1e-6)
-        close(read("reached") / reached, torch.ones(5), tolerance=1e-6)
-        close(read("share") / (100 * reached / peak), torch.ones(5), tolerance=1e-6)
-        below = [name for name, speed in zip("PWSTC", reached, strict=True) if speed < peak]
+        close(read("intensity") / expected, torch.ones(6), tolerance=1e-6)
+        close(read("reached") / reached, torch.ones(6), tolerance=1e-6)
+        close(read("share") / (100 * reached / peak), torch.ones(6), tolerance=1e-6)
+        names = ["P", "W", "S", "T", "T*", "C"]
+        below = [name for name, speed in zip(names, reached, strict=True) if speed < peak]
         expect(page.get_by_role("status")).to_contain_text(
-            f"The ridge is at {peak / bandwidth:.0f} operations per byte. "
-            f"Below it memory decides: {', '.join(below) or 'none'}."
+            f"Ridge: {peak / bandwidth:.0f}. Memory decides the speed of "
+            f"{', '.join(below) or 'none'};"
         )
+
+
+def test_a_published_speed_lies_at_its_height_between_the_least_and_the_best_traffic(show):
+    kernel = {"name": "fast kernel", "speed": 600.0, "n": 4096}
+    page = show(roofline_figure({"large": DEVICES["large"] | {"published": kernel}, **DEVICES}))
+    dot = page.locator("[data-name=published]")
+
+    def height(y):  # of a tick of the axis
+        box = page.locator("svg text", has_text=re.compile(f"^{y}$")).bounding_box()
+        return box["y"] + box["height"] / 2
+
+    expect(page.get_by_text("fast kernel, measured: 600")).to_be_visible()
+    box = dot.bounding_box()
+    found = box["y"] + box["height"] / 2
+    decade = height("10") - height("100")
+    expected = height("100") - decade * math.log10(6)
+    assert abs(found - expected) < 2
+    select(page, "numbers").select_option("float32")
+    expect(dot).to_be_hidden()
+    select(page, "numbers").select_option("bfloat16")
+    select(page, "device").select_option("small")
+    expect(dot).to_be_hidden()
 
 
 def test_a_batch_lifts_the_matrices_and_shared_keys_lift_the_cache(show):

@@ -148,7 +148,9 @@ def test_every_step_equals_the_running_softmax(show, T, S):
             assert slider.input_value() == str(count)
             found = numbers(page.locator('[data-name="blend / sum"]')).nan_to_num(0.0)
             close(found, numbers(page.locator('[data-name="exact"]')))
-            expect(page.get_by_role("status")).to_contain_text("That was the last tile")
+            expect(page.get_by_role("status")).to_contain_text(
+                "The last tile: blend / sum is exact"
+            )
 
 
 def test_the_buttons_step_and_stop_at_both_ends(show):

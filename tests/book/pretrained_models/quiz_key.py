@@ -4,6 +4,8 @@ import pickle
 from dataclasses import replace
 
 import torch
+import torch.nn.functional as F
+from torch import nn
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig
 from companion.pretrained.loading import FAMILIES
@@ -67,6 +69,18 @@ def largest_part() -> str:
         else:
             parts["The table"] += parameter.numel()
     return max(parts, key=parts.get)
+
+
+def norm_of_a_shifted_vector() -> str:
+    x = torch.randn(7)
+    rms, layer = nn.RMSNorm(7), lambda x: F.layer_norm(x, (7,))
+    stays = {
+        name: torch.allclose(norm(x), norm(x + 3), atol=1e-4)
+        for name, norm in (("RMSNorm", rms), ("LayerNorm", layer))
+    }
+    same, changed = sorted(stays, key=stays.get, reverse=True)
+    assert stays[same] and not stays[changed]
+    return f"{same} gives the same as before, {changed} does not"
 
 
 def random_or_fresh() -> str:

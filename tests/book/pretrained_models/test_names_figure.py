@@ -21,7 +21,7 @@ FILES = {
 
 
 def offered(page: Page) -> list[str]:
-    return select(page, "part of the companion's model").locator("option").all_inner_texts()
+    return select(page, "our module").locator("option").all_inner_texts()
 
 
 def short(name: str) -> str:
@@ -36,7 +36,7 @@ def test_every_part_hangs_on_the_name_that_load_looks_for(show, file):
     parts = offered(page)
     assert names.keys() < set(parts)
     for part in parts:
-        select(page, "part of the companion's model").select_option(part)
+        select(page, "our module").select_option(part)
         if part not in names:
             expect(page.get_by_role("status")).to_have_text(f"{file} has no {part}.")
             continue
@@ -80,7 +80,7 @@ def test_a_module_can_be_clicked(show):
     page = show(names_figure(), reduced_motion="reduce")
     page.locator("g", has_text="down_proj").last.click()
     expect(page.get_by_role("status")).to_contain_text("becomes blocks.{i}.feed_forward.down_proj")
-    assert select(page, "part of the companion's model").input_value().endswith("down_proj")
+    assert select(page, "our module").input_value().endswith("down_proj")
 
 
 def test_goals_are_reached(show):
@@ -91,8 +91,8 @@ def test_goals_are_reached(show):
     expect(reached).to_have_count(1)  # the tensor of three
     page.get_by_role("radio", name="Llama", exact=True).check()
     expect(reached).to_have_count(2)  # q_proj
-    press(select(page, "part of the companion's model"), "Home", 1)
-    select(page, "part of the companion's model").select_option("type_embedding")
+    press(select(page, "our module"), "Home", 1)
+    select(page, "our module").select_option("type_embedding")
     expect(reached).to_have_count(3)
 
 
@@ -100,11 +100,11 @@ def test_a_chosen_name_does_not_reach_into_the_modules_on_a_phone(show):
     page = show(names_figure(), viewport={"width": 390, "height": 800}, reduced_motion="reduce")
     page.get_by_role("radio", name="BERT", exact=True).check()
     for part in offered(page):
-        select(page, "part of the companion's model").select_option(part)
+        select(page, "our module").select_option(part)
         ends = page.locator("[data-name=theirs]:visible").evaluate_all(
             "nodes => Math.max(...nodes.map((node) => node.getBoundingClientRect().right))"
         )
-        boxes = page.locator(".cl-stage rect[rx='10']").first.bounding_box()
+        boxes = page.locator(".cl-stage rect[rx='7']").first.bounding_box()
         assert ends < boxes["x"], part
 
 
