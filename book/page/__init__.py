@@ -3,6 +3,7 @@
 from book.page.bench import bench
 from book.page.claims import claim
 from book.page.colours import colour_legend
+from book.page.figures.clock import clock_figure
 from book.page.figures.cut import cut_figure
 from book.page.figures.prediction import prediction_figure
 from book.page.figures.quiz import quiz
@@ -16,6 +17,7 @@ __all__ = [
     "bars",
     "bench",
     "claim",
+    "clock_figure",
     "colour_legend",
     "cut_figure",
     "figure",

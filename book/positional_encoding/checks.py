@@ -3,11 +3,10 @@
 from functools import partial
 
 import torch
-from torch.overrides import TorchFunctionMode
 
-from book.checking.exercise import Mistake, call, climb, exercise
-from book.checking.results import show
+from book.checking.exercise import Mistake, climb, exercise
 from book.checking.rungs import edited, ladder
+from companion.nn import sinusoidal_encoding
 
 
 @exercise
@@ -53,6 +52,67 @@ TO_HALVES.mistakes |= {
     ),
     "this is the way back, from halves to interleaved; for width 4 the two "
     "are the same": lambda encoding: encoding.unflatten(1, (2, -1)).mT.flatten(1),
+}
+
+
+@exercise
+def move(answer) -> str:
+    """Check `move(encoding, k)`, (T, d_model) -> (T, d_model): sinusoids, k positions further."""
+    climb(MOVE, answer)
+    return "widths 2, 4 and 6, steps forward, back and none, rows in any order"
+
+
+def _move(encoding, k):
+    turn = k * 10000.0 ** (-torch.arange(0, encoding.shape[1], 2) / encoding.shape[1])
+    sin, cos = encoding[:, 0::2], encoding[:, 1::2]
+    moved = [sin * turn.cos() + cos * turn.sin(), cos * turn.cos() - sin * turn.sin()]
+    return torch.stack(moved, dim=-1).flatten(1)
+
+
+@ladder(_move)
+def MOVE(move):
+    """a step of 0 changes nothing"""
+    encoding = torch.tensor([[0.0, 1.0]])
+    yield move(encoding, 0)
+
+    """position 0 has (0, 1); one position further the first pair is (sin 1, cos 1), (0.84, 0.54)"""
+    encoding = torch.tensor([[0.0, 1.0]])
+    yield move(encoding, 1)
+
+    """three positions on from 2 is 5, and two back from 2 is 0"""
+    encoding = sinusoidal_encoding(3, 2)[2:]
+    yield move(encoding, 3), move(encoding, -2)
+
+    """with four columns the second pair turns a hundred times slower than the first, by 0.01 per
+    position"""
+    encoding = torch.tensor([[0.0, 1.0, 0.0, 1.0]])
+    yield move(encoding, 2)
+
+    """every row moves by the same k, from wherever it is; six columns have the speeds 1,
+    10000^(-2/6) and 10000^(-4/6)"""
+    encoding = sinusoidal_encoding(50, 6)[[7, 40, 0, 3]]
+    yield move(encoding, 30)
+
+
+MOVE.mistakes |= {
+    "this is the address of position k, whatever the row was": lambda encoding, k: _move(
+        torch.tensor([0.0, 1.0]).repeat(len(encoding), encoding.shape[1] // 2), k
+    ),
+    "the address of position k is added; moving on turns each pair and adds nothing": edited(
+        _move,
+        "sin * turn.cos() + cos * turn.sin()",
+        "sin + turn.sin()",
+        "cos * turn.cos() - sin * turn.sin()",
+        "cos + turn.cos()",
+    ),
+    "all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_model) per "
+    "position": edited(_move, "10000.0 **", "1.0 **"),
+    "later pairs turn faster; they should turn slower: the exponent is negative": edited(
+        _move, "(-torch.arange", "(torch.arange"
+    ),
+    "the sines are taken for cosines: column 0 holds the sine of the first pair": edited(
+        _move, "sin, cos =", "cos, sin ="
+    ),
 }
 
 
@@ -165,110 +225,3 @@ ROTATE.mistakes |= {
         _rotate, "positions[:, None]", "positions[:1, None]"
     ),
 }
-
-
-@exercise
-def three_back_bias(answer) -> str:
-    """Check `bias(length, device)` -> (heads, length, length), to be added to the scores.
-
-    Of the keys that a query may see, every head has to favour the one three places back. What
-    the bias says of later keys is free, since the causal mask hides them.
-    """
-    for length in (7, 12, 40):
-        bias = call(answer, length=length, device=torch.device("cpu"))
-        _check_form(bias, length)
-        if (early := bias[:, :3]).isnan().any() or not early.isfinite().any(-1).all():
-            raise Mistake(
-                "the first three queries have no key three back, and must not be left with nothing "
-                "to look at: rows of NaN or -inf make NaN of the softmax",
-                f"bias({length}, device)[:, :3] has a row without a finite number",
-            )
-        if torch.equal(bias.argmax(-1)[:, :-3], torch.arange(3, length).expand(len(bias), -1)):
-            raise Mistake(
-                "the bias is largest three places ahead: distance is that of the query less that "
-                "of the key, i - j (row i, column j), and 3 is subtracted from it",
-                f"bias({length}, device)[0, 0] is largest at key {bias[0, 0].argmax().item()}",
-            )
-        seen = bias.float().masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf)
-        best = seen == seen.amax(-1, keepdim=True)
-        favoured = (length - 1 - seen[:, -1].argmax(-1)).tolist()
-        if len(set(favoured)) == len(bias) > 1:
-            raise Mistake(
-                f"each head has a distance of its own, {favoured}; every head has to favour the "
-                "same one, 3, and may differ from the others in how strongly",
-                f"bias({length}, device)[:, -1], the query at {length - 1}",
-            )
-        right = best.diagonal(-3, 1, 2) & (best.sum(-1)[:, 3:] == 1)
-        for head, i in (~right).nonzero().tolist()[::-1]:
-            where = f"bias({length}, device)[{head}], the query at {i + 3}"
-            _check_row(bias[head, i + 3, : i + 4], where)
-    with _Devices() as asked:
-        call(answer, length=5, device=torch.device("cpu"))
-    if not asked.found:
-        raise Mistake(
-            "the tensor is not made on the device that is given: no function is told of it",
-            "torch.arange(length, device=device), for one",
-        )
-    return "lengths 7, 12 and 40, every head and every query from the fourth on"
-
-
-class _Devices(TorchFunctionMode):
-    """Whether any function of torch is told of a device."""
-
-    found = False
-
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        given = [*args, *(kwargs or {}).values()]
-        self.found |= any(isinstance(x, torch.device) for x in given)
-        return function(*args, **(kwargs or {}))
-
-
-def _check_form(bias, length: int) -> None:
-    if not isinstance(bias, torch.Tensor):
-        raise Mistake(f"it returned {type(bias).__name__}, expected a tensor", f"length {length}")
-    plain = bias.layout == torch.strided and not bias.is_meta
-    if not plain or bias.dtype == torch.bool or bias.is_complex():
-        raise Mistake(
-            f"it returned {bias.dtype}, {bias.layout} on {bias.device}; it is added to the scores, "
-            "so plain numbers are expected, the largest for the key to be favoured",
-            f"length {length}",
-        )
-    if bias.dim() != 3 or tuple(bias.shape[1:]) != (length, length) or not len(bias):
-        raise Mistake(
-            f"it returned shape {tuple(bias.shape)}, expected (heads, {length}, {length})",
-            f"length {length}",
-        )
-
-
-def _check_row(seen: torch.Tensor, where: str) -> None:
-    """Raise unless the largest of the biases (i + 1,) is the one three before the last."""
-    example = f"{where}\n{show({'bias for the keys up to the query': seen})}"
-    if seen.isnan().any() or (seen == torch.inf).any():
-        raise Mistake("the bias of a key that may be seen is NaN or infinite", example)
-    distances = len(seen) - 1 - (seen == seen.max()).nonzero()[:, 0]
-    if distances.tolist() == [3]:
-        return
-    if (seen == seen.min()).nonzero()[:, 0].tolist() == [len(seen) - 4]:
-        raise Mistake(
-            "the bias is smallest at distance 3: it is added to the scores, so what is favoured "
-            "needs the largest, and a penalty is a negative number",
-            example,
-        )
-    if seen.min() == seen.max():
-        raise Mistake(
-            "a head has no preference at all: is its rate 0? Every head needs a positive one",
-            example,
-        )
-    if distances.tolist() == [0]:
-        raise Mistake(
-            "the bias is largest at distance 0, the query's own place, as in ALiBi; it should fall "
-            "in both directions from 3: -(distance - 3).abs(), where distance is i - j",
-            example,
-        )
-    if len(distances) > 1:
-        raise Mistake(
-            f"the bias is largest at {len(distances)} distances at once, {distances.tolist()}; "
-            "it should be at 3 only",
-            example,
-        )
-    raise Mistake(f"the bias is largest at distance {distances.item()}; it should be at 3", example)

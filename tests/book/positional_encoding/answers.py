@@ -2,8 +2,8 @@
 
 import torch
 
-from book.positional_encoding.checks import rotate, three_back_bias, to_halves
-from companion.nn import RotaryEmbedding, alibi_bias
+from book.positional_encoding.checks import move, rotate, to_halves
+from companion.nn import RotaryEmbedding, sinusoidal_encoding
 from tests.book.answers import right, wrong
 
 # 1. Another layout
@@ -37,110 +37,40 @@ def cut_and_pasted(encoding):
     return torch.cat(encoding.chunk(2, dim=1), dim=1)
 
 
-# 2. A bias of your own
+# 2. Move the address
 
 
-def distance(length, device):
-    position = torch.arange(length, device=device)
-    return position[:, None] - position
+@right(move)
+def by_addition_theorem(encoding, k):
+    moved = torch.empty_like(encoding)
+    for pair in range(encoding.shape[1] // 2):
+        angle = torch.tensor(k * 10000 ** (-2 * pair / encoding.shape[1]))
+        sin, cos = encoding[:, 2 * pair], encoding[:, 2 * pair + 1]
+        moved[:, 2 * pair] = sin * angle.cos() + cos * angle.sin()
+        moved[:, 2 * pair + 1] = cos * angle.cos() - sin * angle.sin()
+    return moved
 
 
-@right(three_back_bias)
-def absolute_value(length, device):
-    rates = torch.tensor([0.5, 1, 2, 4], device=device)[:, None, None]
-    return -rates * (distance(length, device) - 3).abs()
+@right(move)
+def by_angles(encoding, k):
+    speed = 10000 ** (-torch.arange(0, encoding.shape[1], 2) / encoding.shape[1])
+    angle = torch.atan2(encoding[:, 0::2], encoding[:, 1::2]) + k * speed
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-@right(three_back_bias)
-def parabola_for_one_head_and_causal(length, device):
-    far = distance(length, device)
-    return (-((far - 3.0) ** 2)).masked_fill(far < 0, -torch.inf)[None]
+@wrong(move, "the address of position k, whatever")
+def as_if_from_zero(encoding, k):
+    return by_angles(sinusoidal_encoding(1, encoding.shape[1]).expand(len(encoding), -1), k)
 
 
-@right(three_back_bias)
-def all_or_nothing(length, device):
-    return torch.where(distance(length, device) == 3, 0.0, -10.0).expand(4, -1, -1)
+@wrong(move, "one position further")
+def untouched(encoding, k):
+    return encoding
 
 
-@wrong(three_back_bias, "not made on the device")
-def always_on_the_cpu(length, device):
-    distance = torch.arange(length)[:, None] - torch.arange(length)
-    return -torch.ones(2, 1, 1) * (distance - 3).abs()
-
-
-@wrong(three_back_bias, "largest at distance 0")
-def alibi(length, device):
-    return alibi_bias(4, length, device=device)
-
-
-@wrong(three_back_bias, "smallest at distance 3")
-def not_negative(length, device):
-    return -absolute_value(length, device)
-
-
-@wrong(three_back_bias, "three places ahead")
-def three_ahead(length, device):
-    return -(distance(length, device) + 3.0).abs().expand(4, -1, -1)
-
-
-@wrong(three_back_bias, "largest at distance 2; it should be at 3")
-def off_by_one(length, device):
-    return -(distance(length, device) - 2.0).abs().expand(4, -1, -1)
-
-
-@wrong(three_back_bias, "largest at distance 2; it should be at 3")
-def a_bonus_for_the_wrong_distance(length, device):
-    return (distance(length, device) == 2).float().expand(4, -1, -1)
-
-
-@wrong(three_back_bias, "largest at 2 distances at once, [4, 2]")
-def between_two_and_four(length, device):
-    return -((distance(length, device) - 3.0).abs() - 1).abs().expand(2, -1, -1)
-
-
-@wrong(three_back_bias, "distances at once")
-def no_negative_distances(length, device):
-    return -(distance(length, device) - 3.0).clamp(min=0).expand(4, -1, -1)
-
-
-@wrong(three_back_bias, "no preference at all")
-def one_head_with_rate_zero(length, device):
-    return absolute_value(length, device) * torch.tensor([1.0, 1, 1, 0])[:, None, None]
-
-
-@wrong(three_back_bias, "no preference at all")
-def no_bias(length, device):
-    return torch.zeros(1, length, length, device=device)
-
-
-@wrong(three_back_bias, "returned shape (7, 7), expected (heads, 7, 7)")
-def no_heads(length, device):
-    return absolute_value(length, device)[0]
-
-
-@wrong(three_back_bias, "returned shape (7, 7, 4)")
-def heads_last(length, device):
-    return absolute_value(length, device).permute(1, 2, 0)
-
-
-@right(three_back_bias)
-def integers(length, device):
-    return -(distance(length, device) - 3).abs().expand(4, -1, -1)
-
-
-@wrong(three_back_bias, "returned shape (4, 32, 32), expected (heads, 7, 7)")
-def trained_length_only(length, device):
-    return absolute_value(32, device)
-
-
-@wrong(three_back_bias, "the first three queries")
-def logarithm(length, device):
-    return -((distance(length, device) - 3).abs() / 0.0).expand(4, -1, -1)
-
-
-@wrong(three_back_bias, "returned ndarray")
-def in_numpy(length, device):
-    return absolute_value(length, device).numpy()
+@wrong(move, "")
+def backwards(encoding, k):
+    return by_angles(encoding, -k)
 
 
 # 3. Turn it
@@ -193,10 +123,3 @@ def as_it_was(x, positions):
 @wrong(rotate, "it returned shape")
 def one_row_for_all(x, positions):
     return neighbours(x, positions)[0]
-
-
-@wrong(three_back_bias, "each head has a distance of its own")
-def a_distance_for_each_head(length, device):
-    i = torch.arange(length, device=device)
-    distance = i[:, None] - i
-    return -torch.stack([(distance - head).abs().float() for head in range(4)])

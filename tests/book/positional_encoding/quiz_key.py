@@ -49,7 +49,21 @@ def same_distance() -> str:
     return f"{same[0][0]} and {same[0][1]}" if len(same) == 1 else "None"
 
 
-def three_back() -> str:
-    penalty = -alibi_bias(4, 9)[:, 8]  # (heads, keys): of the last query
-    nearer = penalty[:, 6:].amax(-1) < penalty[:, 5]
-    return "Its penalty grows with distance" if nearer.all() else "It was trained"
+def wrong_pairing() -> str:
+    """With another pairing nothing stops, and the score of two words changes with their place."""
+    query, key = torch.randn(2, 1, 1, 1, 8, dtype=torch.float64)
+    turn_query, turn_key = RotaryEmbedding(8), RotaryEmbedding(8, pairing="half")
+
+    def score(i: int, j: int) -> float:
+        return (
+            (turn_query(query, torch.tensor([i])) * turn_key(key, torch.tensor([j]))).sum().item()
+        )
+
+    moved = abs(score(4, 2) - score(3, 1)) > 1e-3
+    return "It runs, and answers worse" if moved else "Nothing"
+
+
+def alibi_learns() -> str:
+    bias = alibi_bias(4, 9)
+    again = torch.equal(bias, alibi_bias(4, 9)) and not bias.requires_grad
+    return "None" if again else "One rate for every head"

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from book.page.live import LiveFigure, table
 from companion.nn import sinusoidal_encoding
 
-WIDTH = 16  # a head of the chapter's rotary model, eight hands
+WIDTH = 16  # a head of the chapters' rotary models, eight hands
 
 
 def clock_figure(weights: Mapping[int, Sequence[float]] | None = None) -> LiveFigure:

@@ -1,13 +1,13 @@
 // Every pair of an address is a hand of a clock. One position is held, another slides, and each
 // face says how far its two hands agree; the curve below says it for every position.
 
-import { axes } from "../../page/kit/axes.js";
-import { choice, connect, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
-import { goals } from "../../page/kit/goals.js";
-import { html } from "../../page/kit/html.js";
-import { angle } from "../../page/kit/sinusoids.js";
-import { label, part, stage } from "../../page/kit/stage.js";
+import { axes } from "../kit/axes.js";
+import { choice, connect, slider } from "../kit/controls.js";
+import { announce, drawing, element, fill, format, frame, write } from "../kit/dom.js";
+import { goals } from "../kit/goals.js";
+import { html } from "../kit/html.js";
+import { angle } from "../kit/sinusoids.js";
+import { label, part, stage } from "../kit/stage.js";
 
 const LENGTH = 160; // positions on the curve
 const FAST = 3; // hands that went round at least half-way in 32 positions

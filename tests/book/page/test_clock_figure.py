@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.positional_encoding import clock_figure
+from book.page import clock_figure
 from companion.nn import RotaryEmbedding, sinusoidal_encoding
 from tests.book.reading import Example, close, numbers, press, select
 
