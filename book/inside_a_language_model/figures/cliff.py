@@ -41,6 +41,8 @@ def cliff_figure(
         )
     data = {"letters": list(letters), "steps": list(steps), "losses": [float(x) for x in losses]}
     data |= {"maps": packed_maps(film), "heads": heads, "layers": layers, "period": period}
-    rows = list(zip(data["steps"], data["losses"], strict=True))[::-1]  # it opens on the last
+    rows = list(zip(data["steps"], data["losses"], strict=True))
+    shown = frames - 2  # the lines are there, and there is a step to go
+    rows.insert(0, rows.pop(shown))
     fallback = table("The loss while it learns to copy", ["step", "loss, nats"], rows)
-    return LiveFigure(__file__, data, {"frame": frames - 1}, fallback)
+    return LiveFigure(__file__, data, {"frame": shown}, fallback)

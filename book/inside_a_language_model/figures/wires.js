@@ -1,7 +1,7 @@
 // Two layers of attention and the three wires between them: cut one, and the loss says what it carried.
 
-import { connect } from "../../page/kit/controls.js";
-import { announce, css, drawing, fill, format, frame, write } from "../../page/kit/dom.js";
+import { choice, connect } from "../../page/kit/controls.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 
@@ -143,11 +143,19 @@ function render({ model, el }) {
     "Two layers, and the three wires from the first to the second",
     (root, width) => build(root, width, data, state),
   );
+  const spelt = (cut) =>
+    WIRES.filter(([letter]) => cut.includes(letter))
+      .map(([, name]) => name)
+      .join(" and ") || "nothing";
+  const cuts = choice(
+    state,
+    "cut",
+    "cut",
+    ["", "q", "k", "v", "qk", "qv", "kv", "qkv"].map((cut) => [cut, spelt(cut)]),
+  );
   const sentence = ({ cut }) => {
-    const names = WIRES.filter(([letter]) => cut.includes(letter)).map(([, name]) => name);
-    const what = names.length ? names.join(" and ") : "nothing";
     const than = losses[cut] > even ? "worse than" : "better than";
-    return `Cut: ${what}. The loss is ${format(losses[cut])} nats, ${than} an even guess among the letters seen.`;
+    return `Cut: ${spelt(cut)}. The loss is ${format(losses[cut])} nats, ${than} an even guess among the letters seen.`;
   };
   const others = Object.keys(losses).map((cut) => sentence({ cut }));
   const say = announce(state, sentence, others);
@@ -161,7 +169,8 @@ function render({ model, el }) {
       reached: ({ cut }) => cut.length === 2 && losses[cut] < even,
     },
   ]);
-  frame(el, "Cut a wire: click it", picture, say, puzzles);
+  const controls = element("div", { class: "cl-controls" }, cuts);
+  frame(el, "Cut a wire: click it", controls, picture, say, puzzles);
   return state.close;
 }
 
