@@ -172,6 +172,11 @@ def test_of_the_icons_the_site_has_those_that_it_shows(site):
     assert bars in TTFont(font).getBestCmap() and font.stat().st_size < 20_000
 
 
+def test_search_has_the_order_of_the_press(site):
+    script = (site / "_static" / "language_data.js").read_text("utf8")
+    assert (ROOT / "book" / "_press" / "scorer.js").read_text("utf8") in script
+
+
 def test_the_colours_of_the_concepts_are_in_every_page(site):
     css = (site / "_static" / "companion-colours.css").read_text("utf8")
     for scheme in ("light", "dark"):
