@@ -70,7 +70,7 @@ function build(root, width, { words }) {
   const scale = half - 10;
   const heads = [
     ["model | truth", name, "cl-start"],
-    ["gradient", name + number + half + 14 + scale / 2, ""],
+    ["− gradient: ← down, up →", name + number + half + 14 + scale / 2, ""],
   ];
   heads.forEach(([text, x, side]) => root.append(label(text, x, 12, `cl-strong ${side}`)));
   const lines = words.map((word, i) => {
@@ -83,7 +83,7 @@ function build(root, width, { words }) {
     const text = label("", name + half, y + 14, "cl-start"),
       slope = label("", width, y + 14, "cl-end");
     fill(text, { "data-name": "said" }, []);
-    fill(slope, { "data-name": "gradient" }, []);
+    fill(slope, { "data-name": "push" }, []);
     root.append(
       label(word, 0, y + 14, "cl-start"),
       model,
@@ -121,10 +121,10 @@ function build(root, width, { words }) {
         bar.to({ w: (said[i] / most) * scale }, { jump, ms: 250 });
         const at = name + (truth[i] / most) * scale;
         mark.setAttribute("d", `M${at} ${y - 1}v20`);
-        const long = clamp(gradient[i] / 0.6, -1, 1) * (scale / 2);
-        fill(push, { x: zero + Math.min(0, long), width: Math.abs(long) }, []);
+        const long = clamp(-gradient[i] / 0.6, -1, 1) * (scale / 2); // the way of a step
+        fill(push, { "data-name": "way", x: zero + Math.min(0, long), width: Math.abs(long) }, []);
         write(text, said[i], 3);
-        write(slope, gradient[i], 3);
+        write(slope, -gradient[i], 3);
       });
       write(far, trace.at(-1).distance, 4);
       const highest = Math.max(...trace.map(({ distance }) => distance), 1e-6);

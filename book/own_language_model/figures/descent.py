@@ -24,8 +24,8 @@ def descent_figure(text: str, words: Sequence[str], truth: torch.Tensor) -> Live
     if truth.shape != (len(words),) or (truth <= 0).any() or abs(truth.sum() - 1) > 1e-6:
         raise ValueError(f"truth must be {len(words)} probabilities above 0, in sum 1; got {truth}")
     even = 1 / len(words)
-    rows = [(word, even, even - p) for word, p in zip(words, truth.tolist(), strict=True)]
+    rows = [(word, even, p - even) for word, p in zip(words, truth.tolist(), strict=True)]
     data = {"text": text, "words": list(words), "truth": truth.tolist()}
     value = {"rate": 0, "batch": "all", "rates": [], "sizes": []}
-    fallback = table(f"What comes after “{text}”", ["", "says", "gradient"], rows)
+    fallback = table(f"What comes after “{text}”", ["", "says", "− gradient"], rows)
     return LiveFigure(__file__, data, value, fallback)

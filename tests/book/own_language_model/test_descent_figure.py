@@ -18,8 +18,9 @@ def figure():
 
 
 def read(page) -> tuple[torch.Tensor, torch.Tensor]:
-    """What the model says, and the gradient."""
-    return tuple(numbers(page.locator(f"[data-name={name}]")) for name in ("said", "gradient"))
+    """What the model says, and the gradient, of which the page shows the negative."""
+    said, push = (numbers(page.locator(f"[data-name={name}]")) for name in ("said", "push"))
+    return said, -push
 
 
 def gradient_of(logits: torch.Tensor, seen: torch.Tensor) -> torch.Tensor:
@@ -52,6 +53,19 @@ def test_every_step_is_pytorchs(show, batch):
         page.get_by_role("button", name="One step").click()
         logits = logits - 2.0**power * expected
     close(read(page)[0], logits.softmax(-1))
+
+
+def test_a_bar_points_the_way_that_the_word_will_go(show):
+    page = show(figure())
+    before, gradient = read(page)
+    starts = page.locator("[data-name=way]").evaluate_all(
+        "nodes => nodes.map((node) => Number(node.getAttribute('x')))"
+    )
+    page.get_by_role("button", name="One step").click()
+    up = read(page)[0] > before
+    assert 0 < up.sum() < len(up)
+    zero = max(starts)  # where every bar to the right begins
+    assert [start == zero for start in starts] == up.tolist()
 
 
 def test_the_words_are_drawn_from_the_truth(show):
@@ -108,4 +122,4 @@ def test_the_goals(show):
     assert reached() == [True, True, True], read(page)
 
 
-EXAMPLE = Example(figure, "[data-name=said], [data-name=gradient]")
+EXAMPLE = Example(figure, "[data-name=said], [data-name=push]")
