@@ -17,7 +17,7 @@ const CURVES = [
 function build(root, width, film) {
   const beside = width >= 520;
   const size = beside ? (width - 40) / 3 : width - 8;
-  const tall = beside ? 120 : 84,
+  const tall = beside ? 104 : 84,
     room = tall + 48;
   const charts = CURVES.map(([key, title, digits], i) => {
     const left = beside ? i * (size + 20) : 4,
@@ -61,12 +61,12 @@ function render({ model, el }) {
   });
   const given = ({ step }) =>
     answers.replaceChildren(
-      ...film[step].answers.map(({ demand, words, points, passes }) =>
+      ...film[step].answers.map(({ request, words, points, passes }) =>
         element(
           "li",
-          { style: "margin: 0.3rem 0" },
+          { style: "margin: 0.1rem 0" },
           element("b", {}, passes ? "✓ passes" : "✗ fails"),
-          `, ${points} ${points === 1 ? "point" : "points"} (${demand}): `,
+          `, ${points} ${points === 1 ? "point" : "points"} (${request}): `,
           element("i", {}, words),
         ),
       ),

@@ -10,7 +10,7 @@ def hacked_figure(film: Sequence[dict]) -> LiveFigure:
 
     Args:
         film: for some steps of training, in order: "step", "proxy" (mean points), "truth" (share
-            that passes), "kl" (nats) and "answers", each with "demand", "words", "points" and
+            that passes), "kl" (nats) and "answers", each with "request", "words", "points" and
             "passes".
 
     Raises:

@@ -1,13 +1,19 @@
-// One group of answers to one demand: rewards, advantages, and what steps of REINFORCE do to the
+// One group of answers to one request: rewards, advantages, and what steps of REINFORCE do to the
 // probabilities. Each answer has a logit of its own, so the gradient is exact.
 
 import { connect, remember, slider, toggle } from "../../page/kit/controls.js";
-import { drawing, element, format, frame, write } from "../../page/kit/dom.js";
+import { css, drawing, element, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { softmax } from "../../page/kit/numerics.js";
 import { arrow } from "../../page/kit/parts.js";
 import { part, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
+
+css`
+  .cl-nudge .cl-steps div {
+    display: none; /* the line below says which of the steps it is */
+  }
+`;
 
 const RATE = 0.2,
   MOST = 60;
@@ -39,27 +45,27 @@ const [ANSWERS, REWARDS, ADVANTAGES, MOVE] = [0, 1, 2, 3];
 function build(root, width, { chances, answers }, result) {
   const left = 4,
     full = width - 64,
-    row = 58,
+    row = 38,
     origin = left + 0.4 * full; // where every advantage begins
   const lines = answers.map((words, i) => {
     const top = 8 + i * row;
     const verdict = drawing("tspan", { class: "cl-strong" });
     root.append(
       drawing("text", { x: left, y: top + 11, class: "cl-start" }, verdict, `${i + 1} ${words}`),
-      drawing("rect", { class: "cl-unit", x: left, y: top + 18, width: full, height: 14, rx: 2 }),
+      drawing("rect", { class: "cl-unit", x: left, y: top + 14, width: full, height: 10, rx: 2 }),
     );
-    const bar = drawing("rect", { height: 14, rx: 2, style: "fill: var(--first)" });
-    const share = part(root, bar, { x: left, y: top + 18, w: 0 }, ({ w }) =>
+    const bar = drawing("rect", { height: 10, rx: 2, style: "fill: var(--first)" });
+    const share = part(root, bar, { x: left, y: top + 14, w: 0 }, ({ w }) =>
       bar.setAttribute("width", Math.max(0, w)),
     );
     const first = left + chances[i] * full;
-    root.append(drawing("path", { class: "cl-line", d: `M${first} ${top + 15}v20` }));
-    const number = drawing("text", { x: left + full + 8, y: top + 30, class: "cl-start" });
+    root.append(drawing("path", { class: "cl-line", d: `M${first} ${top + 12}v14` }));
+    const number = drawing("text", { x: left + full + 8, y: top + 23, class: "cl-start" });
     number.dataset.name = "share";
     root.append(number);
-    const from = { x1: origin, x2: origin, y1: top + 42, y2: top + 42, w: 2.5, o: 0 };
+    const from = { x1: origin, x2: origin, y1: top + 31, y2: top + 31, w: 2.5, o: 0 };
     const push = arrow(root, "stream", from);
-    const said = drawing("text", { y: top + 46, "data-name": "advantage" });
+    const said = drawing("text", { y: top + 35, "data-name": "advantage" });
     return { verdict, share, number, push, said: part(root, said) };
   });
   const pose = (value, { jump }) => {
@@ -83,7 +89,7 @@ function build(root, width, { chances, answers }, result) {
 
 function render({ model, el }) {
   const data = model.get("data");
-  const { demand, answers, chances } = data;
+  const { request, answers, chances } = data;
   const state = connect(model);
   const after = remember(({ step, moves, ...rest }) =>
     moved(chances, rest, step === MOVE ? moves : 0),
@@ -91,11 +97,12 @@ function render({ model, el }) {
   const result = ({ step, moves, rewards, baseline, beta }) =>
     after({ step, moves, rewards, baseline, beta });
   const passing = (p, { rewards }) => sum(p.filter((_, i) => rewards[i]));
-  const picture = stage(state, `Answers to “${demand}”`, (root, width) =>
+  const picture = stage(state, `Answers to “${request}”`, (root, width) =>
     build(root, width, data, result),
   );
   const boxes = answers.map((_, i) => {
-    const input = element("input", { type: "checkbox", name: `passes${i + 1}` });
+    const name = { name: `passes${i + 1}`, "aria-label": `${i + 1} passes` };
+    const input = element("input", { type: "checkbox", ...name });
     input.addEventListener("change", () =>
       state.set({
         rewards: state.value.rewards.map((old, j) => (i === j ? Number(input.checked) : old)),
@@ -104,17 +111,16 @@ function render({ model, el }) {
     state.draw(({ rewards }) => {
       input.checked = rewards[i] === 1;
     });
-    return element("label", { class: "cl-control cl-inline" }, input, `${i + 1} passes`);
+    return element("label", { class: "cl-control cl-inline" }, input, String(i + 1));
   });
   const mean = ({ rewards }) => sum(rewards) / rewards.length;
   const captions = [
-    () =>
-      `Six answers that the model gave to “${demand}”, and the share of each among these, with their lengths evened out. The thin mark stays where each began.`,
+    () => `Six answers to “${request}”, and the share of each among them, lengths evened out.`,
     (value) =>
       `The judge says which pass: ${sum(value.rewards)} of ${answers.length}. You may overrule it with the boxes.`,
     (value) =>
       value.baseline
-        ? `The mean reward is ${format(mean(value))}. An arrow is the reward minus this mean: the advantage.`
+        ? `An arrow is the reward minus the mean of the group, ${format(mean(value))}: the advantage.`
         : "Without a baseline the advantage is the reward itself: no arrow points to the left.",
     (value) =>
       value.moves === 0
@@ -130,12 +136,17 @@ function render({ model, el }) {
     el,
     "A step towards the reward",
     picture,
-    stepper(state, { steps }),
-    element("div", { class: "cl-controls" }, boxes),
+    element("div", { class: "cl-nudge" }, stepper(state, { steps })),
     element(
       "div",
       { class: "cl-controls" },
+      element("span", {}, "passes:"),
+      boxes,
       toggle(state, "baseline", "subtract the mean of the group"),
+    ),
+    element(
+      "div",
+      { class: "cl-controls" },
       slider(state, "beta", "penalty β =", {
         min: 0,
         max: 10,
@@ -146,18 +157,18 @@ function render({ model, el }) {
     ),
     goals(state, [
       {
-        text: "Change the verdicts so that, with the mean subtracted, this group teaches nothing.",
+        text: "With the mean subtracted, find verdicts from which this group learns nothing.",
         reached: (value) =>
           value.baseline && value.step >= ADVANTAGES && advantages(value).every((a) => a === 0),
       },
       {
-        text: "Without the mean, choose verdicts with which steps take probability from an answer that passes.",
+        text: "Without it, find verdicts that take probability from an answer that passes.",
         reached: (value) =>
           !value.baseline &&
           result(value).some((share, i) => value.rewards[i] && share < chances[i] - 1e-9),
       },
       {
-        text: `With the mean, take all ${MOST} steps and choose β so that the passing answers gain together, but less than 0.25.`,
+        text: `With it, after ${MOST} steps: choose β so that those that pass gain less than 0.25.`,
         reached: (value) =>
           value.step === MOVE &&
           value.moves === MOST &&

@@ -6,7 +6,7 @@ from book.page.live import LiveFigure, table
 
 
 def nudge_figure(
-    demand: str, answers: Sequence[str], chances: Sequence[float], rewards: Sequence[float]
+    request: str, answers: Sequence[str], chances: Sequence[float], rewards: Sequence[float]
 ) -> LiveFigure:
     """A policy over a few fixed answers, each with a logit of its own, and steps up its rewards.
 
@@ -18,7 +18,7 @@ def nudge_figure(
     would nearly always belong to one or two answers.
 
     Args:
-        demand: what was asked for.
+        request: what was asked for.
         answers: what was written, two to eight of them.
         chances: how probable they are, or how much so among each other, above 0.
         rewards: 1 for an answer that passes, 0 for one that does not; the reader may change them.
@@ -45,8 +45,8 @@ def nudge_figure(
     ]
     return LiveFigure(
         __file__,
-        {"demand": demand, "answers": list(answers), "chances": shares},
+        {"request": request, "answers": list(answers), "chances": shares},
         {"step": 0, "moves": 0, "beta": 0.0, "baseline": True}
         | {"rewards": [int(reward) for reward in rewards]},
-        table(f"Answers to “{demand}”", ["", "probability", "reward", "advantage"], rows),
+        table(f"Answers to “{request}”", ["", "probability", "reward", "advantage"], rows),
     )

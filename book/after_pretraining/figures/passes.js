@@ -2,10 +2,24 @@
 
 import { axes } from "../../page/kit/axes.js";
 import { connect, slider, tabs } from "../../page/kit/controls.js";
-import { announce, drawing, element, format, frame, longestOf } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, format, frame, longestOf } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 import { answerList } from "../../page/kit/tables.js";
+
+css`
+  .cl-passes {
+    display: grid;
+    gap: 0.4rem 1.6rem;
+    grid-template-columns: max-content minmax(0, 1fr);
+    align-items: start;
+  }
+  @media (max-width: 40rem) {
+    .cl-passes {
+      grid-template-columns: minmax(0, 1fr);
+    }
+  }
+`;
 
 const DASHES = ["2 4", "none", "9 4", "9 3 2 3", "none", "5 3", "3 2", "12 3"];
 const TONES = [
@@ -29,10 +43,10 @@ function passAt(k, right, tries) {
 const meanPass = ({ tries }, counts, k) =>
   counts.reduce((sum, right) => sum + passAt(k, right, tries), 0) / counts.length;
 
-/** A picture of the curves: k on a doubling axis, the share of demands upwards. */
+/** A picture of the curves: k on a doubling axis, the share of requests upwards. */
 function build(root, width, { names, most, at, shownIn }) {
   const edge = { left: 40, right: 12, top: 12, bottom: 34 };
-  const height = Math.min(320, Math.max(230, width * 0.5));
+  const height = Math.min(228, Math.max(210, width * 0.5));
   const across = width - edge.left - edge.right,
     up = height - edge.top - edge.bottom;
   const doubled = Array.from({ length: Math.floor(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
@@ -130,7 +144,7 @@ function render({ model, el }) {
   );
   Object.assign(list.style, { minHeight: `${1.5 * names.length}rem`, alignContent: "start" });
   const tell = (who, { which, k }, share) =>
-    `With ${k === 1 ? "one try" : `${k} tries`}, ${who} most ${which} demands: ` +
+    `With ${k === 1 ? "one try" : `${k} tries`}, ${who} most ${which} requests: ` +
     `${format(100 * share, 0)} % of them.`;
   const sentence = (value) => {
     const shares = value.shown.map((name) => at(name, value.which, value.k)),
@@ -150,26 +164,29 @@ function render({ model, el }) {
   const furthest = Math.max(...ks.map(lead));
   const puzzles = [
     enough && {
-      text: `Trained demands: find the smallest k with which “${luck}” does as well as “${taught}” at the first try.`,
+      text: `Trained: the smallest k at which “${luck}” does as well as “${taught}” at once.`,
       reached: ({ which, k }) => which === "trained" && k === enough,
     },
     {
-      text: `Unseen demands: find the k with which “${last}” is ahead of “${taught}” by most.`,
+      text: `Unseen: the k at which “${last}” is furthest ahead of “${taught}”.`,
       reached: ({ which, k }) => which === "unseen" && lead(k) === furthest,
     },
   ].filter(Boolean);
   frame(
     el,
     "One of k answers passes",
-    tabs(state, "which", "demands", [
-      ["trained", "trained demands"],
-      ["unseen", "unseen demands"],
-    ]),
+    element(
+      "div",
+      { class: "cl-controls" },
+      tabs(state, "which", "requests", [
+        ["trained", "trained requests"],
+        ["unseen", "unseen requests"],
+      ]),
+      slider(state, "k", "tries k =", { min: 1, max: most }),
+    ),
     element("div", { class: "cl-controls" }, switches),
     picture,
-    slider(state, "k", "tries k =", { min: 1, max: most }),
-    list,
-    say,
+    element("div", { class: "cl-passes" }, list, say),
     goals(state, puzzles),
   );
   return state.close;

@@ -9,12 +9,12 @@ def passes_figure(stages: dict[str, dict], *, k: int = 1) -> LiveFigure:
     """pass@k of several models over k, estimated without bias from what passed.
 
     Args:
-        stages: by the model's name "trained" and "unseen", how many of the answers to each demand
+        stages: by the model's name "trained" and "unseen", how many of the answers to each request
             passed, and "tries", how many answers there were to each. Other entries are left alone.
         k: the number of tries that is shown first.
 
     Raises:
-        ValueError: a model has fewer answers than k, or a demand more that passed than there are.
+        ValueError: a model has fewer answers than k, or a request more that passed than there are.
     """
     data = {
         name: {key: stage[key] for key in ("trained", "unseen", "tries")}
@@ -24,7 +24,7 @@ def passes_figure(stages: dict[str, dict], *, k: int = 1) -> LiveFigure:
         most = max(*stage["trained"], *stage["unseen"])
         if not 1 <= k <= stage["tries"] or most > stage["tries"]:
             raise ValueError(
-                f"{name!r} has {stage['tries']} answers to each demand, of which up to {most} "
+                f"{name!r} has {stage['tries']} answers to each request, of which up to {most} "
                 f"passed; pass@{k} needs at least {k}"
             )
     rows = [
@@ -35,7 +35,7 @@ def passes_figure(stages: dict[str, dict], *, k: int = 1) -> LiveFigure:
         __file__,
         {"stages": data, "most": min(stage["tries"] for stage in data.values())},
         {"k": k, "which": "trained", "shown": list(data)},
-        table(f"pass@{k}", ["", "trained demands", "unseen demands"], rows),
+        table(f"pass@{k}", ["", "trained requests", "unseen requests"], rows),
     )
 
 

@@ -19,7 +19,7 @@ def make_film() -> list[dict]:
         {"step": 6 * i, "proxy": proxy, "truth": truth, "kl": kl}
         | {
             "answers": [
-                {"demand": "animal, 7", "words": f"answer {i}", "points": POINTS[i][0]}
+                {"request": "animal, 7", "words": f"answer {i}", "points": POINTS[i][0]}
                 | {"passes": POINTS[i][1]}
             ]
         }
@@ -63,7 +63,7 @@ def test_the_dots_stand_on_the_curves(show):
     )
     fallen = [after - before for before, after in zip(start, heights, strict=True)]
     scale = NUMBERS.max(0).values
-    expected = (NUMBERS[0] - NUMBERS[-1]) / scale * 108  # pixels from 0 to the largest
+    expected = (NUMBERS[0] - NUMBERS[-1]) / scale * 92  # pixels from 0 to the largest
     close(torch.tensor(fallen, dtype=torch.float64), expected, 1e-6)
 
 

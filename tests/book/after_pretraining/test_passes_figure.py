@@ -38,7 +38,7 @@ def expected(which: str, k: int) -> torch.Tensor:
 @pytest.mark.parametrize("which", ["trained", "unseen"])
 def test_every_k_is_that_of_the_binomials(show, which):
     page = show(figure(), reduced_motion="reduce")
-    page.get_by_role("radio", name=f"{which} demands").check()
+    page.get_by_role("radio", name=f"{which} requests").check()
     slider = page.get_by_role("slider", name="tries k =")
     press(slider, "Home")
     for k in range(1, 17):
@@ -51,7 +51,7 @@ def test_of_two_that_are_equal_neither_is_called_the_best(show):
     page = show(passes_figure({"one": same, "other": same, "none": {**same, "trained": [0, 1]}}))
     page.get_by_role("slider", name="tries k =").press("End")
     expect(page.get_by_role("status")).to_have_text(
-        "With 4 tries, A, B meet most trained demands: 100 % of them."
+        "With 4 tries, A, B meet most trained requests: 100 % of them."
     )
 
 
@@ -59,7 +59,7 @@ def test_models_are_switched_and_the_best_is_named(show):
     page = show(figure(), reduced_motion="reduce")
     say = page.get_by_role("status")
     best = f"{100 * expected('trained', 2)[2]:.0f} %"
-    expect(say).to_have_text(f"With 2 tries, “sharp” meets most trained demands: {best} of them.")
+    expect(say).to_have_text(f"With 2 tries, “sharp” meets most trained requests: {best} of them.")
     page.get_by_role("checkbox", name="C sharp").uncheck()
     expect(say).to_contain_text("“taught” meets most")
     close(numbers(page.locator("[data-name=pass] span[data-value]")), expected("trained", 2)[:2])
@@ -92,7 +92,7 @@ def test_the_goals_are_reached_and_not_before(show):
         slider.press("ArrowRight")
     expect(reached).to_have_count(1)
     press(slider, "Home")
-    page.get_by_role("radio", name="unseen demands").check()
+    page.get_by_role("radio", name="unseen requests").check()
     lead = [float(expected("unseen", k)[2] - expected("unseen", k)[1]) for k in range(1, 17)]
     furthest = 1 + lead.index(max(lead))
     assert 1 < furthest < 16

@@ -1,7 +1,7 @@
 """A task with an exact verdict: "a sentence about a topic, with exactly so many words".
 
-A demand is a topic and a number of words. Whether a sentence meets it is counted, and whether it is
-a sentence at all is decided by the grammar of the generated language. So no answer needs a judge.
+A request is a topic and a number of words. Whether a sentence meets it is counted, and whether it
+is a sentence at all is decided by the grammar of the generated language. No answer needs a judge.
 """
 
 from collections.abc import Sequence
@@ -52,7 +52,7 @@ LENGTHS = {
 }
 
 
-class Demand(NamedTuple):
+class Request(NamedTuple):
     """A sentence is asked for.
 
     Args:
@@ -64,15 +64,15 @@ class Demand(NamedTuple):
     length: int
 
 
-DEMANDS = tuple(Demand(topic, n) for topic, lengths in LENGTHS.items() for n in lengths)
+REQUESTS = tuple(Request(topic, n) for topic, lengths in LENGTHS.items() for n in lengths)
 HELD_OUT = {"validation": 8, "test": 12}
 
 
-def demands(split: str) -> list[Demand]:
-    """The demands of a split: those trained on, and eight and twelve others that are kept back.
+def requests(split: str) -> list[Request]:
+    """The requests of a split: those trained on, and eight and twelve others that are kept back.
 
     They are the same whatever the seed. Every topic and every length that is kept back is in the
-    training demands as well, with another length and another topic: only the pair is new.
+    training requests as well, with another length and another topic: only the pair is new.
 
     Args:
         split: "train", "validation" or "test".
@@ -85,31 +85,31 @@ def demands(split: str) -> list[Demand]:
 
 
 @lru_cache
-def _splits() -> dict[str, list[Demand]]:
-    left, found = list(DEMANDS), {name: [] for name in HELD_OUT}
-    for demand in seeded("demands: held out", 0).sample(DEMANDS, len(DEMANDS)):
+def _splits() -> dict[str, list[Request]]:
+    left, found = list(REQUESTS), {name: [] for name in HELD_OUT}
+    for request in seeded("demands: held out", 0).sample(REQUESTS, len(REQUESTS)):
         name = next((name for name, rows in found.items() if len(rows) < HELD_OUT[name]), None)
-        topics = [other for other in left if other.topic == demand.topic]
-        lengths = [other for other in left if other.length == demand.length]
+        topics = [other for other in left if other.topic == request.topic]
+        lengths = [other for other in left if other.length == request.length]
         if name and min(len(topics), len(lengths)) > 2:
-            left.remove(demand)
-            found[name].append(demand)
+            left.remove(request)
+            found[name].append(request)
     return found | {"train": left}
 
 
-def topic_words(demand: Demand, words: Sequence[str]) -> int:
-    """How many of the words are about the demand's topic."""
-    return sum(word in TOPICS[demand.topic] for word in words)
+def topic_words(request: Request, words: Sequence[str]) -> int:
+    """How many of the words are about the request's topic."""
+    return sum(word in TOPICS[request.topic] for word in words)
 
 
 _is_sentence = lru_cache(maxsize=100_000)(is_sentence)
 
 
-def passes(demand: Demand, words: Sequence[str]) -> bool:
-    """The verdict on an answer to a demand.
+def passes(request: Request, words: Sequence[str]) -> bool:
+    """The verdict on an answer to a request.
 
     Args:
-        demand: what was asked for.
+        request: what was asked for.
         words: the answer; it passes if it has the right number of words, one of them about the
             topic, and is a sentence of the language.
 
@@ -118,12 +118,12 @@ def passes(demand: Demand, words: Sequence[str]) -> bool:
     """
     if isinstance(words, str):
         raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
-    fits = len(words) == demand.length and topic_words(demand, words) > 0
+    fits = len(words) == request.length and topic_words(request, words) > 0
     return fits and _is_sentence(tuple(words))
 
 
-def demonstrations(number: int, seed: int) -> list[tuple[Demand, list[str]]]:
-    """Sentences of the corpus, each with one of the training demands that it passes.
+def demonstrations(number: int, seed: int) -> list[tuple[Request, list[str]]]:
+    """Sentences of the corpus, each with one of the training requests that it passes.
 
     Args:
         number: how many.
@@ -135,7 +135,7 @@ def demonstrations(number: int, seed: int) -> list[tuple[Demand, list[str]]]:
     """
     require_not_negative(number=number)
     rng = seeded("demonstrations", seed)
-    trained, rows = demands("train"), []
+    trained, rows = requests("train"), []
     while len(rows) < number:
         for words in corpus(number, rng.randrange(2**32)):
             passed = [d for d in trained if len(words) == d.length and topic_words(d, words) > 0]

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from book.demands import DEMANDS, TOPICS, Demand, demands, demonstrations, passes, topic_words
+from book.requests import REQUESTS, TOPICS, Request, demonstrations, passes, requests, topic_words
 from companion.data import WORDS, corpus, is_sentence, sentence_probability
 
 
 @pytest.mark.parametrize(
-    ("demand", "text", "verdict"),
+    ("asked", "text", "verdict"),
     [
         (("animal", 7), "this brown dog is near the kennel", True),
         (("animal", 6), "this brown dog is near the kennel", False),  # seven words
@@ -23,48 +23,48 @@ from companion.data import WORDS, corpus, is_sentence, sentence_probability
         (("animal", 0), "", False),
     ],
 )
-def test_verdicts_by_hand(demand, text, verdict):
-    assert passes(Demand(*demand), text.split()) is verdict
+def test_verdicts_by_hand(asked, text, verdict):
+    assert passes(Request(*asked), text.split()) is verdict
 
 
 def test_topic_words_are_counted_again_and_again():
-    assert topic_words(Demand("animal", 4), "dog dog dogs bread".split()) == 3
+    assert topic_words(Request("animal", 4), "dog dog dogs bread".split()) == 3
 
 
-def test_every_demand_can_be_met_and_the_language_has_no_other():
+def test_every_request_can_be_met_and_the_language_has_no_other():
     """One sentence in 250 or more meets each of the forty-eight; no other one is ever met."""
     counts = Counter(
-        Demand(topic, len(words))
+        Request(topic, len(words))
         for words in corpus(20_000, 77)
         for topic in TOPICS
-        if topic_words(Demand(topic, len(words)), words)
+        if topic_words(Request(topic, len(words)), words)
     )
-    assert set(counts) == set(DEMANDS)
+    assert set(counts) == set(REQUESTS)
     assert min(counts.values()) > 80
 
 
-def test_splits_share_no_demand_but_every_topic_and_every_length():
-    splits = {name: demands(name) for name in ("train", "validation", "test")}
+def test_splits_share_no_request_but_every_topic_and_every_length():
+    splits = {name: requests(name) for name in ("train", "validation", "test")}
     assert {name: len(split) for name, split in splits.items()} == {
         "train": 28,
         "validation": 8,
         "test": 12,
     }
-    assert sorted(d for split in splits.values() for d in split) == sorted(DEMANDS)
+    assert sorted(d for split in splits.values() for d in split) == sorted(REQUESTS)
     for held_out in splits["validation"] + splits["test"]:
         assert sum(held_out.topic == trained.topic for trained in splits["train"]) >= 2
         assert sum(held_out.length == trained.length for trained in splits["train"]) >= 2
-    demands("train").clear()
-    assert len(demands("train")) == 28
+    requests("train").clear()
+    assert len(requests("train")) == 28
     with pytest.raises(ValueError, match="validation"):
-        demands("dev")
+        requests("dev")
 
 
-def test_demonstrations_pass_a_training_demand():
+def test_demonstrations_pass_a_training_request():
     rows = demonstrations(120, seed=3)
-    assert len(rows) == 120 and all(passes(demand, words) for demand, words in rows)
-    assert {demand for demand, _ in rows} <= set(demands("train"))
-    assert len({demand for demand, _ in rows}) > 20
+    assert len(rows) == 120 and all(passes(request, words) for request, words in rows)
+    assert {request for request, _ in rows} <= set(requests("train"))
+    assert len({request for request, _ in rows}) > 20
     assert rows == demonstrations(120, seed=3) != demonstrations(120, seed=4)
     assert demonstrations(0, seed=3) == []
     with pytest.raises(ValueError, match="-1"):
@@ -82,6 +82,6 @@ def test_the_fast_verdict_is_that_of_the_probability():
 
 
 def test_a_string_is_refused():
-    for judge in (is_sentence, lambda text: passes(Demand("animal", 5), text)):
+    for judge in (is_sentence, lambda text: passes(Request("animal", 5), text)):
         with pytest.raises(TypeError, match="split it"):
             judge("the dog bites the man")
