@@ -2,6 +2,5 @@
 
 from book.transformer_block.figures.collapse import collapse_figure
 from book.transformer_block.figures.highway import highway_figure
-from book.transformer_block.figures.stream import stream_figure
 
-__all__ = ["collapse_figure", "highway_figure", "stream_figure"]
+__all__ = ["collapse_figure", "highway_figure"]

@@ -20,7 +20,7 @@ def stream_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:
     """A word's way up: what each sub-layer adds to it, and what the sum reads as so far.
 
     Args:
-        model: an encoder of pre-norm blocks with gelu, as the chapter on the block trains it. It
+        model: an encoder of pre-norm blocks with gelu, as the chapter trains it. It
             has `token_embedding` (tied to the output, not scaled), `positions` (learned), `blocks`
             and `final_norm`.
         vocabulary: the words' ids.

@@ -5,7 +5,7 @@ import torch
 from playwright.sync_api import expect
 from torch import nn
 
-from book.transformer_block import stream_figure
+from book.contextual_embeddings import stream_figure
 from companion.data import Vocabulary
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding
 from tests.book.reading import Example, close, numbers, randomised, select
@@ -17,7 +17,7 @@ BANK = "the bank is near the river and the mud"
 
 
 class Encoder(nn.Module):
-    """The model of the chapter on the block, with other sizes."""
+    """The model of the chapter, with other sizes."""
 
     def __init__(self):
         super().__init__()
