@@ -30,9 +30,6 @@ css`
     padding-block: 0;
     font-size: 0.84rem;
   }
-  .cl-roof-points tbody th {
-    white-space: normal;
-  }
   .cl-roof-points ~ .cl-goals ul {
     display: grid;
     grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr));
@@ -115,7 +112,7 @@ function build(root, width, all, published) {
   const diamond = { class: "cl-tip", d: "M-5 0L0 -5L5 0L0 5Z" };
   const dot = drawing("path", { ...diamond, "data-name": "published" }),
     where = drawing("path", { class: "cl-edge", "stroke-dasharray": "2 3" }),
-    says = label("", 0, 0, "cl-own cl-start");
+    says = label("", 0, 0, "cl-own cl-end");
   const measured = drawing("g", { class: "cl-measure" }, where, dot, says);
   root.append(measured);
   const points = operations({ n: 1, d: 1, batch: 1, group: 1 }).map(({ name }) => {
@@ -151,7 +148,7 @@ function build(root, width, all, published) {
       where.setAttribute("d", `M${from} ${y(kernel.speed)}H${to}`);
       dot.setAttribute("transform", `translate(${(from + to) / 2} ${y(kernel.speed)})`);
       says.textContent = `◆ ${kernel.name}, measured: ${kernel.speed}`;
-      fill(says, { x: x(now.ridge) + 8, y: y(kernel.speed) + 50 }, []);
+      fill(says, { x: right, y: y(kernel.speed) + 76 }, []);
     }
     // letters hang below their points, and lower where others hang; that of the cache stands above
     const hung = [];
@@ -220,6 +217,9 @@ function render({ model, el }) {
       ),
     ),
   );
+  table.querySelectorAll("tbody th").forEach((head) => {
+    head.style.whiteSpace = "normal";
+  });
   const names = (list) => list.map(({ name }) => name).join(", ") || "none";
   const sentence = (ridge, below, under) =>
     `Ridge: ${format(ridge, 0)}. Memory decides the speed of ${names(below)}; ` +

@@ -21,7 +21,7 @@ css`
     line-height: 1.35;
   }
   .cl-controls:has(~ .cl-file) {
-    margin: -0.4rem 0 0.5rem;
+    margin: -0.5rem 0 0.4rem;
   }
 `;
 
@@ -238,7 +238,7 @@ function render({ model, el }) {
     return (
       `${value.tensor} has ${shape(entry(value).shape)} numbers, bytes ${from} to ${to}. ` +
       (into.length
-        ? `It becomes ${into.length === 1 ? into[0] : `${into.length} parameters`}.`
+        ? `It becomes ${into.join(", ")}.`
         : "No parameter of companion's model needs it.")
     );
   };
