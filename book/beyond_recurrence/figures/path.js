@@ -2,11 +2,25 @@
 // kernel covers a word and the k - 1 before it, and through one layer of self-attention.
 
 import { choice, connect, slider } from "../../page/kit/controls.js";
-import { announce, drawing, element, fill, frame, write } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, fill, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { clamp } from "../../page/kit/numerics.js";
 import { draggable } from "../../page/kit/stage.js";
 import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+
+css`
+  .cl-path :is(td, th) {
+    padding-block: 0;
+    font-size: 0.86rem;
+  }
+  .cl-controls:has(~ .cl-path) {
+    margin: -0.4rem 0 0.5rem;
+  }
+  .cl-path ~ .cl-goals ul {
+    display: grid;
+    grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr));
+  }
+`;
 
 /** Rows that a path walks, layer by layer, from a word to the one `distance` rows further down. */
 const PATHS = {
@@ -31,20 +45,20 @@ const PATHS = {
   attention: (distance) => [distance],
 };
 
-const ROW = 23,
-  TOP = 44,
+const ROW = 15,
+  TOP = 37,
   LABELS = 92; // pixels
 const KERNELS = [2, 3, 4, 5];
 
 const middle = (row) => TOP + (row + 0.5) * ROW;
-const frameOf = (row) => ({ x: 0, y: middle(row) - 10.5, width: LABELS - 14, height: 21, rx: 4 });
+const frameOf = (row) => ({ x: 0, y: middle(row) - 7.5, width: LABELS - 14, height: 15, rx: 4 });
 
 function draw(layer, width, words, value, steps) {
   const last = words.length - 1,
     from = last - value.distance;
   const y = middle;
   const panel = (width - LABELS) / 3;
-  const node = (x, row, lit, r = lit ? 4 : 2.2) =>
+  const node = (x, row, lit, r = lit ? 3.5 : 2) =>
     drawing("circle", {
       cx: x,
       cy: y(row),
@@ -61,7 +75,7 @@ function draw(layer, width, words, value, steps) {
       "stroke-width": lit ? 2.5 : 1,
     });
   const arrow = (x, row) =>
-    drawing("path", { d: `M${x - 4},${y(row) - 10} h8 l-4,6 z`, fill: "var(--first)" });
+    drawing("path", { d: `M${x - 3.5},${y(row) - 8} h7 l-3.5,5 z`, fill: "var(--first)" });
   const parts = [];
 
   const titles = ["recurrent", "convolution", panel < 90 ? "attention" : "self-attention"];
@@ -81,7 +95,7 @@ function draw(layer, width, words, value, steps) {
       ),
       drawing(
         "text",
-        { x, y: 34, "text-anchor": "middle", style: "font-size: 17px; font-weight: 600" },
+        { x, y: 31, "text-anchor": "middle", style: "font-size: 17px; font-weight: 600" },
         String(path.length),
       ),
     );
@@ -98,10 +112,10 @@ function draw(layer, width, words, value, steps) {
         "text",
         {
           x: LABELS - 22,
-          y: y(row) + 4.5,
+          y: y(row) + 4,
           "text-anchor": "end",
           class: row < from ? "cl-quiet" : null,
-          style: lit ? "font-weight: 600" : null,
+          style: `font-size: 12px; font-weight: ${lit ? 600 : 400}`,
         },
         word,
       ),
@@ -204,9 +218,9 @@ function render({ model, el }) {
   const perLayer = { recurrent: words.length, convolution: 1, attention: 1 };
   const table = element(
     "table",
-    { class: "cl-counts" },
+    { class: "cl-counts cl-path" },
     headRow(
-      ["layer", "path between the words", "in the paper, at most", "steps in a row in a layer"].map(
+      ["layer", "path between the words", "in the paper, at most", "steps in a row (a sum is one)"].map(
         columnHead,
       ),
     ),
@@ -245,19 +259,19 @@ function render({ model, el }) {
     const path = paths(value);
     return (
       `From “${words[last - value.distance]}” to “${words[last]}”: ` +
-      `${steps(path.recurrent, "step", "steps")} along the chain of states, ` +
-      `${steps(path.convolution, "layer", "layers")} of ${value.convolution === "dilated" ? "dilated convolution" : "convolution"}, ` +
-      `${steps(path.attention, "step", "steps")} of self-attention.`
+      `${steps(path.recurrent, "step", "steps")} of recurrence, ` +
+      `${steps(path.convolution, "layer", "layers")} of convolution, ` +
+      `${steps(path.attention, "layer", "layers")} of attention.`
     );
   });
   const widest = Math.max(...KERNELS);
   const puzzles = goals(state, [
     {
-      text: `Find the farthest word that a single layer of convolution joins to “${words[last]}”.`,
+      text: "Any kernel: the farthest word in one layer.",
       reached: ({ kernel, distance }) => kernel === widest && distance === widest - 1,
     },
     {
-      text: `Join the first word to “${words[last]}” by two layers of convolution.`,
+      text: `Join the first word to “${words[last]}” by two layers.`,
       reached: (value) => value.distance === last && paths(value).convolution.length === 2,
     },
   ]);

@@ -50,7 +50,7 @@ def test_the_path_is_drawn_from_word_to_word(show):
 
     def ends(distance: int) -> None:
         rows = page.locator("svg rect").evaluate_all(
-            "all => all.map((r) => +r.getAttribute('y') + 10.5)"
+            "all => all.map((r) => +r.getAttribute('y') + 7.5)"
         )
         first, last = min(rows), max(rows)
         steps = page.locator("svg line[stroke='var(--first)']").evaluate_all(
@@ -96,7 +96,7 @@ def test_the_word_is_a_handle_for_keys_and_for_a_finger(show):
     box = handle.locator("rect").bounding_box()
     x, y = box["x"] + 20, box["y"] + 10
     touch = page.context.new_cdp_session(page)
-    for kind, down in [("touchStart", 0), *[("touchMove", 23 * i) for i in range(1, 6)]]:
+    for kind, down in [("touchStart", 0), *[("touchMove", 15 * i) for i in range(1, 6)]]:
         point = {"x": x, "y": y + down}
         touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
         page.evaluate("() => new Promise(requestAnimationFrame)")
