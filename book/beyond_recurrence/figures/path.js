@@ -259,15 +259,15 @@ function render({ model, el }) {
     const path = paths(value);
     return (
       `From “${words[last - value.distance]}” to “${words[last]}”: ` +
-      `${steps(path.recurrent, "step", "steps")} of recurrence, ` +
+      `${steps(path.recurrent, "step", "steps")}, ` +
       `${steps(path.convolution, "layer", "layers")} of convolution, ` +
-      `${steps(path.attention, "layer", "layers")} of attention.`
+      `${path.attention.length} of attention.`
     );
   });
   const widest = Math.max(...KERNELS);
   const puzzles = goals(state, [
     {
-      text: "Any kernel: the farthest word in one layer.",
+      text: "Any k: the farthest word in one layer.",
       reached: ({ kernel, distance }) => kernel === widest && distance === widest - 1,
     },
     {
