@@ -46,7 +46,7 @@ const PATHS = {
 };
 
 const ROW = 15,
-  TOP = 37,
+  TOP = 36,
   LABELS = 92; // pixels
 const KERNELS = [2, 3, 4, 5];
 
