@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from myst_parser.mdit_to_docutils.base import default_slugify
 
+from book._press.cards import with_measured
 from book._press.reference import PLACE, public_names
 
 ROOT = Path(__file__).parents[2]
@@ -142,6 +143,8 @@ def test_every_finding_of_the_summary_leads_to_a_claim():
 
 def test_thirty_sayings_have_a_verdict_and_a_claim():
     sections = entries("often_said.md")
+    page = with_measured((BOOK / "often_said.md").read_text("utf8"), BOOK.parent)
+    assert page.count(" seeds.*\n:::") == 30
     saying = re.compile(
         r':::\{div\} said (yes|half|no)\n"[^"]+"\n\n'
         r"\*\*(Yes|Half|No)\.\*\*(.+) <!-- measured \d -->\n:::\n"
