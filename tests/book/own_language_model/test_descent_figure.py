@@ -57,7 +57,7 @@ def test_every_step_is_pytorchs(show, batch):
 
 def test_a_bar_points_the_way_that_the_word_will_go(show):
     page = show(figure())
-    before, gradient = read(page)
+    before, _ = read(page)
     starts = page.locator("[data-name=way]").evaluate_all(
         "nodes => nodes.map((node) => Number(node.getAttribute('x')))"
     )
