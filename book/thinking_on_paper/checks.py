@@ -1,0 +1,211 @@
+"""Checks for the exercises of book/thinking_on_paper.ipynb."""
+
+from collections import Counter
+
+import torch
+
+from book.checking.exercise import climb, exercise
+from book.checking.rungs import edited, ladder
+
+
+@exercise
+def by_hand(answer) -> str:
+    """Check `by_hand(a, b, carries)` -> the number that is written by who trusts the carries."""
+    climb(BY_HAND, answer)
+    return "true carries and false ones, two columns, three and four"
+
+
+def _by_hand(a, b, carries):
+    number = 0
+    for i, carry in enumerate([0, *carries[:-1]]):
+        column = a // 10**i % 10 + b // 10**i % 10 + carry
+        number += column % 10 * 10**i
+    return number + carries[-1] * 10 ** len(carries)
+
+
+@ladder(_by_hand)
+def BY_HAND(by_hand):
+    """no column carries, and the notes say so"""
+    a, b, carries = 123, 234, [0, 0, 0]
+    yield by_hand(a, b, carries)
+
+    """the carry of the units is added to the tens, whether it is true or not"""
+    a, b, carries = 123, 234, [1, 0, 0]
+    yield by_hand(a, b, carries)
+
+    """the carry of the tens is added to the hundreds, not to the tens"""
+    a, b, carries = 123, 234, [0, 1, 0]
+    yield by_hand(a, b, carries)
+
+    """the last carry is the first digit of the answer"""
+    a, b, carries = 123, 234, [0, 0, 1]
+    yield by_hand(a, b, carries)
+
+    """a column that makes 15 leaves 5, and its carry is what the notes say: none"""
+    a, b, carries = 126, 239, [0, 0, 0]
+    yield by_hand(a, b, carries)
+
+    """9 and a carry leave 0, and no carry but the written ones"""
+    a, b, carries = 152, 247, [1, 0, 0]
+    yield by_hand(a, b, carries)
+
+    """two columns have two carries"""
+    a, b, carries = 47, 85, [1, 1]
+    yield by_hand(a, b, carries)
+
+    """four columns have four"""
+    a, b, carries = 4567, 8214, [1, 1, 0, 1]
+    yield by_hand(a, b, carries)
+
+
+BY_HAND.mistakes |= {
+    "this is the true sum: the carries that are given must be used": lambda a, b, carries: a + b,
+    "the carries are taken from the left; the first is that of the units": edited(
+        _by_hand, "[0, *carries[:-1]]", "[0, *carries[:0:-1]]", "+ carries[-1] *", "+ carries[0] *"
+    ),
+    "a carry is added to its own column; it belongs to the next one": edited(
+        _by_hand, "enumerate([0, *carries[:-1]])", "enumerate(carries)"
+    ),
+    "a column keeps two digits; only its last one is written": edited(
+        _by_hand, "column % 10 *", "column *"
+    ),
+    "the last carry is left out; it is the first digit": edited(_by_hand, "carries[-1] *", "0 *"),
+    "the carries are not added to the columns": edited(_by_hand, "10 + carry", "10"),
+    "the carries are taken away": edited(_by_hand, "10 + carry", "10 - carry"),
+}
+
+
+@exercise
+def checked_vote(answers) -> str:
+    """Check `checked_vote(answers, a, b)` -> the vote among the answers that pass the nines."""
+    climb(CHECKED_VOTE, answers)
+    return (
+        "votes that the check changes and votes that it does not, ties, and no answer that passes"
+    )
+
+
+def _checked_vote(answers, a, b):
+    passed = [answer for answer in answers if (a + b - answer) % 9 == 0]
+    counts = Counter(passed or answers)
+    return max(counts, key=counts.get)
+
+
+@ladder(_checked_vote)
+def CHECKED_VOTE(checked_vote):
+    """the most frequent answer passes, too"""
+    answers = [1239, 1245, 1245]
+    yield checked_vote(answers, 456, 789)
+
+    """the most frequent answer fails, and has no vote"""
+    answers = [1239, 1245, 1239, 1239, 1245]
+    yield checked_vote(answers, 456, 789)
+
+    """of the answers that pass, the most frequent one: not the first, nor the last"""
+    answers = [1236, 1239, 1245, 1239, 1245, 1239, 1254]
+    yield checked_vote(answers, 456, 789)
+
+    """an answer may pass and be wrong; the check knows remainders, not the sum"""
+    answers = [1245, 1254, 1239, 1254]
+    yield checked_vote(answers, 456, 789)
+
+    """no answer passes: the most frequent of all"""
+    answers = [1239, 1235, 1246, 1235]
+    yield checked_vote(answers, 456, 789)
+
+    """a tie: the answer that came first"""
+    answers = [1245, 1236, 1254, 1245, 1236, 1254]
+    yield checked_vote(answers, 456, 789)
+
+    """a sum that 9 divides"""
+    answers = [854, 855, 864, 864, 846]
+    yield checked_vote(answers, 638, 217)
+
+
+def _vote(answers):
+    counts = Counter(answers)
+    return max(counts, key=counts.get)
+
+
+CHECKED_VOTE.mistakes |= {
+    "nothing is checked: answers that fail have no vote": lambda answers, a, b: _vote(answers),
+    "the first answer that passes is taken; let those that pass vote": edited(
+        _checked_vote, "return max(counts, key=counts.get)", "return (passed or answers)[0]"
+    ),
+    "the last answer that passes is taken; let those that pass vote": edited(
+        _checked_vote, "return max(counts, key=counts.get)", "return (passed or answers)[-1]"
+    ),
+    "the sum itself is used; the check knows remainders by 9 only": edited(
+        _checked_vote, "(a + b - answer) % 9 == 0", "answer == a + b"
+    ),
+    "answers that pass are thrown away, and the others vote": edited(
+        _checked_vote, "% 9 == 0", "% 9 != 0"
+    ),
+    "this is the rarest answer; take the most frequent": edited(_checked_vote, "max(", "min("),
+    "in a tie the smallest number is taken; take the one that came first": edited(
+        _checked_vote, "Counter(passed or answers)", "Counter(sorted(passed or answers))"
+    ),
+    "in a tie the last one is taken; take the one that came first": edited(
+        _checked_vote, "Counter(passed or answers)", "Counter((passed or answers)[::-1])"
+    ),
+}
+
+
+@exercise
+def priced_advantages(answer) -> str:
+    """Check `priced_advantages(right, lengths, cost)`, all (N, G) but the cost -> (N, G)."""
+    climb(PRICED_ADVANTAGES, answer)
+    return "no price and several, one group and two, groups in which all are right"
+
+
+def _priced_advantages(right, lengths, cost):
+    reward = right - cost * lengths
+    return reward - reward.mean(1, keepdim=True)
+
+
+@ladder(_priced_advantages)
+def PRICED_ADVANTAGES(priced_advantages):
+    """tokens are free: right or wrong, minus the mean of the group"""
+    right = torch.tensor([[1.0, 0, 0, 1, 0]])
+    lengths = torch.tensor([[9.0, 9, 6, 6, 6]])
+    yield priced_advantages(right, lengths, 0.0)
+
+    """all are right: those who wrote less are ahead"""
+    right = torch.tensor([[1.0, 1, 1, 1]])
+    lengths = torch.tensor([[9.0, 6, 6, 6]])
+    yield priced_advantages(right, lengths, 0.125)
+
+    """wrong answers pay for their tokens as well"""
+    right = torch.tensor([[0.0, 1, 0, 0]])
+    lengths = torch.tensor([[9.0, 9, 6, 5]])
+    yield priced_advantages(right, lengths, 0.125)
+
+    """each group has a mean of its own"""
+    right = torch.tensor([[1.0, 0, 1], [0, 0, 1]])
+    lengths = torch.tensor([[9.0, 6, 6], [6, 9, 5]])
+    yield priced_advantages(right, lengths, 0.25)
+
+    """as many groups as answers: the groups are the rows"""
+    right = torch.tensor([[1.0, 0], [1, 1]])
+    lengths = torch.tensor([[9.0, 5], [6, 8]])
+    yield priced_advantages(right, lengths, 0.5)
+
+
+PRICED_ADVANTAGES.mistakes |= {
+    "no baseline is subtracted; take the mean of each group away": edited(
+        _priced_advantages, "- reward.mean(1, keepdim=True)", "- 0"
+    ),
+    "tokens are paid for, not charged": edited(_priced_advantages, "- cost", "+ cost"),
+    "only right answers are charged; every answer pays for its tokens": edited(
+        _priced_advantages, "cost * lengths", "cost * lengths * right"
+    ),
+    "the price is not subtracted at all": edited(_priced_advantages, "- cost * lengths", "- 0"),
+    "one mean is taken for all groups; each has its own": edited(
+        _priced_advantages, "mean(1, keepdim=True)", "mean()"
+    ),
+    "the mean is that of a column; a group is a row": edited(
+        _priced_advantages, "mean(1,", "mean(0,"
+    ),
+    "the baseline is the mean without the price; subtract that of what is paid": edited(
+        _priced_advantages, "- reward.mean", "- right.mean"
+    ),
+}
