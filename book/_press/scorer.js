@@ -23,7 +23,9 @@ var Scorer = (() => {
     const words = asked.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
     const named = words.filter((word) => title.toLowerCase().includes(word)).length;
     // each of these outweighs all that follow it
-    return 1e6 * rank + 1e4 * Math.min(named, 99) + 10 * Math.min(before, 500) - placeOf(docname) / 1e3;
+    return (
+      1e6 * rank + 1e4 * Math.min(named, 99) + 10 * Math.min(before, 500) - placeOf(docname) / 1e3
+    );
   }
 
   return {

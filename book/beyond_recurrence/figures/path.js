@@ -220,9 +220,12 @@ function render({ model, el }) {
     "table",
     { class: "cl-counts cl-path" },
     headRow(
-      ["layer", "path between the words", "in the paper, at most", "steps in a row (a sum is one)"].map(
-        columnHead,
-      ),
+      [
+        "layer",
+        "path between the words",
+        "in the paper, at most",
+        "steps in a row (a sum is one)",
+      ].map(columnHead),
     ),
     element(
       "tbody",

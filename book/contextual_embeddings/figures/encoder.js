@@ -343,14 +343,7 @@ function render({ model, el }) {
   });
   state.atEnd(() => encoder?.close());
   const offer = BESIDE
-    ? element(
-        "p",
-        { class: "cl-offer" },
-        "Write your own; it stays in this page: ",
-        load,
-        " ",
-        bar,
-      )
+    ? element("p", { class: "cl-offer" }, "Write your own; it stays in this page: ", load, " ", bar)
     : element(
         "p",
         { class: "cl-offer" },

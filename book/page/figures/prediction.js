@@ -166,8 +166,7 @@ function onLine(state, data) {
       );
       const drag = draggable(root, node, {
         name: `guess at ${name}`,
-        move: (mx, my) =>
-          set(nearest(mx), low + ((bottom - my) / (bottom - top)) * (high - low)),
+        move: (mx, my) => set(nearest(mx), low + ((bottom - my) / (bottom - top)) * (high - low)),
         nudge: (dx, dy) => set(i, state.value.prediction.guess[i] + (dx + dy) * 2 * step),
       });
       fill(node, { "aria-valuemin": low, "aria-valuemax": high }, []);

@@ -112,7 +112,10 @@ const curve = (points) =>
     .map((point, i) => {
       const to = (q) => q.map((s) => s.toFixed(1)).join(" ");
       if (i === 0) return `M${to(point)}`;
-      const [before, after] = [points[Math.max(i - 2, 0)], points[Math.min(i + 1, points.length - 1)]];
+      const [before, after] = [
+        points[Math.max(i - 2, 0)],
+        points[Math.min(i + 1, points.length - 1)],
+      ];
       const last = points[i - 1];
       const leave = last.map((s, k) => s + (point[k] - before[k]) / 6);
       const arrive = point.map((s, k) => s - (after[k] - last[k]) / 6);
@@ -178,7 +181,11 @@ function drawTime(svg, width, value, { data, result }) {
   );
   paint(svg, width, height, "x of truth and forecast over time", [
     drawing("text", { x: 0, y: y(0) + 4, class: "cl-quiet" }, "x"),
-    drawing("text", { x: width - 8, y: 12, class: "cl-quiet", "text-anchor": "end" }, "over Lyapunov times"),
+    drawing(
+      "text",
+      { x: width - 8, y: 12, class: "cl-quiet", "text-anchor": "end" },
+      "over Lyapunov times",
+    ),
     ...ticks,
     upright(result.good, { stroke: "var(--ink)", "stroke-width": 1.5, "stroke-dasharray": "2 3" }),
     upright(value.after, { stroke: "var(--line)", "stroke-width": 1.5 }),
@@ -345,7 +352,8 @@ function render({ model, el }) {
         goals(state, [
           {
             text: "Find a start from which the Forecaster stays right for more than 3 Lyapunov times.",
-            reached: (value) => value.rival === "model" && result(value).good * data.dt * data.rate > 3,
+            reached: (value) =>
+              value.rival === "model" && result(value).good * data.dt * data.rate > 3,
           },
           {
             text: "Find a start from which it is wrong within half a Lyapunov time.",
