@@ -98,7 +98,9 @@ def contents(toc: Path, title: str, titles: Mapping[str, str], says: Mapping[str
         says: what a page is about, of those of which it is known.
     """
     book = yaml.safe_load(toc.read_text("utf8"))
-    lines = [f"# {title}", "", f"> {says[book['root']]}", ""]
+    lines = [f"# {title}", ""]
+    if book["root"] in says:
+        lines += [f"> {says[book['root']]}", ""]
     for part in book.get("parts") or [{"caption": "Pages", "chapters": book["chapters"]}]:
         lines += [f"## {part['caption']}", ""]
         for name in _names(part["chapters"]):

@@ -244,7 +244,8 @@ def _write_plain(app: Sphinx, exception: Exception | None) -> None:
         target.write_text(text, "utf8")
     index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
     says = {f"book/{c.name}/{c.name}": c.question for c in chapters_of(index, root)}
-    says[app.config.root_doc] = re.search(r"^# .+?\n\n(.+?)\n\n", index, re.M | re.S)[1]
+    if opening := re.search(r"^# .+?\n\n(.+?)\n\n", index, re.M | re.S):
+        says[app.config.root_doc] = opening[1]
     titles = {page: title.astext() for page, title in app.env.titles.items()}
     toc = Path(app.config.external_toc_path)
     text = plain.contents(toc, app.config.html_title or app.config.project, titles, says)

@@ -30,7 +30,7 @@ def BY_HAND(by_hand):
     yield by_hand(a, b, carries)
 
     """the carry of the units is added to the tens, whether it is true or not"""
-    a, b, carries = 123, 234, [1, 0, 0]
+    a, b, carries = 162, 253, [1, 0, 0]
     yield by_hand(a, b, carries)
 
     """the carry of the tens is added to the hundreds, not to the tens"""
@@ -38,7 +38,7 @@ def BY_HAND(by_hand):
     yield by_hand(a, b, carries)
 
     """the last carry is the first digit of the answer"""
-    a, b, carries = 123, 234, [0, 0, 1]
+    a, b, carries = 162, 253, [0, 0, 1]
     yield by_hand(a, b, carries)
 
     """a column that makes 15 leaves 5, and its carry is what the notes say: none"""
@@ -101,11 +101,11 @@ def CHECKED_VOTE(checked_vote):
     yield checked_vote(answers, 456, 789)
 
     """of the answers that pass, the most frequent one: not the first, nor the last"""
-    answers = [1236, 1239, 1245, 1239, 1245, 1239, 1254]
+    answers = [1236, 1239, 1245, 1254, 1239, 1245, 1236, 1239, 1245, 1239, 1263]
     yield checked_vote(answers, 456, 789)
 
     """an answer may pass and be wrong; the check knows remainders, not the sum"""
-    answers = [1245, 1254, 1239, 1254]
+    answers = [1236, 1245, 1254, 1236, 1254, 1239, 1245, 1254, 1263, 1272]
     yield checked_vote(answers, 456, 789)
 
     """no answer passes: the most frequent of all"""
@@ -113,7 +113,7 @@ def CHECKED_VOTE(checked_vote):
     yield checked_vote(answers, 456, 789)
 
     """a tie: the answer that came first"""
-    answers = [1245, 1236, 1254, 1245, 1236, 1254]
+    answers = [1245, 1236, 1254, 1245, 1236, 1254, 1263]
     yield checked_vote(answers, 456, 789)
 
     """a sum that 9 divides"""
@@ -136,9 +136,6 @@ CHECKED_VOTE.mistakes |= {
     ),
     "the sum itself is used; the check knows remainders by 9 only": edited(
         _checked_vote, "(a + b - answer) % 9 == 0", "answer == a + b"
-    ),
-    "answers that pass are thrown away, and the others vote": edited(
-        _checked_vote, "% 9 == 0", "% 9 != 0"
     ),
     "this is the rarest answer; take the most frequent": edited(_checked_vote, "max(", "min("),
     "in a tie the smallest number is taken; take the one that came first": edited(
@@ -170,8 +167,8 @@ def PRICED_ADVANTAGES(priced_advantages):
     yield priced_advantages(right, lengths, 0.0)
 
     """all are right: those who wrote less are ahead"""
-    right = torch.tensor([[1.0, 1, 1, 1]])
-    lengths = torch.tensor([[9.0, 6, 6, 6]])
+    right = torch.ones(2, 4)
+    lengths = torch.tensor([[9.0, 6, 6, 6], [8, 5, 9, 6]])
     yield priced_advantages(right, lengths, 0.125)
 
     """wrong answers pay for their tokens as well"""
