@@ -1,5 +1,7 @@
 """A word's residual stream through the blocks of a trained encoder."""
 
+from copy import deepcopy
+
 import torch
 from torch import nn
 
@@ -28,6 +30,7 @@ def stream_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:
     Raises:
         ValueError: a weight does not fit into float16.
     """
+    model = _coarse(model)
     data = {
         "words": vocabulary.words,
         "mask": vocabulary.mask_id,
@@ -44,6 +47,16 @@ def stream_figure(model: nn.Module, vocabulary: Vocabulary) -> LiveFigure:
     rows = _climb(model, vocabulary, value["sentence"].split(), value["word"])
     fallback = table(caption, ["after", "adds", "stream", "cosine"], rows)
     return LiveFigure(__file__, data, value, fallback)
+
+
+@torch.no_grad()
+def _coarse(model: nn.Module) -> nn.Module:
+    """A copy whose weights keep seven significant bits: the page with it weighs 30 kB less."""
+    model = deepcopy(model)
+    for parameter in model.parameters():
+        mantissa, exponent = torch.frexp(parameter)
+        parameter.copy_(torch.ldexp((mantissa * 2**7).round() / 2**7, exponent))
+    return model
 
 
 @torch.no_grad()
