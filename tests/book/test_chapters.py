@@ -155,8 +155,6 @@ def test_every_claim_holds_for_other_seeds():
 COIN_TOSSES = {
     "The first block adds more to the sense of a homonym than all blocks above it (its gain in "
     "accuracy, minus theirs).",
-    "With 128 labels the encoder finds it more often when it is read at `[CLS]` than at *it* "
-    "(difference of the shares right, mean of three sets of labels).",
 }
 
 
