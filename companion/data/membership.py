@@ -31,11 +31,8 @@ def sentence_probability(words: Sequence[str]) -> float:
     Raises:
         TypeError: `words` is one string.
     """
-    if isinstance(words, str):
-        raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
-    sentence = tuple(words)
     weights = sum(KINDS.values())
-    return sum(weight / weights * probability_of(sentence, kind) for kind, weight in KINDS.items())
+    return sum(weight / weights * probability_of(words, kind) for kind, weight in KINDS.items())
 
 
 def is_sentence(words: Sequence[str]) -> bool:
@@ -47,18 +44,19 @@ def is_sentence(words: Sequence[str]) -> bool:
     Raises:
         TypeError: `words` is one string.
     """
+    return any(any(_ways(words, kind)) for kind in KINDS)
+
+
+def probability_of(words: Sequence[str], kind: Callable) -> float:
+    """The probability with which one of the functions in `KINDS` draws exactly this sentence."""
+    return sum(_ways(words, kind))
+
+
+def _ways(words: Sequence[str], kind: Callable) -> Iterator[float]:
+    """The probability of each row of choices that leads to the sentence."""
     if isinstance(words, str):
         raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
-    return any(any(_ways(tuple(words), kind)) for kind in KINDS)
-
-
-def probability_of(sentence: tuple[str, ...], kind: Callable) -> float:
-    """The probability with which one of the functions in `KINDS` draws exactly this sentence."""
-    return sum(_ways(sentence, kind))
-
-
-def _ways(sentence: tuple[str, ...], kind: Callable) -> Iterator[float]:
-    """The probability of each row of choices that leads to the sentence."""
+    sentence = tuple(words)
     text, shown, waiting, known = " ".join(sentence), set(sentence), [[]], {}
     relevant = shown | {word for word, forms in SHOWN_AS.items() if shown.intersection(forms)}
     while waiting:
