@@ -162,16 +162,6 @@ def require_tokens(name: str, ids: torch.Tensor) -> None:
         )
 
 
-def require_positions(positions: torch.Tensor, batch: int, length: int) -> None:
-    """Raise unless `positions` is an integer tensor (T,) or (B, T)."""
-    require_integers("positions", positions)
-    if positions.shape not in ((length,), (batch, length), (1, length)):
-        raise ValueError(
-            f"positions must have shape (T,) = ({length},) or (B, T) = ({batch}, {length}), "
-            f"got {tuple(positions.shape)}"
-        )
-
-
 def require_token_id(name: str, token: int, vocab_size: int) -> None:
     """Raise unless `token` is the id of a token."""
     if isinstance(token, bool) or not isinstance(token, int):
@@ -234,7 +224,13 @@ def check_query_key_value(query, key, value) -> None:
 def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
     """Raise unless mask and bias, where given, broadcast to the scores without enlarging them."""
     if mask is not None:
-        _require_boolean(mask, "pass additive terms as score_bias")
+        require_tensor("mask", mask)
+        if mask.dtype != torch.bool:
+            raise TypeError(
+                f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
+                "write mask == 1 for a mask of ones and zeros; additive terms are a score_bias, "
+                "which attentions and blocks take"
+            )
         _require_broadcast("mask", mask, scores_shape)
     if score_bias is not None:
         require_tensor("score_bias", score_bias)
@@ -244,34 +240,13 @@ def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
 
 
 def check_mask_of_layer(mask, score_bias, scores_shape) -> None:
-    """The same for the scores (B, H, T, S) of a layer, whose mask has two or four dimensions."""
-    _require_two_or_four_dimensions(mask)
-    check_mask_and_bias(mask, score_bias, scores_shape)
-
-
-def require_mask(mask, scores_shape) -> None:
-    """Raise unless the mask of a model, where given, fits the scores (B, H, T, S) of its layers."""
-    if mask is not None:
-        _require_two_or_four_dimensions(mask)
-        _require_boolean(mask, "additive terms are the score_bias of a block")
-        _require_broadcast("mask", mask, scores_shape)
-
-
-def _require_two_or_four_dimensions(mask) -> None:
+    """The same for scores (B, H, T, S) in layers, where a mask has two or four dimensions."""
     if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
         raise ValueError(
             "mask must have shape (T, S) or four dimensions (B, H, T, S), "
             f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
         )
-
-
-def _require_boolean(mask, otherwise: str) -> None:
-    require_tensor("mask", mask)
-    if mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
-            f"write mask == 1 for a mask of ones and zeros; {otherwise}"
-        )
+    check_mask_and_bias(mask, score_bias, scores_shape)
 
 
 def _require_broadcast(name: str, term: torch.Tensor, scores_shape) -> None:
@@ -329,21 +304,13 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
     """Raise unless there is one `KVCache` for each block, where they are given."""
     if caches is None:
         return
-    is_list = isinstance(caches, list | tuple)
-    for found in caches if is_list else [caches]:
-        if not (is_list and hasattr(found, "num_keys")):
-            raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
+    if not isinstance(caches, list | tuple) or not all(hasattr(c, "num_keys") for c in caches):
+        raise TypeError(f"caches must be a list of KVCache(), got {caches!r}")
     different = len(set(map(id, caches)))
     if not different == len(caches) == len(blocks):
         raise ValueError(
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
-        )
-    fixed = next((cache for cache in caches if cache.capacity is not None), None)
-    if fixed is not None and hasattr(blocks[0], "cross_attention"):
-        raise ValueError(
-            "the caches of an encoder-decoder grow with the target that it is given, got "
-            f"KVCache(capacity={fixed.capacity}); start with KVCache()"
         )
 
 

@@ -1,6 +1,8 @@
 """What the models share: their configurations, and how their parameters start."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import torch
@@ -123,11 +125,13 @@ class ModelConfig(StackConfig):
         require_token_id(name, getattr(self, name), self.vocab_size)
 
 
-@torch.no_grad()
-def start_normal(model: nn.Module, std: float = 0.02) -> None:
-    """Give every matrix normal entries and every bias zeros, as GPT and BERT start."""
+def initialise(model: nn.Module, draw: Callable[[torch.Tensor], object]) -> None:
+    """Let every matrix be drawn, and every bias be zeros."""
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1:
-            parameter.normal_(std=std)
+            draw(parameter)
         elif name.endswith("bias"):
-            parameter.zero_()
+            nn.init.zeros_(parameter)
+
+
+start_normal = partial(nn.init.normal_, std=0.02)  # for `initialise`, as GPT and BERT start

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig
+from companion.models.config import ModelConfig, initialise
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
@@ -87,16 +87,8 @@ class Transformer(nn.Module):
         self.encoder_norm, self.decoder_norm = config.final_norm(), config.final_norm()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.head.weight = self.token_embedding.weight
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Xavier-uniform matrices and zero biases in the blocks: torch.nn.Transformer's choice."""
-        for blocks in (self.encoder_blocks, self.decoder_blocks):
-            for module in blocks.modules():
-                if isinstance(module, nn.Linear):
-                    nn.init.xavier_uniform_(module.weight)
-                    if module.bias is not None:
-                        nn.init.zeros_(module.bias)
+        for blocks in (self.encoder_blocks, self.decoder_blocks):  # as torch.nn.Transformer starts
+            initialise(blocks, nn.init.xavier_uniform_)
 
     def forward(
         self, source_ids: torch.Tensor, target_ids: torch.Tensor, *, need_weights: bool = False
@@ -165,9 +157,12 @@ class Transformer(nn.Module):
                 f"batch and source length, got {tuple(target_ids.shape)}, "
                 f"{tuple(memory.shape)} and {tuple(source_ids.shape)}"
             )
-        mask = padding_mask(target_ids, self.config.pad_id)
-        memory_mask = padding_mask(source_ids, self.config.pad_id)
         require_caches(caches, self.decoder_blocks)
+        if fixed := [cache.capacity for cache in caches or [] if cache.capacity is not None]:
+            raise ValueError(
+                "the caches of an encoder-decoder grow with the target that it is given, got "
+                f"KVCache(capacity={fixed[0]}); start with KVCache()"
+            )
         past = caches[0].length if caches else 0
         if past > target_ids.shape[1]:
             raise ValueError(
@@ -175,7 +170,9 @@ class Transformer(nn.Module):
                 "give the whole target so far, not its last token alone"
             )
         T = target_ids.shape[1]
+        mask = padding_mask(target_ids, self.config.pad_id)
         mask = causal(mask, T - past, T, device=memory.device)
+        memory_mask = padding_mask(source_ids, self.config.pad_id)
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), start=past))
         x, weights = run_blocks(
             self.decoder_blocks,

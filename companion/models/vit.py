@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import StackConfig
+from companion.models.config import StackConfig, initialise
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import require_config, require_positive
@@ -85,15 +85,7 @@ class ViT(nn.Module):
         self.head = nn.Identity()
         if config.num_classes is not None:
             self.head = nn.Linear(config.d_model, config.num_classes)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Xavier's range for the matrices of the blocks and zero biases, as in the paper's code."""
-        for name, parameter in self.blocks.named_parameters():
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
+        initialise(self.blocks, nn.init.xavier_uniform_)  # as in the paper's code
 
     def forward(
         self, images: torch.Tensor, *, need_weights: bool = False

@@ -72,10 +72,7 @@ def causal(
     That is so without a mask, for a whole sequence (T = S) and for a single query, the last one,
     which sees every key.
     """
-    sees_all = window is None or S <= window
-    if mask is None and sees_all and (T == 1 or T == S):
-        return None
-    if T == 1 and sees_all:
+    if (window is None or S <= window) and (T == 1 or (T == S and mask is None)):
         return mask
     seen = causal_mask(T, S, window=window, device=device)
     return seen if mask is None else mask & seen

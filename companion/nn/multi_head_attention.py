@@ -178,7 +178,7 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and cache.capacity is not None:
             visible = cache.visible(T, is_causal=is_causal, window=self.sliding_window)
             mask, is_causal = visible if mask is None else mask & visible, False
-        elif is_causal:
+        elif is_causal and self.sliding_window is not None:
             mask = causal(mask, T, S, window=self.sliding_window, device=q.device)
             is_causal = mask is None
 
