@@ -62,9 +62,7 @@ def require_number(**values: float) -> None:
     """Raise unless every named value is a number, whole or not."""
     for name, value in values.items():
         if not isinstance(value, Real):
-            raise TypeError(
-                f"{name} must be a number, got {value!r} of type {type(value).__name__}"
-            )
+            raise TypeError(f"{name} must be a number, got {value!r}, a {type(value).__name__}")
 
 
 def require_finite(**values: float) -> None:
@@ -265,17 +263,7 @@ def check_attention_call(
     """Raise unless the arguments of `MultiHeadAttention.forward` fit the layer and each other."""
     require_features("query", query, "(B, T, d_model)", layer.d_model)
     if not (key is query and value is query):
-        require_features("key", key, "(B, S, d_model)", layer.d_model)
-        require_features("value", value, "(B, S, d_model)", layer.d_model)
-        if not query.shape[0] == key.shape[0] == value.shape[0]:
-            raise ValueError(
-                "query, key and value must have the same batch size, got "
-                f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
-            )
-        if key.shape[1] != value.shape[1]:
-            raise ValueError(
-                f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
-            )
+        _check_key_and_value(layer, query, key, value)
     if not is_self_attention and not (layer.rope is None and rotation is None):
         raise ValueError(
             "a layer with rope turns queries and keys of one sequence; leave key and value out "
@@ -288,6 +276,20 @@ def check_attention_call(
         )
     if cache is not None and not hasattr(cache, "num_keys"):
         raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
+
+
+def _check_key_and_value(layer, query, key, value) -> None:
+    require_features("key", key, "(B, S, d_model)", layer.d_model)
+    require_features("value", value, "(B, S, d_model)", layer.d_model)
+    if not query.shape[0] == key.shape[0] == value.shape[0]:
+        raise ValueError(
+            "query, key and value must have the same batch size, got "
+            f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
+        )
+    if key.shape[1] != value.shape[1]:
+        raise ValueError(
+            f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
+        )
 
 
 def require_config(config, config_type: type) -> None:
@@ -329,18 +331,11 @@ def require_sampling(
         if share is not None:
             require_number(**{name: share})
             if not 0 < share <= 1:
-                raise ValueError(
-                    f"{name} is a share in (0, 1], got {share}; leave it out to keep all"
-                )
+                raise ValueError(f"{name} is a share in (0, 1], got {share}; None keeps all")
 
 
-def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -> None:
+def require_prompt_mask(prompt_mask: torch.Tensor, token_ids: torch.Tensor) -> None:
     """Raise unless there is a token to continue in every row, on the right of its padding."""
-    require_tokens("token_ids", token_ids)
-    if token_ids.shape[1] == 0:
-        raise ValueError("a prompt needs at least one token; start with the token for a beginning")
-    if prompt_mask is None:
-        return
     require_tensor("prompt_mask", prompt_mask)
     if prompt_mask.dtype != torch.bool:
         raise TypeError(
@@ -361,10 +356,11 @@ def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -
         )
 
 
-def require_room(
-    model: torch.nn.Module, length: int, max_new_tokens: int, eos_id: int | None
-) -> None:
-    """Raise unless the model is a GPT that can write so many tokens after so many."""
+def require_prompts(model, token_ids: torch.Tensor, max_new_tokens: int, eos_id) -> None:
+    """Raise unless the model is a GPT that can write so many tokens after these."""
+    require_tokens("token_ids", token_ids)
+    if token_ids.shape[1] == 0:
+        raise ValueError("a prompt needs at least one token; start with the token for a beginning")
     config = getattr(model, "config", None)
     if not hasattr(config, "positions"):
         raise TypeError(
@@ -372,7 +368,7 @@ def require_room(
             "use greedy_decode or beam_search for an encoder-decoder"
         )
     require_not_negative(max_new_tokens=max_new_tokens)
-    length += max_new_tokens
+    length = token_ids.shape[1] + max_new_tokens
     if config.positions == "learned" and length > config.max_len:
         raise ValueError(
             f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
@@ -391,6 +387,4 @@ def require_target(model, source_ids: torch.Tensor, max_len: int) -> None:
         )
     require_positive(max_len=max_len)
     if max_len > model.config.max_len:
-        raise ValueError(
-            f"max_len = {max_len} exceeds the model's max_len = {model.config.max_len}"
-        )
+        raise ValueError(f"max_len = {max_len} exceeds that of the model, {model.config.max_len}")

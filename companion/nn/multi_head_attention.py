@@ -148,9 +148,7 @@ class MultiHeadAttention(nn.Module):
         """
         is_self_attention = key is None or key is query
         if key is None and value is not None:
-            raise ValueError(
-                "value was given without key; give both, or neither for self-attention"
-            )
+            raise ValueError("value was given without key; give both, or none for self-attention")
         key = query if key is None else key
         value = key if value is None else value
         check_attention_call(self, query, key, value, positions, rotation, cache, is_self_attention)
