@@ -79,9 +79,7 @@ def lorenz(
     starts = starts + torch.tensor([0.0, 0.0, 25.0])
     series = lorenz_path(starts, warm_up + length, dt=dt)[:, warm_up:]
     if not series.isfinite().all():
-        raise ValueError(
-            f"points dt = {dt} apart are too far for the method: a run left for infinity"
-        )
+        raise ValueError(f"points dt = {dt} apart are too far for the method: a run diverged")
     return series
 
 

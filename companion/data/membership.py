@@ -38,11 +38,7 @@ def sentence_probability(words: Sequence[str]) -> float:
 def is_sentence(words: Sequence[str]) -> bool:
     """Whether the language has the sentence: `sentence_probability(words) > 0`, but faster.
 
-    The first way that leads to the sentence decides; of a sentence that is not in the language all
-    are tried.
-
-    Raises:
-        TypeError: `words` is one string.
+    The first way that leads to the sentence decides; if none does, all have been tried.
     """
     return any(any(_ways(words, kind)) for kind in KINDS)
 
@@ -80,21 +76,14 @@ class Backwards:
     another sentence, and otherwise it does not matter which it was. So they are one option.
 
     Args:
-        sentence: what should come out.
+        sentence: what should come out, as a text.
         relevant: the words that, drawn, could show in it.
         decisions: which option to take at each choice, for as many choices as there are.
         waiting: receives the decisions for every option that is left aside.
         known: the options of choices that were met before, for the same sentence.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        relevant: set[str],
-        decisions: list[int],
-        waiting: list,
-        known: dict[tuple, list],
-    ) -> None:
+    def __init__(self, sentence, relevant, decisions, waiting, known) -> None:
         self.sentence, self.relevant, self.known = sentence, relevant, known
         self.decisions, self.waiting = decisions, waiting
         self.depth, self.probability = 0, 1.0

@@ -70,9 +70,8 @@ class BERT(nn.Module):
         self.type_embedding = nn.Embedding(config.type_vocab_size, config.d_model)
         self.embedding_norm = config.norm_layer()
         self.dropout = make_dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
         self.final_norm = config.final_norm()
         self.head = MLMHead(config, self.token_embedding) if config.mlm_head else nn.Identity()
         initialise(self, start_normal)

@@ -1,7 +1,7 @@
 """What the models share: their configurations, and how their parameters start."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -95,8 +95,7 @@ class StackConfig:
 
     def block(self) -> dict[str, Any]:
         """The arguments of one `EncoderBlock` or `DecoderBlock`."""
-        names = ["d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"]
-        names += ["norm_first", "norm", "norm_eps", "activation", "bias"]
+        names = {field.name for field in fields(StackConfig)} - {"num_layers"}
         return {name: getattr(self, name) for name in names}
 
 

@@ -78,12 +78,9 @@ class Transformer(nn.Module):
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
         self.dropout = make_dropout(config.dropout)
-        self.encoder_blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
-        self.decoder_blocks = nn.ModuleList(
-            DecoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.encoder_blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
+        self.decoder_blocks = nn.ModuleList(DecoderBlock(**config.block()) for _ in depth)
         self.encoder_norm, self.decoder_norm = config.final_norm(), config.final_norm()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.head.weight = self.token_embedding.weight

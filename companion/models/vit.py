@@ -78,9 +78,8 @@ class ViT(nn.Module):
         self.cls_token = nn.Parameter(torch.empty(1, 1, config.d_model).normal_(std=0.02))
         self.positions = LearnedPositions(1 + config.num_patches, config.d_model)
         self.dropout = make_dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
         self.final_norm = config.final_norm()
         self.head = nn.Identity()
         if config.num_classes is not None:

@@ -61,9 +61,7 @@ class TokenEmbedding(nn.Module):
             ValueError: an id is not in [0, vocab_size) (checked on the CPU only).
             TypeError: the ids are not integers.
         """
-        vectors = look_up(
-            "token_ids", token_ids, self.weight, "check the tokenizer against vocab_size"
-        )
+        vectors = look_up("token_ids", token_ids, self.weight, "is vocab_size the tokenizer's?")
         return vectors if self.scale == 1.0 else vectors * self.scale
 
 

@@ -56,9 +56,7 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     """
     require_integers("token_ids", token_ids)
     if isinstance(pad_id, bool) or not isinstance(pad_id, Integral):
-        raise TypeError(
-            f"pad_id must be an int, got {pad_id!r}; without padding leave the mask out"
-        )
+        raise TypeError(f"pad_id must be an int, got {pad_id!r}; without padding make no mask")
     if token_ids.dim() != 2:
         raise ValueError(f"token_ids must have shape (B, S), got {tuple(token_ids.shape)}")
     return (token_ids != pad_id)[:, None, None, :]

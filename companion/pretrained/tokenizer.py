@@ -165,9 +165,7 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     try:
         tokenizer = Tokenizer.from_buffer((path / TOKENIZER).read_bytes())
     except ValueError as error:
-        raise ValueError(
-            f"{path / TOKENIZER} holds no tokenizer ({error}); get it again"
-        ) from error
+        raise ValueError(f"{path / TOKENIZER} is no tokenizer ({error}); get it again") from error
     config, template = {}, path / CHAT_TEMPLATE
     if (path / TOKENIZER_CONFIG).is_file():
         config = read_json(path / TOKENIZER_CONFIG)

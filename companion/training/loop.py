@@ -183,9 +183,7 @@ def fit(
     require_choice("mixed_precision", mixed_precision, PRECISIONS)
     require_number(max_grad_norm=max_grad_norm)
     if not max_grad_norm > 0:
-        raise ValueError(
-            f"max_grad_norm must be positive, got {max_grad_norm}; math.inf never shortens"
-        )
+        raise ValueError(f"max_grad_norm must be positive, got {max_grad_norm}; inf never shortens")
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
     rank, num_processes = join_processes()
     optimizer = _adamw(model, betas, weight_decay) if optimizer is None else optimizer(model)
