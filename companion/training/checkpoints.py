@@ -152,7 +152,7 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
         ) from error
     if metadata.get("format") != FORMAT:
         raise ValueError(
-            f"{path} was not written by companion.training.save_checkpoint; "
+            f"{path} was not written by companion.training.save_checkpoint of this version; "
             "published weights are read by companion.pretrained.load"
         )
     return tensors, json.loads(tensors.pop("json").numpy().tobytes())
