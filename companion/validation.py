@@ -314,6 +314,12 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
         )
+    fixed = [cache.capacity for cache in caches if cache.capacity is not None]
+    if fixed and hasattr(blocks[0], "cross_attention"):
+        raise ValueError(
+            "the caches of an encoder-decoder grow with the target that it is given, got "
+            f"KVCache(capacity={fixed[0]}); start with KVCache()"
+        )
 
 
 def require_sampling(

@@ -154,12 +154,9 @@ class Transformer(nn.Module):
                 f"batch and source length, got {tuple(target_ids.shape)}, "
                 f"{tuple(memory.shape)} and {tuple(source_ids.shape)}"
             )
+        mask = padding_mask(target_ids, self.config.pad_id)
+        memory_mask = padding_mask(source_ids, self.config.pad_id)
         require_caches(caches, self.decoder_blocks)
-        if fixed := [cache.capacity for cache in caches or [] if cache.capacity is not None]:
-            raise ValueError(
-                "the caches of an encoder-decoder grow with the target that it is given, got "
-                f"KVCache(capacity={fixed[0]}); start with KVCache()"
-            )
         past = caches[0].length if caches else 0
         if past > target_ids.shape[1]:
             raise ValueError(
@@ -167,9 +164,7 @@ class Transformer(nn.Module):
                 "give the whole target so far, not its last token alone"
             )
         T = target_ids.shape[1]
-        mask = padding_mask(target_ids, self.config.pad_id)
         mask = causal(mask, T - past, T, device=memory.device)
-        memory_mask = padding_mask(source_ids, self.config.pad_id)
         x = self.dropout(self.positions(self.token_embedding(target_ids[:, past:]), start=past))
         x, weights = run_blocks(
             self.decoder_blocks,
