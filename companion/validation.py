@@ -306,8 +306,10 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
     """Raise unless there is one `KVCache` for each block, where they are given."""
     if caches is None:
         return
-    if not isinstance(caches, list | tuple) or not all(hasattr(c, "num_keys") for c in caches):
-        raise TypeError(f"caches must be a list of KVCache(), got {caches!r}")
+    is_list = isinstance(caches, list | tuple)
+    for found in caches if is_list else [caches]:
+        if not (is_list and hasattr(found, "num_keys")):
+            raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
     different = len(set(map(id, caches)))
     if not different == len(caches) == len(blocks):
         raise ValueError(

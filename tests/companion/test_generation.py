@@ -536,7 +536,7 @@ def test_prompts_that_are_not_padded_on_the_left_are_refused():
 def test_what_decoding_refuses():
     model, source = transformer(), torch.randint(3, 17, (2, 5))
     for write in (greedy_decode, beam_search):
-        refused(ValueError, lambda w=write: w(model, source, 30), "max_len = 30", "max_len = 29")
+        refused(ValueError, lambda w=write: w(model, source, 30), "max_len = 30", "model, 29")
         refused(ValueError, lambda w=write: w(model, source, 0), "max_len", "0")
         refused(ValueError, lambda w=write: w(model, source + 17, 5), "[0, 17)")
         refused(ValueError, lambda w=write: w(model, source[0], 5), "source_ids", "(5,)")
