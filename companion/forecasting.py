@@ -9,11 +9,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from companion.validation import (
-    require_positive,
-    require_positive_number,
-    require_tensor,
-)
+from companion.validation import require_positive, require_positive_number, require_tensor
 
 __all__ = ["forecast_loss", "roll_out", "valid_steps"]
 

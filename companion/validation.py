@@ -62,9 +62,7 @@ def require_number(**values: float) -> None:
     """Raise unless every named value is a number, whole or not."""
     for name, value in values.items():
         if not isinstance(value, Real):
-            raise TypeError(
-                f"{name} must be a number, got {value!r} of type {type(value).__name__}"
-            )
+            raise TypeError(f"{name} must be a number, got {value!r}, a {type(value).__name__}")
 
 
 def require_finite(**values: float) -> None:
@@ -162,16 +160,6 @@ def require_tokens(name: str, ids: torch.Tensor) -> None:
         )
 
 
-def require_positions(positions: torch.Tensor, batch: int, length: int) -> None:
-    """Raise unless `positions` is an integer tensor (T,) or (B, T)."""
-    require_integers("positions", positions)
-    if positions.shape not in ((length,), (batch, length), (1, length)):
-        raise ValueError(
-            f"positions must have shape (T,) = ({length},) or (B, T) = ({batch}, {length}), "
-            f"got {tuple(positions.shape)}"
-        )
-
-
 def require_token_id(name: str, token: int, vocab_size: int) -> None:
     """Raise unless `token` is the id of a token."""
     if isinstance(token, bool) or not isinstance(token, int):
@@ -234,7 +222,13 @@ def check_query_key_value(query, key, value) -> None:
 def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
     """Raise unless mask and bias, where given, broadcast to the scores without enlarging them."""
     if mask is not None:
-        _require_boolean(mask, "pass additive terms as score_bias")
+        require_tensor("mask", mask)
+        if mask.dtype != torch.bool:
+            raise TypeError(
+                f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
+                "write mask == 1 for a mask of ones and zeros; additive terms are a score_bias, "
+                "which attentions and blocks take"
+            )
         _require_broadcast("mask", mask, scores_shape)
     if score_bias is not None:
         require_tensor("score_bias", score_bias)
@@ -244,34 +238,13 @@ def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
 
 
 def check_mask_of_layer(mask, score_bias, scores_shape) -> None:
-    """The same for the scores (B, H, T, S) of a layer, whose mask has two or four dimensions."""
-    _require_two_or_four_dimensions(mask)
-    check_mask_and_bias(mask, score_bias, scores_shape)
-
-
-def require_mask(mask, scores_shape) -> None:
-    """Raise unless the mask of a model, where given, fits the scores (B, H, T, S) of its layers."""
-    if mask is not None:
-        _require_two_or_four_dimensions(mask)
-        _require_boolean(mask, "additive terms are the score_bias of a block")
-        _require_broadcast("mask", mask, scores_shape)
-
-
-def _require_two_or_four_dimensions(mask) -> None:
+    """The same for scores (B, H, T, S) in layers, where a mask has two or four dimensions."""
     if isinstance(mask, torch.Tensor) and mask.dim() not in (2, 4):
         raise ValueError(
             "mask must have shape (T, S) or four dimensions (B, H, T, S), "
             f"got {tuple(mask.shape)}; a mask per sequence (B, T, S) becomes mask[:, None]"
         )
-
-
-def _require_boolean(mask, otherwise: str) -> None:
-    require_tensor("mask", mask)
-    if mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
-            f"write mask == 1 for a mask of ones and zeros; {otherwise}"
-        )
+    check_mask_and_bias(mask, score_bias, scores_shape)
 
 
 def _require_broadcast(name: str, term: torch.Tensor, scores_shape) -> None:
@@ -290,17 +263,7 @@ def check_attention_call(
     """Raise unless the arguments of `MultiHeadAttention.forward` fit the layer and each other."""
     require_features("query", query, "(B, T, d_model)", layer.d_model)
     if not (key is query and value is query):
-        require_features("key", key, "(B, S, d_model)", layer.d_model)
-        require_features("value", value, "(B, S, d_model)", layer.d_model)
-        if not query.shape[0] == key.shape[0] == value.shape[0]:
-            raise ValueError(
-                "query, key and value must have the same batch size, got "
-                f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
-            )
-        if key.shape[1] != value.shape[1]:
-            raise ValueError(
-                f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
-            )
+        _check_key_and_value(layer, query, key, value)
     if not is_self_attention and not (layer.rope is None and rotation is None):
         raise ValueError(
             "a layer with rope turns queries and keys of one sequence; leave key and value out "
@@ -313,6 +276,20 @@ def check_attention_call(
         )
     if cache is not None and not hasattr(cache, "num_keys"):
         raise TypeError(f"cache must be a KVCache(), got {type(cache).__name__}")
+
+
+def _check_key_and_value(layer, query, key, value) -> None:
+    require_features("key", key, "(B, S, d_model)", layer.d_model)
+    require_features("value", value, "(B, S, d_model)", layer.d_model)
+    if not query.shape[0] == key.shape[0] == value.shape[0]:
+        raise ValueError(
+            "query, key and value must have the same batch size, got "
+            f"{query.shape[0]}, {key.shape[0]} and {value.shape[0]}"
+        )
+    if key.shape[1] != value.shape[1]:
+        raise ValueError(
+            f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
+        )
 
 
 def require_config(config, config_type: type) -> None:
@@ -339,11 +316,11 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
         )
-    fixed = next((cache for cache in caches if cache.capacity is not None), None)
-    if fixed is not None and hasattr(blocks[0], "cross_attention"):
+    fixed = [cache.capacity for cache in caches if cache.capacity is not None]
+    if fixed and hasattr(blocks[0], "cross_attention"):
         raise ValueError(
             "the caches of an encoder-decoder grow with the target that it is given, got "
-            f"KVCache(capacity={fixed.capacity}); start with KVCache()"
+            f"KVCache(capacity={fixed[0]}); start with KVCache()"
         )
 
 
@@ -362,18 +339,11 @@ def require_sampling(
         if share is not None:
             require_number(**{name: share})
             if not 0 < share <= 1:
-                raise ValueError(
-                    f"{name} is a share in (0, 1], got {share}; leave it out to keep all"
-                )
+                raise ValueError(f"{name} is a share in (0, 1], got {share}; None keeps all")
 
 
-def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -> None:
+def require_prompt_mask(prompt_mask: torch.Tensor, token_ids: torch.Tensor) -> None:
     """Raise unless there is a token to continue in every row, on the right of its padding."""
-    require_tokens("token_ids", token_ids)
-    if token_ids.shape[1] == 0:
-        raise ValueError("a prompt needs at least one token; start with the token for a beginning")
-    if prompt_mask is None:
-        return
     require_tensor("prompt_mask", prompt_mask)
     if prompt_mask.dtype != torch.bool:
         raise TypeError(
@@ -394,10 +364,11 @@ def require_prompts(token_ids: torch.Tensor, prompt_mask: torch.Tensor | None) -
         )
 
 
-def require_room(
-    model: torch.nn.Module, length: int, max_new_tokens: int, eos_id: int | None
-) -> None:
-    """Raise unless the model is a GPT that can write so many tokens after so many."""
+def require_prompts(model, token_ids: torch.Tensor, max_new_tokens: int, eos_id) -> None:
+    """Raise unless the model is a GPT that can write so many tokens after these."""
+    require_tokens("token_ids", token_ids)
+    if token_ids.shape[1] == 0:
+        raise ValueError("a prompt needs at least one token; start with the token for a beginning")
     config = getattr(model, "config", None)
     if not hasattr(config, "positions"):
         raise TypeError(
@@ -405,7 +376,7 @@ def require_room(
             "use greedy_decode or beam_search for an encoder-decoder"
         )
     require_not_negative(max_new_tokens=max_new_tokens)
-    length += max_new_tokens
+    length = token_ids.shape[1] + max_new_tokens
     if config.positions == "learned" and length > config.max_len:
         raise ValueError(
             f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
@@ -424,6 +395,4 @@ def require_target(model, source_ids: torch.Tensor, max_len: int) -> None:
         )
     require_positive(max_len=max_len)
     if max_len > model.config.max_len:
-        raise ValueError(
-            f"max_len = {max_len} exceeds the model's max_len = {model.config.max_len}"
-        )
+        raise ValueError(f"max_len = {max_len} exceeds that of the model, {model.config.max_len}")

@@ -1,7 +1,7 @@
 """What the models learn from."""
 
 from companion.data.batching import batches, padded, windows
-from companion.data.chaos import lorenz, lorenz_derivative, lorenz_path
+from companion.data.chaos import lorenz, lorenz_path
 from companion.data.digits import digits, shifted
 from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
@@ -34,11 +34,7 @@ from companion.data.sampling import SPLITS
 from companion.data.series import SeriesSplit, series_windows, split_series
 from companion.data.standard_library import standard_library_text
 from companion.data.tokenizers import BPETokenizer, CharTokenizer
-from companion.data.translation import (
-    TranslationPair,
-    translation_pairs,
-    translation_vocabulary,
-)
+from companion.data.translation import TranslationPair, translation_pairs, translation_vocabulary
 from companion.data.vocabulary import BOS, CLS, EOS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
 
 __all__ = [
@@ -82,7 +78,6 @@ __all__ = [
     "homonym_sentences",
     "is_sentence",
     "lorenz",
-    "lorenz_derivative",
     "lorenz_path",
     "padded",
     "pronoun_sentence",

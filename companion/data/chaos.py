@@ -20,28 +20,8 @@ from companion.validation import (
 METHODS = ("rk4", "euler")
 
 
-def lorenz_derivative(
-    state: Tensor, *, sigma: float = 10.0, rho: float = 28.0, beta: float = 8 / 3
-) -> Tensor:
-    """The rate of change of x, y and z at a state: (..., 3) -> (..., 3).
-
-    dx/dt = sigma (y - x), dy/dt = x (rho - z) - y, dz/dt = x y - beta z.
-
-    Source: Lorenz 1963, equations 25 to 27
-    (https://doi.org/10.1175/1520-0469(1963)020%3C0130:DNF%3E2.0.CO;2).
-    """
-    if state.shape[-1:] != (3,):
-        raise ValueError(f"state must have shape (..., 3): x, y, z; got {tuple(state.shape)}")
-    return torch.stack(_rates(*state.unbind(-1), sigma, rho, beta), dim=-1)
-
-
 def lorenz_path(
-    start: Tensor,
-    length: int,
-    *,
-    dt: float = 0.05,
-    method: str = "rk4",
-    substeps: int = 5,
+    start: Tensor, length: int, *, dt: float = 0.05, method: str = "rk4", substeps: int = 5
 ) -> Tensor:
     """Trajectories from given starts, (..., 3) -> (..., length, 3); the start is the first point.
 
@@ -55,6 +35,9 @@ def lorenz_path(
     Raises:
         ValueError: a number is not positive, the start has not three entries, or the method is
             unknown.
+
+    Source: Lorenz 1963, equations 25 to 27
+    (https://doi.org/10.1175/1520-0469(1963)020%3C0130:DNF%3E2.0.CO;2).
     """
     if start.shape[-1:] != (3,):
         raise ValueError(f"start must have shape (..., 3): x, y, z; got {tuple(start.shape)}")
@@ -96,18 +79,14 @@ def lorenz(
     starts = starts + torch.tensor([0.0, 0.0, 25.0])
     series = lorenz_path(starts, warm_up + length, dt=dt)[:, warm_up:]
     if not series.isfinite().all():
-        raise ValueError(
-            f"points dt = {dt} apart are too far for the method: a run left for infinity"
-        )
+        raise ValueError(f"points dt = {dt} apart are too far for the method: a run diverged")
     return series
 
 
-def _rates(x, y, z, sigma=10.0, rho=28.0, beta=8 / 3) -> list:
-    return [sigma * (y - x), x * (rho - z) - y, x * y - beta * z]
-
-
 def _derivative(state: ndarray) -> ndarray:
-    return np.array(_rates(*state))
+    """dx/dt, dy/dt and dz/dt, with the usual sigma = 10, rho = 28 and beta = 8 / 3."""
+    x, y, z = state
+    return np.array([10.0 * (y - x), x * (28.0 - z) - y, x * y - 8 / 3 * z])
 
 
 def _euler_step(state: ndarray, h: float) -> ndarray:

@@ -31,34 +31,28 @@ def sentence_probability(words: Sequence[str]) -> float:
     Raises:
         TypeError: `words` is one string.
     """
-    if isinstance(words, str):
-        raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
-    sentence = tuple(words)
     weights = sum(KINDS.values())
-    return sum(weight / weights * probability_of(sentence, kind) for kind, weight in KINDS.items())
+    return sum(weight / weights * probability_of(words, kind) for kind, weight in KINDS.items())
 
 
 def is_sentence(words: Sequence[str]) -> bool:
     """Whether the language has the sentence: `sentence_probability(words) > 0`, but faster.
 
-    The first way that leads to the sentence decides; of a sentence that is not in the language all
-    are tried.
-
-    Raises:
-        TypeError: `words` is one string.
+    The first way that leads to the sentence decides; if none does, all have been tried.
     """
+    return any(any(_ways(words, kind)) for kind in KINDS)
+
+
+def probability_of(words: Sequence[str], kind: Callable) -> float:
+    """The probability with which one of the functions in `KINDS` draws exactly this sentence."""
+    return sum(_ways(words, kind))
+
+
+def _ways(words: Sequence[str], kind: Callable) -> Iterator[float]:
+    """The probability of each row of choices that leads to the sentence."""
     if isinstance(words, str):
         raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
-    return any(any(_ways(tuple(words), kind)) for kind in KINDS)
-
-
-def probability_of(sentence: tuple[str, ...], kind: Callable) -> float:
-    """The probability with which one of the functions in `KINDS` draws exactly this sentence."""
-    return sum(_ways(sentence, kind))
-
-
-def _ways(sentence: tuple[str, ...], kind: Callable) -> Iterator[float]:
-    """The probability of each row of choices that leads to the sentence."""
+    sentence = tuple(words)
     text, shown, waiting, known = " ".join(sentence), set(sentence), [[]], {}
     relevant = shown | {word for word, forms in SHOWN_AS.items() if shown.intersection(forms)}
     while waiting:
@@ -82,21 +76,14 @@ class Backwards:
     another sentence, and otherwise it does not matter which it was. So they are one option.
 
     Args:
-        sentence: what should come out.
+        sentence: what should come out, as a text.
         relevant: the words that, drawn, could show in it.
         decisions: which option to take at each choice, for as many choices as there are.
         waiting: receives the decisions for every option that is left aside.
         known: the options of choices that were met before, for the same sentence.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        relevant: set[str],
-        decisions: list[int],
-        waiting: list,
-        known: dict[tuple, list],
-    ) -> None:
+    def __init__(self, sentence, relevant, decisions, waiting, known) -> None:
         self.sentence, self.relevant, self.known = sentence, relevant, known
         self.decisions, self.waiting = decisions, waiting
         self.depth, self.probability = 0, 1.0

@@ -135,10 +135,7 @@ def _combinations(split: str, seed: int) -> set[tuple[str, str]]:
     rng = seeded("translation: what is held out", seed)
     nouns = (*ANY_NOUN, *SYNONYMS)
     described = [pair for pair in product(nouns, ADJECTIVES) if pair not in ALWAYS_TRAINED]
-    combinations = {
-        *part(described, split, rng),
-        *part(list(product(VERBS, nouns)), split, rng),
-    }
+    combinations = {*part(described, split, rng), *part(list(product(VERBS, nouns)), split, rng)}
     return combinations | ALWAYS_TRAINED if split == "train" else combinations
 
 

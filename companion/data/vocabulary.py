@@ -3,9 +3,9 @@
 import difflib
 from collections.abc import Iterable, Sequence
 
-import torch
 from torch import Tensor
 
+from companion.data.batching import padded
 from companion.data.lexicon import WORDS
 
 PAD, MASK, CLS, SEP = SPECIAL_TOKENS = ("[PAD]", "[MASK]", "[CLS]", "[SEP]")
@@ -65,10 +65,7 @@ class Vocabulary:
                     "expected; split it, and pass a list of sentences: encode([text.split()])"
                 )
             rows.append([self.id(word) for word in sentence])
-        ids = torch.full((len(rows), max(map(len, rows), default=0)), self.pad_id)
-        for row, target in zip(rows, ids, strict=True):
-            target[: len(row)] = torch.tensor(row, dtype=torch.long)
-        return ids
+        return padded(rows, self.pad_id)
 
     def decode(self, token_ids: Tensor) -> list[list[str]]:
         """The B sentences of ids (B, T), without [PAD].

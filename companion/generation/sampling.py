@@ -14,8 +14,8 @@ from torch import nn
 from companion.nn import KVCache
 from companion.validation import (
     has_values,
+    require_prompt_mask,
     require_prompts,
-    require_room,
     require_sampling,
     require_tensor,
 )
@@ -171,9 +171,8 @@ def _write(
 
     A step gives its token (B,), the logits (B, vocab_size), and which rows had ended (B,) before.
     """
-    require_prompts(token_ids, prompt_mask)
+    require_prompts(model, token_ids, max_new_tokens, eos_id)
     require_sampling(**cuts)
-    require_room(model, token_ids.shape[1], max_new_tokens, eos_id)
     (B, T), n = token_ids.shape, max_new_tokens
     fill = eos_id if model.config.pad_id is None else model.config.pad_id
     if stop is not None and fill is None:
@@ -181,6 +180,7 @@ def _write(
     tokens = torch.cat([token_ids, token_ids.new_full((B, n), fill or 0)], dim=1)
     mask = positions = None
     if prompt_mask is not None:
+        require_prompt_mask(prompt_mask, token_ids)
         real = torch.cat([prompt_mask, prompt_mask.new_ones(B, n)], dim=1)
         mask = real[:, None, None, :]  # (B, 1, 1, T + n)
         positions = (real.cumsum(dim=1) - 1).clamp(min=0)  # (B, T + n), from 0 at the first token
@@ -216,10 +216,9 @@ def _write(
 
 
 def drawn(probabilities: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
-    """A token (B,) of each distribution (B, vocab_size).
+    """A token (B,) of each distribution (B, vocab_size): the first of waiting times of these rates.
 
-    The smallest of exponential waiting times with these rates; no device has to wait for it, as for
-    the checks of torch.multinomial.
+    No device has to wait for it, as for the checks of torch.multinomial.
     """
     waiting = torch.empty_like(probabilities).exponential_(generator=generator)
     return (probabilities / waiting).argmax(dim=-1)
@@ -246,15 +245,11 @@ def _writing(model: nn.Module, use_cache: bool) -> Iterator[None]:
     def last(head, inputs):
         return (inputs[0][:, -1:], *inputs[1:]) if use_cache else None
 
-    hook = model.head.register_forward_pre_hook(last)
-    # A cache that grows would be compiled again at every length.
     compiles = "torch._dynamo" in sys.modules
-    try:
-        with evaluating(model):
-            with torch.compiler.set_stance("force_eager") if compiles else nullcontext():
-                yield
-    finally:
-        hook.remove()
+    with model.head.register_forward_pre_hook(last), evaluating(model):
+        # A cache that grows would be compiled again at every length.
+        with torch.compiler.set_stance("force_eager") if compiles else nullcontext():
+            yield
 
 
 def known_to_be_done(ended: torch.Tensor, length: int) -> bool:

@@ -63,12 +63,8 @@ def beam_search(
     when no beginning can overtake it any more. If nothing has ended after max_len tokens, the
     result is the most probable beginning. A beam of one is `greedy_decode`.
 
-    The model is put in eval mode meanwhile, and no gradient is recorded.
-
     Args:
-        model: a `Transformer`.
-        source_ids: integers (B, S).
-        max_len: length of the target, bos_id included; at most the configuration's.
+        model, source_ids, max_len: as for `greedy_decode`.
         beam_size: number of beginnings that are kept, 4 in the original Transformer's paper.
         length_penalty: 0 compares log-probabilities, which fall with every token; the higher, the
             longer the targets. The paper's is 0.6.
@@ -77,8 +73,8 @@ def beam_search(
         (B, max_len), as from `greedy_decode`.
 
     Raises:
-        ValueError: max_len, beam_size or length_penalty is out of range, or an id is.
-        TypeError: the model is no encoder-decoder, or the ids are not integers.
+        ValueError: beam_size or length_penalty is out of range, or as for `greedy_decode`.
+        TypeError: likewise.
 
     Source: Wu et al. 2016, section 7, equation 14 (https://arxiv.org/abs/1609.08144), without the
     coverage penalty; Vaswani et al. 2017, section 6.1 (https://arxiv.org/abs/1706.03762).

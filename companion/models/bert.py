@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, start_normal
+from companion.models.config import ModelConfig, initialise, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
 from companion.nn.blocks import ACTIVATIONS, make_dropout, run_blocks
 from companion.validation import (
+    check_mask_of_layer,
     require_choice,
     require_config,
     require_in_range,
-    require_mask,
     require_positive,
     require_tokens,
 )
@@ -70,12 +70,11 @@ class BERT(nn.Module):
         self.type_embedding = nn.Embedding(config.type_vocab_size, config.d_model)
         self.embedding_norm = config.norm_layer()
         self.dropout = make_dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
         self.final_norm = config.final_norm()
         self.head = MLMHead(config, self.token_embedding) if config.mlm_head else nn.Identity()
-        start_normal(self)
+        initialise(self, start_normal)
 
     def forward(
         self,
@@ -118,7 +117,7 @@ class BERT(nn.Module):
         """
         require_tokens("token_ids", token_ids)
         B, T = token_ids.shape
-        require_mask(mask, (B, self.config.num_heads, T, T))
+        check_mask_of_layer(mask, None, (B, self.config.num_heads, T, T))
         if mask is None:
             mask = padding_mask(token_ids, self.config.pad_id)
         x = self._embed(token_ids, token_types)

@@ -1,6 +1,8 @@
 """What the models share: their configurations, and how their parameters start."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import torch
@@ -93,8 +95,7 @@ class StackConfig:
 
     def block(self) -> dict[str, Any]:
         """The arguments of one `EncoderBlock` or `DecoderBlock`."""
-        names = ["d_model", "num_heads", "d_ff", "d_k", "d_v", "dropout"]
-        names += ["norm_first", "norm", "norm_eps", "activation", "bias"]
+        names = {field.name for field in fields(StackConfig)} - {"num_layers"}
         return {name: getattr(self, name) for name in names}
 
 
@@ -123,11 +124,13 @@ class ModelConfig(StackConfig):
         require_token_id(name, getattr(self, name), self.vocab_size)
 
 
-@torch.no_grad()
-def start_normal(model: nn.Module, std: float = 0.02) -> None:
-    """Give every matrix normal entries and every bias zeros, as GPT and BERT start."""
+def initialise(model: nn.Module, draw: Callable[[torch.Tensor], object]) -> None:
+    """Let every matrix be drawn, and every bias be zeros."""
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1:
-            parameter.normal_(std=std)
+            draw(parameter)
         elif name.endswith("bias"):
-            parameter.zero_()
+            nn.init.zeros_(parameter)
+
+
+start_normal = partial(nn.init.normal_, std=0.02)  # for `initialise`, as GPT and BERT start

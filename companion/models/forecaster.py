@@ -77,9 +77,8 @@ class Forecaster(nn.Module):
         self.patch_embedding = nn.Linear(2 * config.features * config.patch_size, config.d_model)
         self.positions = LearnedPositions(config.num_patches, config.d_model)
         self.dropout = make_dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
         self.final_norm = config.final_norm()
         width = config.num_patches * config.d_model
         self.head = nn.Linear(width, config.horizon * config.features)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, start_normal
+from companion.models.config import ModelConfig, initialise, start_normal
 from companion.nn import (
     EncoderBlock,
     KVCache,
@@ -22,12 +22,12 @@ from companion.nn import (
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.nn.masks import causal
 from companion.validation import (
+    check_mask_of_layer,
     require_caches,
     require_choice,
     require_config,
     require_even,
     require_heads,
-    require_mask,
     require_positive,
     require_positive_number,
     require_tokens,
@@ -145,7 +145,7 @@ class GPT(nn.Module):
 
     def _initialise(self) -> None:
         """Normal; what is added to the residual stream starts smaller, the more often it is."""
-        start_normal(self)
+        initialise(self, start_normal)
         std = 0.02 / math.sqrt(2 * self.config.num_layers)
         for block in self.blocks:
             nn.init.normal_(block.self_attention.out_proj.weight, std=std)
@@ -200,7 +200,8 @@ class GPT(nn.Module):
         require_caches(caches, self.blocks)
         (B, T), start = token_ids.shape, caches[0].length if caches else 0
         S = caches[0].num_keys(T) if caches else T
-        require_mask(mask, (B, self.config.num_heads, T, S))
+        if mask is not None:
+            check_mask_of_layer(mask, None, (B, self.config.num_heads, T, S))
         x, rotation = self.token_embedding(token_ids), None
         if self.rope is None:
             x = self.positions(x, positions, start=start)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig
+from companion.models.config import ModelConfig, initialise
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
@@ -78,25 +78,14 @@ class Transformer(nn.Module):
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)
         self.dropout = make_dropout(config.dropout)
-        self.encoder_blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
-        self.decoder_blocks = nn.ModuleList(
-            DecoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.encoder_blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
+        self.decoder_blocks = nn.ModuleList(DecoderBlock(**config.block()) for _ in depth)
         self.encoder_norm, self.decoder_norm = config.final_norm(), config.final_norm()
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         self.head.weight = self.token_embedding.weight
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Xavier-uniform matrices and zero biases in the blocks: torch.nn.Transformer's choice."""
-        for blocks in (self.encoder_blocks, self.decoder_blocks):
-            for module in blocks.modules():
-                if isinstance(module, nn.Linear):
-                    nn.init.xavier_uniform_(module.weight)
-                    if module.bias is not None:
-                        nn.init.zeros_(module.bias)
+        for blocks in (self.encoder_blocks, self.decoder_blocks):  # as torch.nn.Transformer starts
+            initialise(blocks, nn.init.xavier_uniform_)
 
     def forward(
         self, source_ids: torch.Tensor, target_ids: torch.Tensor, *, need_weights: bool = False

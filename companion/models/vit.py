@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import StackConfig
+from companion.models.config import StackConfig, initialise
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import require_config, require_positive
@@ -78,22 +78,13 @@ class ViT(nn.Module):
         self.cls_token = nn.Parameter(torch.empty(1, 1, config.d_model).normal_(std=0.02))
         self.positions = LearnedPositions(1 + config.num_patches, config.d_model)
         self.dropout = make_dropout(config.dropout)
-        self.blocks = nn.ModuleList(
-            EncoderBlock(**config.block()) for _ in range(config.num_layers)
-        )
+        depth = range(config.num_layers)
+        self.blocks = nn.ModuleList(EncoderBlock(**config.block()) for _ in depth)
         self.final_norm = config.final_norm()
         self.head = nn.Identity()
         if config.num_classes is not None:
             self.head = nn.Linear(config.d_model, config.num_classes)
-        self._initialise()
-
-    def _initialise(self) -> None:
-        """Xavier's range for the matrices of the blocks and zero biases, as in the paper's code."""
-        for name, parameter in self.blocks.named_parameters():
-            if parameter.dim() > 1:
-                nn.init.xavier_uniform_(parameter)
-            elif name.endswith("bias"):
-                nn.init.zeros_(parameter)
+        initialise(self.blocks, nn.init.xavier_uniform_)  # as in the paper's code
 
     def forward(
         self, images: torch.Tensor, *, need_weights: bool = False

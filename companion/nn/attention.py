@@ -127,21 +127,7 @@ def fused_attention(
 
     heads, is_grouped = query.shape[1], False
     if key.shape[1] != heads:
-        half = (torch.float16, torch.bfloat16)
-        by_head = attn_mask is not None and attn_mask.dim() > 2 and attn_mask.shape[-3] > 1
-        if T == 1 and not by_head:  # heads that share keys are rows of one query
-            query = query.reshape(query.shape[0], key.shape[1], -1, query.shape[-1])
-        elif (
-            query.is_cuda
-            and query.dtype in half
-            and attn_mask is None
-            and query.shape[-1] == value.shape[-1]
-        ):
-            is_grouped = True
-        else:
-            # Only the flash kernel takes grouped heads; torch would turn to the one that stores
-            # (T, S) scores, so every query head gets its own keys and values.
-            key, value = (for_every_query_head(x, heads) for x in (key, value))
+        query, key, value, is_grouped = _with_shared_keys(query, key, value, attn_mask)
     output = F.scaled_dot_product_attention(
         query,
         key,
@@ -154,6 +140,20 @@ def fused_attention(
     if T == 1:
         output = output.reshape(output.shape[0], heads, 1, -1)
     return output if empty is None else output.masked_fill(empty, 0.0)
+
+
+def _with_shared_keys(query, key, value, attn_mask) -> tuple:
+    """Query, key and value whose heads go together, and whether the kernel is to group them."""
+    has_mask_by_head = attn_mask is not None and attn_mask.dim() > 2 and attn_mask.shape[-3] > 1
+    if query.shape[-2] == 1 and not has_mask_by_head:  # heads that share keys are rows of one query
+        return query.reshape(query.shape[0], key.shape[1], -1, query.shape[-1]), key, value, False
+    # Only the flash kernel takes grouped heads; torch would turn to the one that stores (T, S)
+    # scores, so every query head gets its own keys and values.
+    is_half = query.dtype in (torch.float16, torch.bfloat16)
+    if query.is_cuda and is_half and attn_mask is None and query.shape[-1] == value.shape[-1]:
+        return query, key, value, True
+    key, value = (for_every_query_head(x, query.shape[1]) for x in (key, value))
+    return query, key, value, False
 
 
 def for_every_query_head(x: torch.Tensor, num_heads: int) -> torch.Tensor:

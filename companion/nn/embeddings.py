@@ -4,19 +4,19 @@ import math
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
+from companion.nn.positions import given_or_counted
 from companion.validation import (
     require_choice,
     require_features,
     require_in_range,
     require_integers,
-    require_positions,
     require_positive,
 )
 
 
-def look_up(name: str, ids: torch.Tensor, table: torch.Tensor, remedy: str) -> torch.Tensor:
+def look_up(name: str, ids: Tensor, table: Tensor, remedy: str) -> Tensor:
     """Rows `ids` (...) of a table (size, d_model), as (..., d_model).
 
     Raises:
@@ -54,16 +54,14 @@ class TokenEmbedding(nn.Module):
         self.scale = math.sqrt(d_model) if scale else 1.0
         self.weight = nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=d_model**-0.5))
 
-    def forward(self, token_ids: torch.Tensor) -> torch.Tensor:
+    def forward(self, token_ids: Tensor) -> Tensor:
         """Look up integer token_ids (...) and return their vectors (..., d_model).
 
         Raises:
             ValueError: an id is not in [0, vocab_size) (checked on the CPU only).
             TypeError: the ids are not integers.
         """
-        vectors = look_up(
-            "token_ids", token_ids, self.weight, "check the tokenizer against vocab_size"
-        )
+        vectors = look_up("token_ids", token_ids, self.weight, "is vocab_size the tokenizer's?")
         return vectors if self.scale == 1.0 else vectors * self.scale
 
 
@@ -84,12 +82,8 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(max_len, d_model).normal_(std=0.02))
 
     def forward(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | None = None,
-        *,
-        start: int | torch.Tensor = 0,
-    ) -> torch.Tensor:
+        self, x: Tensor, positions: Tensor | None = None, *, start: int | Tensor = 0
+    ) -> Tensor:
         """Add to x (B, T, d_model) the vectors of positions (T,) or (B, T).
 
         Left out, positions are counted on from `start`, an int or an integer tensor ().
@@ -99,17 +93,14 @@ class LearnedPositions(nn.Module):
             TypeError: positions are not integers.
         """
         require_features("x", x, "(B, T, d_model)", self.d_model)
-        if positions is None and isinstance(start, torch.Tensor):
-            positions = start + torch.arange(x.shape[1], device=x.device)
-        if positions is None:
-            stop = start + x.shape[1]
-            if start < 0 or stop > self.max_len:
-                raise ValueError(
-                    f"positions {start} to {stop - 1} are needed, but only max_len = "
-                    f"{self.max_len} have been learned, from 0 on; shorten the sequence or build a "
-                    "layer with a larger max_len"
-                )
-            return x + self.weight[start:stop]
-        require_positions(positions, x.shape[0], x.shape[1])
-        remedy = "build a layer with a larger max_len"
-        return x + look_up("positions", positions, self.weight, remedy)
+        if positions is not None or isinstance(start, Tensor):
+            positions = given_or_counted(positions, x, start)
+            remedy = "build a layer with a larger max_len"
+            return x + look_up("positions", positions, self.weight, remedy)
+        stop = start + x.shape[1]
+        if start < 0 or stop > self.max_len:
+            raise ValueError(
+                f"positions {start} to {stop - 1} are needed, but only max_len = {self.max_len} "
+                "are learned; shorten the sequence or build a layer with a larger max_len"
+            )
+        return x + self.weight[start:stop]

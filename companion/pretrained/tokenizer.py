@@ -5,13 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-from companion.pretrained.folder import (
-    CHAT_TEMPLATE,
-    TOKENIZER,
-    TOKENIZER_CONFIG,
-    find,
-    read_json,
-)
+from companion.pretrained.folder import CHAT_TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, find, read_json
 from companion.pretrained.gguf_file import read_gguf
 from companion.validation import require_text
 
@@ -171,13 +165,12 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     try:
         tokenizer = Tokenizer.from_buffer((path / TOKENIZER).read_bytes())
     except ValueError as error:
-        raise ValueError(
-            f"{path / TOKENIZER} holds no tokenizer ({error}); get it again"
-        ) from error
+        raise ValueError(f"{path / TOKENIZER} is no tokenizer ({error}); get it again") from error
     config, template = {}, path / CHAT_TEMPLATE
     if (path / TOKENIZER_CONFIG).is_file():
         config = read_json(path / TOKENIZER_CONFIG)
-    named = {key: _content(config[key]) for key in NAMED_TOKENS if config.get(key) is not None}
+    named = {key: config[key] for key in NAMED_TOKENS if config.get(key) is not None}
+    named = {key: t["content"] if isinstance(t, dict) else t for key, t in named.items()}
     chat_template = config.get("chat_template")
     if isinstance(chat_template, list):  # several, by name
         chat_template = {entry["name"]: entry["template"] for entry in chat_template}.get("default")
@@ -189,11 +182,6 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
         chat_template=chat_template,
         named_tokens=named,
     )
-
-
-def _content(token: str | dict) -> str:
-    """A token as tokenizer_config.json has it: alone, or with how it is split off."""
-    return token["content"] if isinstance(token, dict) else token
 
 
 def _of_gguf(path) -> PretrainedTokenizer:

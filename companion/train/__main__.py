@@ -23,7 +23,7 @@ from companion.data import BOS, EOS, BPETokenizer
 from companion.generation import generate, greedy_decode
 from companion.models import GPT, Transformer
 from companion.train.folder import CHECKPOINT, METRICS, Metrics, describe, load, start
-from companion.train.recipes import RECIPES, Recipe
+from companion.train.recipes import RECIPES, Recipe, sentences_of
 from companion.training import History, fit
 from companion.training.loop import PRECISIONS
 from companion.training.processes import use_own_gpu
@@ -77,6 +77,7 @@ def main(
     model = recipe.model.to(options.device)
     if options.compile:
         model.compile()
+    has_bf16 = options.device == "cuda" and torch.cuda.is_bf16_supported()
     if options.device == "cuda":
         torch.set_float32_matmul_precision("high")  # TF32
     try:
@@ -89,7 +90,7 @@ def main(
             evaluate=recipe.evaluate,
             evaluate_every=options.evaluate_every,
             accumulate=options.accumulate,
-            mixed_precision=options.mixed_precision or usual_precision(options.device),
+            mixed_precision=options.mixed_precision or ("bf16" if has_bf16 else "no"),
             checkpoint=checkpoint,
             checkpoint_every=options.checkpoint_every,
             resume=options.resume and checkpoint.exists(),
@@ -167,12 +168,8 @@ def written(model, tokenizer, options: argparse.Namespace) -> str:
         ids = generate(model, prompt, room, eos_id=tokenizer.id(EOS), **draw)
     else:
         raise ValueError(f"a {type(model).__name__} neither writes nor translates")
-    (words,) = tokenizer.decode(ids)
-    return " ".join(word for word in words if word not in (BOS, EOS))
-
-
-def usual_precision(device: str) -> str:
-    return "bf16" if device == "cuda" and torch.cuda.is_bf16_supported() else "no"
+    (sentence,) = sentences_of(ids, tokenizer)
+    return " ".join(sentence)
 
 
 def usual_steps(make: Callable[..., Recipe]) -> int:

@@ -76,13 +76,12 @@ def start(out: Path, asked: dict, resume: bool) -> History:
         ValueError: without `resume` the folder holds steps of a run or other things; with it the
             run was another one, or a file is damaged.
     """
-    checkpoint, run = out / CHECKPOINT, out / RUN
-    found = sorted(path.name for path in out.iterdir()) if out.exists() else []
-    begun_only = {RUN, MODEL, WORDS, PIECES}
-    if not resume and not all(
-        name in begun_only or _is_empty_metrics(out / name) for name in found
-    ):
-        go_on = "add --resume to go on, or " if OURS & set(found) else ""
+    checkpoint, run, history = out / CHECKPOINT, out / RUN, History()
+    found = {path.name for path in out.iterdir()} if out.exists() else set()
+    if METRICS in found and (out / METRICS).stat().st_size == 0:
+        found.remove(METRICS)  # a run that came to no step may be begun again
+    if not resume and not found <= {RUN, MODEL, WORDS, PIECES}:
+        go_on = "add --resume to go on, or " if OURS & found else ""
         raise ValueError(f"{out} is not empty; {go_on}choose another --out")
     if resume:
         begun = _asked_before(run)
@@ -95,19 +94,13 @@ def start(out: Path, asked: dict, resume: bool) -> History:
             history = load_history(checkpoint)
             if begun is None:
                 raise ValueError(f"{run} is damaged: it must say what was asked for, {asked}")
-            _write(run, asked)
-            return history
-        if begun is None and not OURS.issuperset(found):
+        elif begun is None and not found <= OURS:
             raise ValueError(f"{out} is not empty, and has no run; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    _write(run, asked)
-    return History()
-
-
-def _write(run: Path, asked: dict) -> None:
-    unfinished = run.with_name(RUN + ".unfinished")
+    unfinished = out / f"{RUN}.unfinished"
     unfinished.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
     os.replace(unfinished, run)
+    return history
 
 
 def _asked_before(run: Path) -> dict | None:
@@ -116,11 +109,6 @@ def _asked_before(run: Path) -> dict | None:
         return json.loads(run.read_text("utf8"))
     except (FileNotFoundError, ValueError):
         return None
-
-
-def _is_empty_metrics(path: Path) -> bool:
-    """Whether these are the metrics of a run that came to no step: it may be begun again."""
-    return path.name == METRICS and path.stat().st_size == 0
 
 
 class Metrics:

@@ -47,7 +47,8 @@ from companion.training import (
     warmup_schedule,
 )
 
-SMALL = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 256, "max_len": 32}
+SMALL = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 256}
+SENTENCES = SMALL | {"max_len": 32}
 
 
 @dataclass(frozen=True)
@@ -73,17 +74,14 @@ def gpt(steps: int = 2_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     bos_id, eos_id = words.id(BOS), words.id(EOS)
     train = words.encode([BOS, *sentence, EOS] for sentence in corpus(20_000, 2 * seed))
     held_out = words.encode([BOS, *sentence, EOS] for sentence in corpus(1_000, 2 * seed + 1))
-    config = GPTConfig(**SMALL, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
+    config = GPTConfig(**SENTENCES, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
     loss = next_token_loss(words.pad_id)
 
     def evaluate(model):
         prompts = torch.full((100, 1), bos_id, device=device_of(model))
         generator = torch.Generator(prompts.device).manual_seed(seed)
         written = generate(model, prompts, 20, eos_id=eos_id, generator=generator)
-        sentences = [
-            [word for word in sentence if word not in (BOS, EOS)]
-            for sentence in words.decode(written.cpu())
-        ]
+        sentences = sentences_of(written, words)
         grammatical = sum(sentence_probability(sentence) > 0 for sentence in sentences)
         return {
             "validation_loss": mean_loss(model, loss, held_out),
@@ -107,7 +105,7 @@ def bert(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     words = Vocabulary()
     train = words.encode([CLS, *sentence, SEP] for sentence in corpus(20_000, 2 * seed))
     held_out = words.encode([CLS, *sentence, SEP] for sentence in corpus(1_000, 2 * seed + 1))
-    config = BERTConfig(**SMALL, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
+    config = BERTConfig(**SENTENCES, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
     loss = masked_token_loss(words.pad_id)
     whole = batches(train, batch_size=64, seed=seed, pad_id=words.pad_id)
     asked = hide_words(held_out, words, torch.Generator().manual_seed(seed))
@@ -149,9 +147,9 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
         return sources, words.encode([[BOS, *pair.target, EOS] for pair in pairs])
 
     held_out = translation_pairs(200, seed, split="validation")
-    asked = encoded(held_out)
+    train, asked = encoded(translation_pairs(20_000, seed)), encoded(held_out)
     config = TransformerConfig(
-        **SMALL,
+        **SENTENCES,
         vocab_size=len(words),
         dropout=dropout,
         pad_id=words.pad_id,
@@ -160,11 +158,8 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
     )
 
     def evaluate(model):
-        written = greedy_decode(model, asked[0].to(device_of(model)), config.max_len).cpu()
-        translations = [
-            tuple(word for word in sentence if word not in (BOS, EOS))
-            for sentence in words.decode(written)
-        ]
+        written = greedy_decode(model, asked[0].to(device_of(model)), config.max_len)
+        translations = sentences_of(written, words)
         right = [
             translation in dict(pair.translations)
             for translation, pair in zip(translations, held_out, strict=True)
@@ -181,12 +176,7 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
     schedule = partial(warmup_schedule, d_model=config.d_model, warmup_steps=max(1, steps // 5))
     return Recipe(
         model=Transformer(config),
-        batches=batches(
-            *encoded(translation_pairs(20_000, seed)),
-            batch_size=64,
-            seed=seed,
-            pad_id=words.pad_id,
-        ),
+        batches=batches(*train, batch_size=64, seed=seed, pad_id=words.pad_id),
         loss=translation_loss(words.pad_id, smoothing=0.1),
         learning_rate=schedule,
         evaluate=evaluate,
@@ -267,15 +257,12 @@ def lorenz_forecaster(steps: int = 20_000, seed: int = 0, dropout: float = 0.1) 
     split = split_series(series, gap=window + rollout, fractions=(0.7, 0.2, 0.1))
     scale = split.train.diff(dim=0).std().item()
     config = ForecasterConfig(
+        **SMALL,
         features=1,
         window=window,
         horizon=1,
         patch_size=5,
         step_scale=scale,
-        d_model=64,
-        num_layers=2,
-        num_heads=4,
-        d_ff=256,
         dropout=dropout,
     )
     whole = batches(*series_windows(split.train, window, rollout), batch_size=64, seed=seed)
@@ -328,15 +315,16 @@ def hide_words(
     return shown, token_ids.masked_fill(~chosen, words.pad_id)
 
 
+def sentences_of(token_ids: torch.Tensor, words: Vocabulary) -> list[tuple[str, ...]]:
+    """The sentences of ids (B, T), without what begins and ends them."""
+    sentences = words.decode(token_ids.cpu())
+    return [tuple(word for word in words if word not in (BOS, EOS)) for words in sentences]
+
+
 def cosine(steps: int, max_lr: float) -> Callable[[int], float]:
     """Up to max_lr in a tenth of the steps, and down to a tenth of it in the others."""
-    return partial(
-        cosine_schedule,
-        max_lr=max_lr,
-        min_lr=max_lr / 10,
-        warmup_steps=steps // 10,
-        total_steps=steps,
-    )
+    lengths = {"warmup_steps": steps // 10, "total_steps": steps}
+    return partial(cosine_schedule, max_lr=max_lr, min_lr=max_lr / 10, **lengths)
 
 
 def device_of(model: nn.Module) -> torch.device:

@@ -1,7 +1,7 @@
 """A model, its optimizer and where training stood, in one file, from which nothing is unpickled.
 
 The file is a safetensors file. Its tensors are the model's, the optimizer's and torch's random
-state; its metadata holds the rest as JSON.
+state, and the bytes of a JSON text with the rest, which may be longer than a file's header.
 """
 
 import json
@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import nn
 
-FORMAT = "companion checkpoint 3"
+FORMAT = "companion checkpoint 4"
 
 
 def save_checkpoint(
@@ -36,8 +36,7 @@ def save_checkpoint(
             names are those of the plain model if it, or a part of it, is compiled.
         optimizer: its state and its parameter groups.
         state: whatever else should be there afterwards, in terms of JSON: numbers, strings, None,
-            lists, dictionaries with strings as keys. A list of floats in a dictionary is written as
-            a tensor, so that it may be as long as it likes.
+            lists, dictionaries with strings as keys.
 
     Raises:
         TypeError: `state` or a parameter group of the optimizer holds something that JSON does not
@@ -45,9 +44,7 @@ def save_checkpoint(
     """
     stored, weights = _stored_names(model), model.state_dict()
     tensors = {f"model.{stored[name]}": tensor for name, tensor in weights.items()}
-    state, lists = _without_long_lists(state)
-    tensors |= lists
-    plain = {"state": state}
+    plain = {"state": state, "model": _model_layout(model)}
     if optimizer is not None:
         saved = optimizer.state_dict()
         plain |= {"optimizer": _optimizer_layout(optimizer), "groups": saved["param_groups"]}
@@ -56,26 +53,25 @@ def save_checkpoint(
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
-    plain["model"] = _model_layout(model)
     tensors["random.cpu"] = torch.get_rng_state()
     if device := _gpu(weights.values()):
         tensors["random.cuda"] = torch.cuda.get_rng_state(device)
     try:
-        metadata = {"format": FORMAT, "plain": json.dumps(plain)}
+        plain = json.dumps(plain).encode()
     except TypeError as error:
         raise TypeError(
             "the state must be numbers, strings, None, lists and dictionaries, and so must the "
             f"optimizer's parameter groups, but {error}"
         ) from error
+    tensors["json"] = torch.frombuffer(bytearray(plain), dtype=torch.uint8)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    tensors = _apart(tensors)
     # A folder, since a writer that is killed may leave a file with a name that only it knows.
     unfinished = path.with_name(path.name + ".unfinished")
     if unfinished.exists():
         shutil.rmtree(unfinished)
     unfinished.mkdir()
-    save_file(tensors, unfinished / path.name, metadata)
+    save_file(_apart(tensors), unfinished / path.name, {"format": FORMAT})
     _readable_as_usual(unfinished / path.name)
     os.replace(unfinished / path.name, path)
     unfinished.rmdir()
@@ -121,32 +117,7 @@ def load_checkpoint(
     if model is not None:
         stored = _stored_names(model)
         model.load_state_dict({name: tensors[f"model.{stored[name]}"] for name in stored})
-    for full_name, tensor in tensors.items():
-        if full_name.startswith("state."):
-            _, name, key = full_name.split(".", 2)
-            plain["state"][name][key] = tensor.tolist()
     return plain["state"]
-
-
-def _without_long_lists(state: dict) -> tuple[dict, dict[str, torch.Tensor]]:
-    """The state without the lists of floats in its dictionaries, and these as tensors.
-
-    The header of a safetensors file has room for about 1.6 million steps.
-    """
-    lists = {
-        (name, key): torch.tensor(values, dtype=torch.float64)
-        for name, part in state.items()
-        if isinstance(part, dict) and "." not in name
-        for key, values in part.items()
-        if isinstance(values, list) and values and {float} == set(map(type, values))
-    }
-    kept = {
-        name: {key: value for key, value in part.items() if (name, key) not in lists}
-        if isinstance(part, dict)
-        else part
-        for name, part in state.items()
-    }
-    return kept, {f"state.{name}.{key}": values for (name, key), values in lists.items()}
 
 
 def _apart(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -181,19 +152,16 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
         ) from error
     if metadata.get("format") != FORMAT:
         raise ValueError(
-            f"{path} was not written by companion.training.save_checkpoint; "
+            f"{path} was not written by companion.training.save_checkpoint of this version; "
             "published weights are read by companion.pretrained.load"
         )
-    return tensors, json.loads(metadata["plain"])
+    return tensors, json.loads(tensors.pop("json").numpy().tobytes())
 
 
 def _stored_names(model: nn.Module) -> dict[str, str]:
     """For each name of a tensor the one that it is stored by: its first, in the plain model."""
-    first = {}
-    return {
-        name: first.setdefault(id(tensor), _plain_name(name))
-        for name, tensor in model.state_dict(keep_vars=True).items()
-    }
+    first, tensors = {}, model.state_dict(keep_vars=True)
+    return {name: first.setdefault(id(x), _plain_name(name)) for name, x in tensors.items()}
 
 
 def _plain_name(name: str) -> str:

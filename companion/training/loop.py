@@ -157,12 +157,10 @@ def fit(
             or array of shape () as its number, or whatever else; with a checkpoint, whatever JSON
             can hold, all tensors and arrays in it as numbers and lists.
         evaluate_every: only after the last step, if left out.
-        accumulate: into how many parts a process splits its rows of a batch, one after the other,
-            to use less memory.
+        accumulate: into how many parts a process splits its rows of a batch, to use less memory.
         mixed_precision: "no", or "bf16" for the forward pass and the loss, by torch.autocast.
-        checkpoint: the file to save to, after every `checkpoint_every` steps, after the last, and
-            on Ctrl-C, which stops training after the step in progress.
-        checkpoint_every: as above.
+        checkpoint, checkpoint_every: the file to save to, after every so many steps, after the
+            last, and on Ctrl-C, which stops training after the step in progress.
         resume: go on from the checkpoint, which the first process reads for all. In float32 on a
             CPU with the same number of threads the weights then end the same bit for bit.
         report: report(history) is called after every step, in the main process alone. If it or
@@ -182,9 +180,11 @@ def fit(
     """
     _check_model_and_batches(model, batches)
     require_positive(steps=steps, accumulate=accumulate)
-    _check_numerics(learning_rate, max_grad_norm, mixed_precision)
+    require_choice("mixed_precision", mixed_precision, PRECISIONS)
+    require_number(max_grad_norm=max_grad_norm)
+    if not max_grad_norm > 0:
+        raise ValueError(f"max_grad_norm must be positive, got {max_grad_norm}; inf never shortens")
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
-    device = next(model.parameters()).device
     rank, num_processes = join_processes()
     optimizer = _adamw(model, betas, weight_decay) if optimizer is None else optimizer(model)
     if not isinstance(optimizer, torch.optim.Optimizer):
@@ -192,15 +192,10 @@ def fit(
             "optimizer must be a function that makes a torch.optim.Optimizer of the model, got one "
             f"that makes a {type(optimizer).__name__}"
         )
-    history, seed = _begun(checkpoint, model, optimizer, resume, rank, num_processes)
-    if (done := len(history.loss)) > steps:
-        raise ValueError(
-            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
-            f"ask for {done} or more, or begin again with another file"
-        )
+    history, seed = _begun(checkpoint, steps, model, optimizer, resume, rank, num_processes)
     replica = DistributedDataParallel(model) if num_processes > 1 else model
+    device = next(model.parameters()).device
     prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
-    numerics = {"max_grad_norm": max_grad_norm, "mixed_precision": mixed_precision}
     if not model.training:
         model.train()
     frozen = [module for module in model.modules() if not module.training]
@@ -209,34 +204,41 @@ def fit(
         if checkpoint and rank == 0:
             save_checkpoint(checkpoint, model, optimizer, history=asdict(history), seed=seed)
 
+    def update(step):
+        rate = learning_rate(step) if callable(learning_rate) else learning_rate
+        _set_rate(optimizer, rate)
+        if num_processes > 1:  # each draws its own dropout, the same again after a resumption
+            torch.manual_seed(seed + step * num_processes + rank)
+        mean_loss, grad_norm = train_step(
+            replica,
+            optimizer,
+            loss,
+            prefetcher(step),
+            step=step,
+            max_grad_norm=max_grad_norm,
+            mixed_precision=mixed_precision,
+            prefetch=partial(prefetcher.prefetch, step + 1),
+        )
+        history.loss.append(mean_loss)
+        history.learning_rate.append(float(rate))
+        history.grad_norm.append(grad_norm)
+
+    def look(step):
+        if evaluate and _is_due(step, evaluate_every, steps):
+            found = _evaluated(model, evaluate, frozen)
+            history.evaluations.append(_in_json(found) if checkpoint else found)
+            history.evaluated_at.append(step)
+        if report and rank == 0:
+            report(history)
+
+    done, hidden = len(history.loss), not progress or rank > 0
     with deferred_interrupt() as interrupted:
-        hidden = not progress or rank > 0
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         for step in bar:
-            rate = learning_rate(step) if callable(learning_rate) else learning_rate
-            _set_rate(optimizer, rate)
-            if num_processes > 1:  # each draws its own dropout, the same again after a resumption
-                torch.manual_seed(seed + step * num_processes + rank)
-            mean_loss, grad_norm = train_step(
-                replica,
-                optimizer,
-                loss,
-                prefetcher(step),
-                step=step,
-                prefetch=partial(prefetcher.prefetch, step + 1),
-                **numerics,
-            )
-            history.loss.append(mean_loss)
-            history.learning_rate.append(float(rate))
-            history.grad_norm.append(grad_norm)
-            bar.set_postfix_str(f"loss {mean_loss:.3f}", refresh=False)
+            update(step)
+            bar.set_postfix_str(f"loss {history.loss[-1]:.3f}", refresh=False)
             try:
-                if evaluate and _is_due(step, evaluate_every, steps):
-                    found = _evaluated(model, evaluate, frozen)
-                    history.evaluations.append(_in_json(found) if checkpoint else found)
-                    history.evaluated_at.append(step)
-                if report and rank == 0:
-                    report(history)
+                look(step)
             except Exception:
                 save()  # what only looks at a run costs none of its steps
                 raise
@@ -244,13 +246,16 @@ def fit(
             if stop or _is_due(step, checkpoint_every, steps):
                 save()
             if stop:
-                raise KeyboardInterrupt(f"stopped after step {step} of {steps}{_saved(checkpoint)}")
+                kept = f"; saved to {checkpoint}: call with resume=True to go on"
+                raise KeyboardInterrupt(
+                    f"stopped after step {step} of {steps}{kept if checkpoint else ''}"
+                )
     in_any_process(False)  # the others wait until the first has saved
     model.eval()
     return history
 
 
-def _begun(checkpoint, model, optimizer, resume, rank, num_processes) -> tuple[History, int]:
+def _begun(checkpoint, steps, model, optimizer, resume, rank, num_processes) -> tuple[History, int]:
     """The history so far and the seed of the run, in all processes what the first one has."""
     history, seed = History(), torch.initial_seed() % 2**62
     if rank == 0 and checkpoint is not None and not resume and Path(checkpoint).exists():
@@ -265,6 +270,11 @@ def _begun(checkpoint, model, optimizer, resume, rank, num_processes) -> tuple[H
         history, seed, state = of_first_process((history, seed, state))
         if rank > 0 and history.loss:
             optimizer.load_state_dict(state)
+    if (done := len(history.loss)) > steps:
+        raise ValueError(
+            f"{checkpoint} has {done} steps already, more than steps = {steps}; "
+            f"ask for {done} or more, or begin again with another file"
+        )
     return history, seed
 
 
@@ -300,18 +310,15 @@ def _in_json(found):
 
 def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
     """Give every group the learning rate, times the group's own "lr_scale" if it has one."""
-    _check_rate(rate)
+    require_number(learning_rate=rate)
+    if not 0 <= rate < math.inf:
+        raise ValueError(f"learning_rate must be at least 0 and finite, got {rate}")
     for group in optimizer.param_groups:
         group["lr"] = float(rate) * group.get("lr_scale", 1.0)  # one of numpy fits in no checkpoint
 
 
 def load_history(checkpoint: str | os.PathLike) -> History:
-    """The history that `fit` saved.
-
-    Raises:
-        ValueError: the file is damaged, or not a checkpoint of `fit`.
-        FileNotFoundError: there is no such file.
-    """
+    """The history that `fit` saved; errors are those of `load_checkpoint`."""
     return _history(checkpoint, load_checkpoint(checkpoint))
 
 
@@ -327,10 +334,6 @@ def _history(checkpoint, state: dict) -> History:
 
 def _is_due(step: int, every: int | None, steps: int) -> bool:
     return step == steps or (every is not None and step % every == 0)
-
-
-def _saved(checkpoint) -> str:
-    return "" if checkpoint is None else f"; saved to {checkpoint}: call with resume=True to go on"
 
 
 def _adamw(model: nn.Module, betas: tuple[float, float], weight_decay: float):
@@ -397,23 +400,6 @@ def _check_model_and_batches(model, batches) -> None:
         raise TypeError(
             f"batches must be a function of the step, got {type(batches).__name__}; "
             "companion.data.batches makes one from tensors"
-        )
-
-
-def _check_rate(learning_rate: float) -> None:
-    require_number(learning_rate=learning_rate)
-    if not 0 <= learning_rate < math.inf:
-        raise ValueError(f"learning_rate must be at least 0 and finite, got {learning_rate}")
-
-
-def _check_numerics(learning_rate, max_grad_norm, mixed_precision) -> None:
-    if not callable(learning_rate):
-        _check_rate(learning_rate)
-    require_choice("mixed_precision", mixed_precision, PRECISIONS)
-    require_number(max_grad_norm=max_grad_norm)
-    if not max_grad_norm > 0:
-        raise ValueError(
-            f"max_grad_norm must be positive, got {max_grad_norm}; math.inf never shortens"
         )
 
 

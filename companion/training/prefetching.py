@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from itertools import pairwise
 
-import torch
 from torch import Tensor
 
 
@@ -15,15 +14,7 @@ class Prefetcher:
     computes; to a GPU it is copied from pinned memory.
     """
 
-    def __init__(
-        self,
-        batches: Callable[[int], object],
-        device: torch.device,
-        steps: int,
-        accumulate: int = 1,
-        rank: int = 0,
-        num_processes: int = 1,
-    ):
+    def __init__(self, batches, device, steps, accumulate=1, rank=0, num_processes=1) -> None:
         self.batches, self.device, self.steps = batches, device, steps
         self.accumulate, self.rank, self.num_processes = accumulate, rank, num_processes
         self.ready = {}  # step -> its micro-batches

@@ -538,7 +538,7 @@ def test_ids_out_of_range_are_refused():
 
 def test_a_mask_of_numbers_is_refused_in_words_of_the_model():
     for model in (gpt(), bert()):
-        with pytest.raises(TypeError, match=r"mask == 1 .* score_bias of a block"):
+        with pytest.raises(TypeError, match=r"mask == 1 .* score_bias, which attentions"):
             model(ids(2, 5), torch.ones(5, 5))
 
 

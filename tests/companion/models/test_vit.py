@@ -225,9 +225,6 @@ def test_a_config_is_frozen_and_replace_makes_another():
         ({"channels": -1}, ValueError, ["channels", "-1"]),
         ({"num_classes": 0}, ValueError, ["num_classes", "0"]),
         ({"d_model": 23}, ValueError, ["23", "num_heads = 11"]),
-        ({"num_layers": 0}, ValueError, ["num_layers", "0"]),
-        ({"dropout": 1.0}, ValueError, ["dropout", "1.0"]),
-        ({"activation": "tanh"}, ValueError, ["'tanh'", "'gelu'"]),
     ],
 )
 def test_values_out_of_range_are_refused(changes, error, parts):

@@ -86,24 +86,6 @@ def test_cached_equals_uncached_in_blocks(norm_first, chunks):
         start = stop
 
 
-def test_padding_on_the_left_moves_nothing():
-    # As in generation for prompts of several lengths: the second prompt has two tokens less.
-    layer = MultiHeadAttention(12, 3, rope=RotaryEmbedding(4)).double()
-    short = random(1, 6, 12)
-    x = torch.cat([random(1, 8, 12), torch.cat([random(1, 2, 12), short], dim=1)])
-    real = torch.ones(2, 1, 1, 8, dtype=torch.bool)
-    real[1, ..., :2] = False
-    positions = torch.arange(8) - torch.tensor([[0], [2]])
-    cache = KVCache()
-    prompt, _ = layer(
-        x[:, :5], mask=real[..., :5], is_causal=True, positions=positions[:, :5], cache=cache
-    )
-    rest, _ = layer(x[:, 5:], mask=real, is_causal=True, positions=positions[:, 5:], cache=cache)
-    output = torch.cat([prompt, rest], dim=1)
-    torch.testing.assert_close(output[:1], layer(x[:1], is_causal=True)[0])
-    torch.testing.assert_close(output[1:, 2:], layer(short, is_causal=True)[0])
-
-
 def test_two_caches_of_one_layer_know_nothing_of_each_other():
     layer = MultiHeadAttention(12, 3).double()
     first, second, token = KVCache(), KVCache(), random(1, 1, 12)

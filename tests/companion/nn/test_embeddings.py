@@ -37,7 +37,7 @@ def test_scaled_vectors_start_with_entries_of_variance_one():
 @pytest.mark.parametrize("ids", [[0, 11], [-1, 3]])
 def test_token_embedding_refuses_ids_out_of_range(ids):
     layer = TokenEmbedding(11, 7)
-    message = rf"token_ids must lie in \[0, 11\), got values from {ids[0]} to {ids[1]}; check the"
+    message = rf"token_ids must lie in \[0, 11\), got values from {ids[0]} to {ids[1]}; is vocab"
     with pytest.raises(ValueError, match=message):
         layer(torch.tensor([ids]))
     layer(torch.tensor([[0, 10]]))
