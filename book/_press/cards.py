@@ -247,7 +247,10 @@ def with_measured(page: str, root: Path) -> str:
             raise ValueError(f"{found[0]}: cell {cell_id} of {chapter} has {len(claimed)} claims")
         unit = UNIT.match(claimed[at - 1])
         rows = [row for row in read_rows(path) if row["claim"] == claimed[at - 1]]
-        return f"*{f'{unit[2].capitalize()}: ' if unit else ''}{spread(rows)}.*"
+        said = spread(rows)
+        if len({float(row["value"]) for row in rows}) == 1 and all(row["held"] for row in rows):
+            said = f"{said.split(',')[0]}, the same under every seed"
+        return f"*{unit[2][0].upper() + unit[2][1:] + ': ' if unit else ''}{said}.*"
 
     return MEASURED.sub(measured, page)
 

@@ -45,13 +45,13 @@ const PATHS = {
   attention: (distance) => [distance],
 };
 
-const ROW = 15,
+const ROW = 14,
   TOP = 36,
   LABELS = 92; // pixels
 const KERNELS = [2, 3, 4, 5];
 
 const middle = (row) => TOP + (row + 0.5) * ROW;
-const frameOf = (row) => ({ x: 0, y: middle(row) - 7.5, width: LABELS - 14, height: 15, rx: 4 });
+const frameOf = (row) => ({ x: 0, y: middle(row) - 7, width: LABELS - 14, height: 14, rx: 4 });
 
 function draw(layer, width, words, value, steps) {
   const last = words.length - 1,

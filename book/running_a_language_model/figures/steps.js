@@ -52,7 +52,7 @@ function build(root, width, data, texts) {
     left = 60,
     top = 62;
   const cell = Math.min(44, (width - left - 26) / columns),
-    row = Math.min(cell, 22),
+    row = Math.min(cell, 18),
     side = row - 5;
   const heads = texts.map((text, i) => {
     const name = label(text.trim() || "␣", 0, 0, "cl-strong cl-start");
@@ -160,7 +160,7 @@ function render({ model, el }) {
   const data = model.get("data"),
     { prompt, written } = data;
   const state = connect(model);
-  const quoted = (text) => `“${text.trim()}”`;
+  const quoted = (text) => `“${text.trim() || "␣"}”`;
   const caption = ({ step, cached }) => {
     if (step === 0) return `The prompt has ${prompt.length} tokens. Nothing is computed yet.`;
     const { computed, length } = cost(data, state.value, step);

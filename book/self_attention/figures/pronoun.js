@@ -2,11 +2,17 @@
 
 import { arcs } from "../../page/kit/arcs.js";
 import { button, choice, connect, remember, tabs } from "../../page/kit/controls.js";
-import { announce, element, format, frame, longestOf } from "../../page/kit/dom.js";
+import { announce, css, element, format, frame, longestOf } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { multiHead, tiedLogits } from "../../page/kit/networks.js";
 import { add, argmax, descending, softmax } from "../../page/kit/numerics.js";
 import { withWeights } from "../../page/kit/packed.js";
+
+css`
+  .cl-models .cl-tabs {
+    margin: 0;
+  }
+`;
 
 /** What a model computes at “it”: where its second round looks, and which nouns it names. */
 function run({ words, answers, window }, { weights, board }, sentence, forbidden) {
@@ -157,10 +163,15 @@ function render({ model, el }) {
   frame(
     el,
     "The trained models for “it”: click a word, and nobody may look at it",
-    tabs(state, "model", "model", Object.keys(models)),
+    element(
+      "div",
+      { class: "cl-controls cl-models" },
+      tabs(state, "model", "model", Object.keys(models)),
+      swap,
+      free,
+    ),
     controls,
     sentence,
-    element("div", { class: "cl-controls" }, swap, free),
     say,
     puzzles,
   );

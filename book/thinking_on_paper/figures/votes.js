@@ -18,7 +18,7 @@ const LOOKS = [
 /** The curves over k, with a letter on each and a ruler at the k that is set. */
 function build(root, width, { names, shares, most }) {
   const edge = { left: 40, right: 12, top: 12, bottom: 34 };
-  const height = Math.min(212, Math.max(190, width * 0.42));
+  const height = Math.min(196, Math.max(190, width * 0.42));
   const { x, y } = axes(
     root,
     { left: edge.left, right: width - edge.right, top: edge.top, bottom: height - edge.bottom },
@@ -70,7 +70,10 @@ function render({ model, el }) {
   const percent = (share) => `${format(100 * share, 0)} %`;
   const tell = (k) => {
     const gain = Math.round(100 * (at(vote, k) - at(greedy, k)));
-    const side = gain ? `${Math.abs(gain)} points ${gain > 0 ? "above" : "below"}` : "level with";
+    const points = Math.abs(gain) === 1 ? "point" : "points";
+    const side = gain
+      ? `${Math.abs(gain)} ${points} ${gain > 0 ? "above" : "below"}`
+      : "level with";
     return (
       `With ${k === 1 ? "one sample" : `${k} samples`} the vote is right on ` +
       `${percent(at(vote, k))} of the sums, ${side} greedy decoding; after a check it is right ` +

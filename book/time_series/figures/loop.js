@@ -12,6 +12,15 @@ css`
     stroke: var(--second);
     stroke-dasharray: 5 4;
   }
+  .cl-loop-counts {
+    display: flex;
+    flex-wrap: wrap;
+    column-gap: 1.4rem;
+    div {
+      display: flex;
+      gap: 0.5rem;
+    }
+  }
 `;
 
 const LIMIT = 3.2; // of the standardised series, up and down
@@ -70,7 +79,7 @@ function captions(data) {
 
 function build(root, width, data) {
   const { window: size, runs, said } = data;
-  const height = width >= 520 ? 230 : 190,
+  const height = width >= 520 ? 210 : 190,
     left = 6;
   const y = (x) => 14 + ((LIMIT - clamp(x, -LIMIT, LIMIT)) / (2 * LIMIT)) * (height - 28);
   const box = drawing("rect", { class: "cl-unit" }),
@@ -130,12 +139,16 @@ function render({ model, el }) {
   const { window: size, runs, said, good, dt, rate } = data;
   const state = connect(model);
   const texts = captions(data);
-  const counts = element("dl", { class: "cl-pairs" });
   const number = (name) => element("dd", { "data-name": name });
   const [rounds, own, error] = ["rounds", "own", "error"].map(number);
-  const term = (text) => element("dt", {}, text);
-  counts.append(term("rounds"), rounds, term(`own points among the ${size}`), own);
-  counts.append(term("error of the newest"), error);
+  const pair = (text, node) => element("div", {}, element("dt", {}, text), node);
+  const counts = element(
+    "dl",
+    { class: "cl-pairs cl-loop-counts" },
+    pair("rounds", rounds),
+    pair(`own points among the ${size}`, own),
+    pair("error of the newest", error),
+  );
   state.draw((value) => {
     const { said: count, begins } = moment(data, value);
     write(rounds, count, 0);

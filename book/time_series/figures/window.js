@@ -2,13 +2,21 @@
 
 import { ribbon, strip } from "../../page/kit/cells.js";
 import { choice, connect } from "../../page/kit/controls.js";
-import { drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { html } from "../../page/kit/html.js";
 import { argmax, clamp } from "../../page/kit/numerics.js";
 import { arrow, tokenRow } from "../../page/kit/parts.js";
 import { group, label, part, stage } from "../../page/kit/stage.js";
 import { stepper } from "../../page/kit/stepper.js";
+
+css`
+  .cl-window .cl-control {
+    grid-auto-flow: column;
+    align-items: center;
+    gap: 0.5rem;
+  }
+`;
 
 const NAMES = ["points", "differences", "patches", "vectors", "attention", "blocks", "move"];
 const [POINTS, DIFFERENCES, PATCHES, VECTORS, ATTENTION, BLOCKS, MOVE] = NAMES.keys();
@@ -72,25 +80,25 @@ function build(root, width, data, state) {
   // Alone, the curve fills the picture; then it makes room for what is made of it: its middle and a
   // unit of it, and where the name and the foot of the differences are, and a typical step.
   const layouts = [
-    { middle: 180, unit: 50, heading: 150, foot: 184, typical: 9 },
-    { middle: 112, unit: 32, heading: 236, foot: 300, typical: 20 },
-    { middle: 74, unit: 20, heading: 150, foot: 184, typical: 9 },
+    { middle: 134, unit: 38, heading: 100, foot: 128, typical: 8 },
+    { middle: 82, unit: 24, heading: 172, foot: 228, typical: 17 },
+    { middle: 48, unit: 13, heading: 100, foot: 128, typical: 8 },
   ];
   const y = ({ middle, unit }, x) => middle - unit * clamp(x, -3.2, 3.2);
   const middle = (i) => 4 + (i + 0.5) * size * pitch,
     room = size * pitch - 8;
   const inKind = (kind, ...nodes) => drawing("g", { class: `cl-${kind}` }, nodes);
   const bands = vectors.map(() =>
-    group(root, { o: 0 }, drawing("rect", { class: "cl-unit", width: room, height: 206, rx: 5 })),
+    group(root, { o: 0 }, drawing("rect", { class: "cl-unit", width: room, height: 146, rx: 5 })),
   );
   const lane = (text, y) =>
     group(root, { y, o: 0 }, label(text, 4, 0, "cl-start cl-quiet cl-tiny"));
-  const heading = lane("differences", 150);
+  const heading = lane("differences", 100);
   const lanes = [
-    [VECTORS, ATTENTION, lane("vectors", 264)],
-    [BLOCKS, MOVE, lane("after the blocks", 264)],
-    [ATTENTION, ATTENTION, lane("weights", 372)],
-    [MOVE, MOVE, lane("move, in typical steps", 372)],
+    [VECTORS, ATTENTION, lane("vectors", 198)],
+    [BLOCKS, MOVE, lane("after the blocks", 198)],
+    [ATTENTION, ATTENTION, lane("weights", 274)],
+    [MOVE, MOVE, lane("move, in typical steps", 274)],
   ];
   const line = drawing("path", { class: "cl-truth" });
   const dots = points.map(() => drawing("circle", { class: "cl-seen", r: 3 }));
@@ -123,7 +131,7 @@ function build(root, width, data, state) {
       cell: room / row.length,
       height: 16,
       name: "vector",
-      first: { x: middle(i) - room / 2, y: 270, o: 0 },
+      first: { x: middle(i) - room / 2, y: 202, o: 0 },
     }),
   );
   const cell = Math.min(52, (width - 112) / size);
@@ -132,19 +140,19 @@ function build(root, width, data, state) {
       cell,
       height: 24,
       name: "held",
-      first: { x: 104, y: 314 + 34 * i, o: 0 },
+      first: { x: 104, y: 224 + 28 * i, o: 0 },
     });
-    return { ...made, name: lane(text, 330 + 34 * i) };
+    return { ...made, name: lane(text, 240 + 28 * i) };
   });
   const tokens = tokenRow(
     root,
     vectors.map((_, i) => String(i + 1)),
     vectors.map((_, i) => middle(i)),
-    { y: 218, height: 26, name: "patch", pick: (patch) => state.set({ patch }), wide: () => 36 },
+    { y: 158, height: 26, name: "patch", pick: (patch) => state.set({ patch }), wide: () => 36 },
   );
   const pulls = vectors.map(() => arrow(root, "attention", { o: 0 }, { bend: true, head: false }));
   const weights = vectors.map((_, i) => {
-    const number = label("", middle(i), 304, "cl-own cl-strong");
+    const number = label("", middle(i), 233, "cl-own cl-strong");
     number.dataset.name = "weight";
     return { number, ...group(root, { o: 0 }, inKind("attention", number)) };
   });
@@ -153,11 +161,11 @@ function build(root, width, data, state) {
     arrow(
       root,
       "stream",
-      { x1: middle(i), y1: 290, x2: width / 2, y2: 352, w: 2, o: 0 },
+      { x1: middle(i), y1: 222, x2: width / 2, y2: 258, w: 2, o: 0 },
       { bend: true, head: false },
     ),
   );
-  const move = label("", width / 2, 370, "cl-strong");
+  const move = label("", width / 2, 274, "cl-strong");
   move.dataset.name = "move";
   const spoken = group(root, { o: 0 }, move);
   const said = group(root, { o: 0 }, drawing("circle", { class: "cl-own-point", r: 4 }));
@@ -198,20 +206,20 @@ function build(root, width, data, state) {
     const row = looked(data, value)[patch];
     const x2 = clamp(middle(patch), 50, width - 50);
     pulls.forEach((pull, i) => {
-      const line = { x1: middle(i), y1: 310, x2, y2: 356, w: 24 * row[i] };
+      const line = { x1: middle(i), y1: 238, x2, y2: 262, w: 24 * row[i] };
       go(pull, { ...line, o: seen(ATTENTION, ATTENTION) });
       write(weights[i].number, row[i]);
       go(weights[i], { o: seen(ATTENTION, ATTENTION) });
     });
     taken.node.firstChild.textContent = `to patch ${patch + 1}`;
-    go(taken, { x: x2, y: 372, o: seen(ATTENTION, ATTENTION) });
+    go(taken, { x: x2, y: 275, o: seen(ATTENTION, ATTENTION) });
     gathers.forEach((line) => go(line, { o: seen(MOVE) }));
     write(move, moveOf(data, now));
     go(spoken, { o: seen(MOVE) });
     go(said, { x: at(points.length), y: y(layout, now.said), o: seen(MOVE) });
     go(truth, { x: at(points.length), y: y(layout, now.truth), o: seen(MOVE) });
   }
-  return { height: 380, pose };
+  return { height: 281, pose };
 }
 
 function render({ model, el }) {
@@ -228,7 +236,7 @@ function render({ model, el }) {
     "A window on its way through the Forecaster",
     element(
       "div",
-      { class: "cl-controls" },
+      { class: "cl-controls cl-window" },
       choice(
         state,
         "example",

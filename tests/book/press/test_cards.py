@@ -186,19 +186,23 @@ def test_a_fold_has_the_claims_of_the_cells_that_its_lines_lead_to(tmp_path):
 
 def test_a_saying_has_the_range_of_the_claim_that_it_names(tmp_path):
     """The claim is counted in the cell that the last link leads to."""
-    code = 'claim("One.", x, above=0)\nclaim("Two (share of all).", x, above=0)'
+    code = 'claim("One.", x, above=0)\nclaim("Two (KL, share of all).", x, above=0)'
     cell = nbformat.v4.new_code_cell(code, id="both")
     notebook = nbformat.v4.new_notebook(cells=[cell])
     path = tmp_path / "book" / "a" / "a.ipynb"
     path.parent.mkdir(parents=True)
     nbformat.write(notebook, path)
-    row = {"claim": "Two (share of all).", "held": True, "code": code_hash(notebook)}
+    row = {"claim": "Two (KL, share of all).", "held": True, "code": code_hash(notebook)}
     write_rows(path, [row | {"seed": seed, "value": seed / 4} for seed in (1, 2)])
     link = "[l](a/a.ipynb#cell-both)"
     said = with_measured(f"[k](b/b.ipynb#cell-c) {link} <!-- measured 2 -->.", tmp_path)
-    assert said.endswith(f"{link} *Share of all: 0.25 to 0.5, 2 of 2 seeds.*.")
+    assert said.endswith(f"{link} *KL, share of all: 0.25 to 0.5, 2 of 2 seeds.*.")
     assert with_measured(f"{link}<!-- measured 1 -->", tmp_path).endswith(
         "*not yet measured under other seeds.*"
+    )
+    write_rows(path, [row | {"seed": seed, "value": 0.25} for seed in (1, 2)])
+    assert with_measured(f"{link}<!-- measured 2 -->", tmp_path).endswith(
+        "*KL, share of all: 0.25, the same under every seed.*"
     )
     for wrong in (f"{link} <!-- measured 3 -->", f"<!-- measured 1 --> {link}"):
         with pytest.raises(ValueError, match="measured"):
