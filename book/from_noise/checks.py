@@ -132,8 +132,8 @@ def _share_of_copies(pictures, training, held, q):
 def SHARE_OF_COPIES(share_of_copies):
     """a picture is near if its nearest training image is nearer than the median of real ones"""
     training = torch.tensor([[0.0], [10.0]])
-    held = torch.tensor([[1.0], [3.0], [14.0]])  # 1, 3 and 4 away
-    pictures = torch.tensor([[0.5], [4.0], [7.5], [18.0]])  # 0.5, 4, 2.5 and 8 away
+    held = torch.tensor([[1.0], [3.0], [13.5]])  # 1, 3 and 3.5 away
+    pictures = torch.tensor([[0.5], [12.0], [7.2], [7.1], [18.0], [4.0], [5.0]])
     yield share_of_copies(pictures, training, held, 0.5)
 
     """the limit is the quantile that is asked for"""
@@ -145,7 +145,7 @@ def SHARE_OF_COPIES(share_of_copies):
     """a picture has many pixels, and the distance is over all of them"""
     training = torch.tensor([[0.0, 0.0], [4.0, 3.0], [9.0, 1.0]])
     held = torch.tensor([[1.0, 1.0], [6.0, 6.0], [8.0, 3.0], [2.0, 0.5]])
-    pictures = torch.tensor([[0.5, 0.0], [4.0, 4.0], [7.0, 7.0]])
+    pictures = torch.tensor([[0.5, 0.0], [4.0, 4.0], [1.8, 1.8]])
     yield share_of_copies(pictures, training, held, 0.5)
 
 

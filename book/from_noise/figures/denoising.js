@@ -19,6 +19,9 @@ css`
     fill: none;
     stroke: var(--line);
   }
+  [name="between"] {
+    width: min(28rem, 100%);
+  }
   .cl-tile.cl-last .cl-frame {
     stroke: var(--first);
     stroke-width: 2.5;
@@ -27,6 +30,7 @@ css`
 
 const ANY = 10,
   SIDE = 8,
+  MOST = 9, // pictures in a row
   LARGEST = 9; // pixels of the page for one of a picture
 
 /** The weighted mean of the images, by how probable each is behind the picture. */
@@ -137,29 +141,28 @@ function tile(root, x, y, cell, name, last) {
 function build(root, width, { steps }, result) {
   const moments = shownOf(steps),
     pitch = width / moments.length;
-  const cell = Math.min(LARGEST, Math.floor((pitch - 4) / SIDE)),
-    room = SIDE * Math.min(LARGEST, Math.floor((width / 9 - 4) / SIDE) + 3);
-  const size = cell * SIDE,
+  const cell = Math.min(LARGEST, Math.floor((width / MOST - 4) / SIDE)),
+    size = cell * SIDE,
     upper = 20,
-    axis = upper + Math.max(size, room) + 16,
-    lower = axis + 26,
-    foot = lower + Math.max(size, room) + 16;
+    axis = upper + size + 16,
+    lower = axis + 30,
+    foot = lower + size + 16;
   const middle = (i) => pitch * (i + 0.5);
   const wide = width > 480;
   root.append(
-    label("the picture", 0, 13, "cl-start cl-quiet"),
-    label("its guess of the end", 0, lower - 7, "cl-start cl-quiet"),
+    label("the picture, and how much noise is left", 0, 13, "cl-start"),
+    label("the guess of its end, and the part of the way that is kept", 0, lower - 7, "cl-start"),
   );
   const small = wide ? "cl-quiet" : "cl-quiet cl-tiny";
   const pictures = moments.map((k, i) => {
     const noise = Math.round(100 * (1 - k / steps));
-    root.append(label(wide ? `noise ${noise} %` : String(noise), middle(i), axis, small));
+    root.append(label(wide ? `${noise} %` : String(noise), middle(i), axis, small));
     const last = k === steps;
     return tile(root, middle(i) - size / 2, upper, cell, last ? "end" : "picture", last);
   });
   const guesses = moments.slice(0, -1).map((k, i) => {
     const kept = steps - k === 1 ? "all" : `1/${steps - k}`;
-    root.append(label(wide ? `keep ${kept}` : kept, middle(i), foot, small));
+    root.append(label(kept, middle(i), foot, small));
     return tile(root, middle(i) - size / 2, lower, cell, "guess", false);
   });
   const pose = (value) => {
