@@ -91,9 +91,7 @@ def with_loops(pictures, training, held, q):
 
 @right(share_of_copies)
 def with_squares(pictures, training, held, q):
-    squared = [
-        (rows[:, None] - training).square().sum(-1).amin(1) for rows in (pictures, held)
-    ]
+    squared = [(rows[:, None] - training).square().sum(-1).amin(1) for rows in (pictures, held)]
     near, real = (part.sqrt() for part in squared)
     return near.lt(real.quantile(q)).double().mean()
 

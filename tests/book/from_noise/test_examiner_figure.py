@@ -47,9 +47,7 @@ def test_the_real_picture_is_on_the_side_that_is_said(show):
         expect(page.get_by_role("status")).to_have_text(f"Yes: a person drew the {right} one.")
         expect(page.locator(f"[data-name={right}]")).to_contain_text("a person")
         page.get_by_role("button", name="Next pair").click()
-    expect(page.get_by_role("status")).to_have_text(
-        f"All pairs are judged: {ROUNDS} right."
-    )
+    expect(page.get_by_role("status")).to_have_text(f"All pairs are judged: {ROUNDS} right.")
 
 
 def test_wrong_answers_do_not_count_and_each_painter_has_a_score(show):
