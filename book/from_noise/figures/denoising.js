@@ -209,7 +209,7 @@ function render({ model, el }) {
       before !== null &&
       before.rest === now.rest &&
       Math.abs(before.between - between) === 1 &&
-      apart(before.end, now.end) > 0.08;
+      apart(before.end, now.end) > 0.05;
     before = now;
     return found;
   };
@@ -222,7 +222,7 @@ function render({ model, el }) {
   const puzzles = trained
     ? [
         {
-          text: "Ask for one digit, and find a noise from which the end is closer to the mean of another.",
+          text: "Ask for one digit and get another. (One setting of the guidance makes it easy.)",
           reached: (value) => value.digit !== ANY && closest(endOf(value)) !== value.digit,
         },
         {

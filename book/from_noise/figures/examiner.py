@@ -18,7 +18,7 @@ def examiner_figure(
     *,
     seed: int = 0,
 ) -> LiveFigure:
-    """Which of two pictures is real? Twenty pairs for each painter, and a classifier's score beside.
+    """Which of two pictures is real? Twenty pairs for each painter, and a classifier's score.
 
     Args:
         real: (N, 1, 8, 8) from 0 to 1, in sixteenths, drawn by people.

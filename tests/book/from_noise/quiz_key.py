@@ -27,9 +27,8 @@ def kept_part() -> str:
 def classifier() -> str:
     """Whether the mean of each digit is always read as it."""
     images, labels = digits(0)
-    reader = SVC(C=10).fit(
-        *(part.flatten(1) if part.dim() > 1 else part for part in digits(0, "test"))
-    )
+    held, held_labels = digits(0, "test")
+    reader = SVC(C=10).fit(held.flatten(1), held_labels)
     means = torch.stack([images[labels == digit].mean(0).flatten() for digit in range(10)])
     right = (reader.predict(means) == torch.arange(10).numpy()).all()
     return "One that paints the mean of each digit" if right else "None but a good one"

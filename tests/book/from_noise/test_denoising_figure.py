@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 
 from book.from_noise import denoising_figure
 from book.from_noise.figures.denoising import ANY, NOISES, best_guess, coarse, painted
+from companion.nn import sinusoidal_encoding
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
@@ -37,7 +38,8 @@ def dit():
 
 IMAGES, MODEL = pictures(), dit()
 FLAT = (2 * IMAGES.flatten(1) - 1).double()
-EXACT = coarse(MODEL).half().double()  # what travels: seven bits are fewer than those of float16
+EXACT = coarse(MODEL).double()  # what travels: float16 has more than its seven bits
+EXACT.waves = sinusoidal_encoding(1001, 8, dtype=torch.float64)
 
 
 def noise(pair: int, between: float, seed: int = 0) -> torch.Tensor:
