@@ -2,7 +2,7 @@
 // the chapter's DiT, or the best guess over training images; it paints again whenever the reader moves.
 
 import { button, choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, css, drawing, frame, format } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, format, frame } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { feedForward, layerNorm, linear, multiHead } from "../../page/kit/networks.js";
 import { argmax, clamp, dot, softmax } from "../../page/kit/numerics.js";
@@ -35,7 +35,9 @@ const ANY = 10,
 
 /** The weighted mean of the images, by how probable each is behind the picture. */
 function bestGuess({ images, labels, levels }) {
-  const rows = images.map((text) => Array.from(text, (sign) => (2 * parseInt(sign, 17)) / levels - 1));
+  const rows = images.map((text) =>
+    Array.from(text, (sign) => (2 * parseInt(sign, 17)) / levels - 1),
+  );
   return (picture, t, digit) => {
     const known = digit === ANY ? rows : rows.filter((_, i) => labels[i] === digit);
     const scores = known.map((row) => {
@@ -184,8 +186,7 @@ function render({ model, el }) {
   const guess = trained ? transformer(data) : bestGuess(data);
   const result = remember((value) => paintAll(guess, noises, value));
   const endOf = (value) => result(value).pictures.at(-1);
-  const closest = (end) =>
-    argmax(means.map((mean) => 2 * dot(mean, end) - dot(mean, mean)));
+  const closest = (end) => argmax(means.map((mean) => 2 * dot(mean, end) - dot(mean, mean)));
   const apart = (a, b) => a.reduce((sum, x, i) => sum + Math.abs(x - b[i]), 0) / (2 * a.length);
 
   const tell = (value) => {
@@ -263,19 +264,14 @@ const drawingOf = (state, result) =>
     { key: ({ steps }) => steps },
   );
 
-function controls(state, digits, count, trained) {
-  const row = document.createElement("div");
-  row.className = "cl-controls";
-  row.append(
+const controls = (state, digits, count, trained) =>
+  element(
+    "div",
+    { class: "cl-controls" },
     choice(state, "digit", "digit", digits),
     choice(state, "steps", "steps", [1, 2, 4, 8, 16]),
+    trained ? choice(state, "w", "guidance w", [0, 1, 2, 4]) : null,
     button(state, "Other noises", ({ pair }) => ({ pair: (pair + 1) % count })),
   );
-  if (trained) {
-    const guidance = choice(state, "w", "guidance w", [0, 1, 2, 4]);
-    row.insertBefore(guidance, row.lastChild);
-  }
-  return row;
-}
 
 export default { render };

@@ -61,7 +61,11 @@ function render({ model, el }) {
   };
   const picture = (side) => {
     const name = side ? "right" : "left";
-    const paper = drawing("svg", { width: SIDE * CELL, height: SIDE * CELL, "aria-hidden": "true" });
+    const paper = drawing("svg", {
+      width: SIDE * CELL,
+      height: SIDE * CELL,
+      "aria-hidden": "true",
+    });
     const said = element("span");
     const node = button(state, "", judge(side), {
       "data-name": name,
