@@ -6,7 +6,7 @@ import { announce, css, drawing, element, format, frame } from "../../page/kit/d
 import { goals } from "../../page/kit/goals.js";
 import { feedForward, layerNorm, linear, multiHead } from "../../page/kit/networks.js";
 import { argmax, clamp, dot, softmax } from "../../page/kit/numerics.js";
-import { unpack, unpackAll } from "../../page/kit/packed.js";
+import { unpack } from "../../page/kit/packed.js";
 import { sinusoid } from "../../page/kit/sinusoids.js";
 import { label, stage } from "../../page/kit/stage.js";
 import { cutIntoPatches } from "../../page/kit/vit.js";
@@ -52,9 +52,21 @@ function bestGuess({ images, labels, levels }) {
 
 const silu = (row) => Array.from(row, (x) => x / (1 + Math.exp(-x)));
 
+/** Numbers of a byte each, in equal steps: a row, or a matrix as an array of rows. */
+function fromBytes({ shape, step, int8 }) {
+  const bytes = Int8Array.from(atob(int8), (character) => character.charCodeAt(0));
+  const numbers = Float64Array.from(bytes, (level) => level * step);
+  if (shape.length === 1) return numbers;
+  return Array.from({ length: shape[0] }, (_, i) =>
+    numbers.subarray(i * shape[1], (i + 1) * shape[1]),
+  );
+}
+
 /** The chapter's DiT: the clean image that it guesses. */
 function transformer({ weights: packed, layers, heads }) {
-  const weights = unpackAll(packed);
+  const weights = Object.fromEntries(
+    Object.entries(packed).map(([name, bytes]) => [name, fromBytes(bytes)]),
+  );
   const d = weights["norm.weight"].length;
   weights["plain.weight"] = new Float64Array(d).fill(1); // a norm that has learned nothing itself
   const one = (name, row) => linear(weights, name, [row])[0];

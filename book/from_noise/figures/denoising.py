@@ -1,5 +1,6 @@
 """A picture on its way from noise to a digit, painted in the page by a denoiser."""
 
+import base64
 from copy import deepcopy
 
 import torch
@@ -45,9 +46,9 @@ def denoising_figure(
         data |= {"images": as_text(images), "labels": labels.tolist()}
         guess = best_guess(flat, labels)
     else:
-        guess = coarse(model).cpu()
+        guess = rounded(model).cpu()
         data |= {
-            "weights": {name: _packed(part) for name, part in guess.named_parameters()},
+            "weights": {name: _bytes(part) for name, part in model.named_parameters()},
             "layers": len(guess.blocks),
             "heads": guess.blocks[0].attention.num_heads,
         }
@@ -74,19 +75,28 @@ def as_text(images: torch.Tensor) -> list[str]:
     return ["".join(SIGNS[level] for level in row) for row in whole.tolist()]
 
 
+def _levels(parameter: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """Whole numbers from -127 to 127, and the step that they are to be multiplied by."""
+    numbers = parameter.detach().cpu().double()
+    step = numbers.abs().max().item() / 127 or 1.0
+    return (numbers / step).round(), step
+
+
+def _bytes(parameter: torch.Tensor) -> dict:
+    """A parameter as JSON, a byte for each number; filters are rows."""
+    levels, step = _levels(parameter.flatten(1) if parameter.dim() > 2 else parameter)
+    content = base64.b64encode(levels.to(torch.int8).numpy().tobytes()).decode()
+    return {"shape": list(levels.shape), "step": step, "int8": content}
+
+
 @torch.no_grad()
-def coarse(model: nn.Module) -> nn.Module:
-    """A copy whose weights keep seven significant bits, which a page compresses."""
+def rounded(model: nn.Module) -> nn.Module:
+    """A copy with the weights that the page gets: a byte each, in steps of their own per matrix."""
     model = deepcopy(model)
     for parameter in model.parameters():
-        mantissa, exponent = torch.frexp(parameter)
-        parameter.copy_(torch.ldexp((mantissa * 2**7).round() / 2**7, exponent))
+        levels, step = _levels(parameter)
+        parameter.copy_(levels * step)
     return model
-
-
-def _packed(parameter: torch.Tensor) -> dict:
-    """Vectors and matrices as they are, filters as rows."""
-    return packed(parameter.flatten(1) if parameter.dim() > 2 else parameter)
 
 
 def best_guess(flat: torch.Tensor, labels: torch.Tensor):

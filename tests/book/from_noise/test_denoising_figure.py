@@ -1,6 +1,7 @@
 """The painters of the page, held to PyTorch: the chapter's DiT and the best guess."""
 
 import math
+from copy import deepcopy
 from pathlib import Path
 
 import nbformat
@@ -9,7 +10,7 @@ import torch
 from playwright.sync_api import expect
 
 from book.from_noise import denoising_figure
-from book.from_noise.figures.denoising import ANY, NOISES, best_guess, coarse, painted
+from book.from_noise.figures.denoising import ANY, NOISES, best_guess, painted, rounded
 from companion.nn import sinusoidal_encoding
 from tests.book.reading import Example, close, numbers, press, select
 
@@ -38,7 +39,7 @@ def dit():
 
 IMAGES, MODEL = pictures(), dit()
 FLAT = (2 * IMAGES.flatten(1) - 1).double()
-EXACT = coarse(MODEL).double()  # what travels: float16 has more than its seven bits
+EXACT = rounded(deepcopy(MODEL).double())  # what travels: a byte for each weight
 EXACT.waves = sinusoidal_encoding(1001, 8, dtype=torch.float64)
 
 
