@@ -19,7 +19,7 @@ css`
     fill: none;
     stroke: var(--line);
   }
-  [name="between"] {
+  input[type="range"][name="between"] {
     width: min(28rem, 100%);
   }
   .cl-tile.cl-last .cl-frame {
