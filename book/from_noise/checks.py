@@ -1,0 +1,178 @@
+"""Checks for the exercises of book/from_noise.ipynb."""
+
+import torch
+
+from book.checking.exercise import climb, exercise
+from book.checking.rungs import edited, ladder
+
+
+@exercise
+def move(answer) -> str:
+    """Check `move(z, guess, t, s)`: the picture at time s, from that at time t and a guess."""
+    climb(MOVE, answer)
+    return "from noise and from half way, to the end and not quite, one picture and several"
+
+
+def _move(z, guess, t, s):
+    return z + (s - t) / (1 - t) * (guess - z)
+
+
+@ladder(_move)
+def MOVE(move):
+    """from pure noise, a quarter of the time is a quarter of the way"""
+    z, guess = torch.tensor([-0.6, 1.2]), torch.tensor([0.2, 0.4])
+    yield move(z, guess, 0.0, 0.25)
+
+    """from half way, the part counts in the time that is left: 0.1 of 0.5"""
+    z, guess = torch.tensor([-0.6, 1.2]), torch.tensor([0.2, 0.4])
+    yield move(z, guess, 0.5, 0.6)
+
+    """to the end: the whole guess is kept"""
+    z, guess = torch.tensor([0.3, -0.1]), torch.tensor([0.9, -1.0])
+    yield move(z, guess, 0.6, 1.0)
+
+    """a batch of pictures"""
+    z = torch.arange(8.0).view(2, 1, 2, 2) / 8
+    guess = torch.tensor([1.0, -1.0]).view(2, 1, 1, 1).expand(2, 1, 2, 2)
+    yield move(z, guess, 0.25, 0.5)
+
+
+MOVE.mistakes |= {
+    "the part is taken of the whole time; divide by the time that is left, 1 - t": edited(
+        _move, " / (1 - t)", ""
+    ),
+    "the step goes as far as from time 0; it begins at time t": edited(
+        _move, "(s - t) / (1 - t)", "s"
+    ),
+    "the whole guess is kept, whatever s is": edited(_move, "(s - t) / (1 - t)", "1"),
+    "what stays of the noise, (1 - s) / (1 - t), is what goes to the guess": edited(
+        _move, "(s - t)", "(1 - s)"
+    ),
+    "the guess is added, not the way to the guess": edited(_move, "(guess - z)", "guess"),
+    "the step leads away from the guess": edited(_move, "z + ", "z - "),
+}
+
+
+@exercise
+def best_guess(answer) -> str:
+    """Check `best_guess(z, t, images)`, (B, D), a number and (N, D) -> (B, D)."""
+    climb(BEST_GUESS, answer)
+    return "pure noise, half way and near the end, one image and several, one picture and several"
+
+
+def _best_guess(z, t, images):
+    distance = (z[:, None] - t * images).square().sum(-1)
+    weights = (-distance / (2 * (1 - t) ** 2)).softmax(1)
+    return weights @ images
+
+
+@ladder(_best_guess)
+def BEST_GUESS(best_guess):
+    """at time 0 the picture says nothing, and the guess is the mean of the images"""
+    z = torch.tensor([[0.75]])
+    images = torch.tensor([[-1.0], [0.5], [1.0]])
+    yield best_guess(z, 0.0, images)
+
+    """half way, the more probable image weighs more, and the other one counts"""
+    z = torch.tensor([[0.25]])
+    images = torch.tensor([[-0.5], [1.0]])
+    yield best_guess(z, 0.5, images)
+
+    """all pixels of a picture decide together"""
+    z = torch.tensor([[0.5, -0.25, 0.125]])
+    images = torch.tensor([[1.0, -1.0, 1.0], [1.0, 0.5, -0.5]])
+    yield best_guess(z, 0.25, images)
+
+    """each picture of a batch has its own weights"""
+    z = torch.tensor([[0.5, 0.0], [-0.5, 0.25], [0.25, 1.0]])
+    images = torch.tensor([[1.0, -1.0], [-1.0, 0.5]])
+    yield best_guess(z, 0.5, images)
+
+    """near the end, the nearest image takes nearly all"""
+    z = torch.tensor([[0.5, 0.1]])
+    images = torch.tensor([[1.0, -1.0], [0.5, 0.5], [-1.0, 1.0]])
+    yield best_guess(z, 0.9, images)
+
+
+BEST_GUESS.mistakes |= {
+    "the picture is compared with the images as they are; at time t they are t times as strong": (
+        edited(_best_guess, "t * images", "images")
+    ),
+    "the most probable image is taken alone; take the mean, by weight": edited(
+        _best_guess, "weights @ images", "images[weights.argmax(1)]"
+    ),
+    "the weights sum to 1 over the pictures; they must over the images": edited(
+        _best_guess, "softmax(1)", "softmax(0)"
+    ),
+    "the distance is over twice 1 - t; the variance is its square": edited(
+        _best_guess, "(1 - t) ** 2", "(1 - t)"
+    ),
+    "the distance is over the variance; it must be over twice the variance": edited(
+        _best_guess, "(2 * (1 - t) ** 2)", "(1 - t) ** 2"
+    ),
+    "the furthest image weighs most; a large distance makes an image improbable": edited(
+        _best_guess, "(-distance", "(distance"
+    ),
+}
+
+
+@exercise
+def share_of_copies(answer) -> str:
+    """Check `share_of_copies(pictures, training, held, q)` -> a share from 0 to 1."""
+    climb(SHARE_OF_COPIES, answer)
+    return "copies and none, one pixel and several, several quantiles"
+
+
+def _share_of_copies(pictures, training, held, q):
+    limit = torch.cdist(held, training).min(1).values.quantile(q)
+    return (torch.cdist(pictures, training).min(1).values < limit).float().mean()
+
+
+@ladder(_share_of_copies)
+def SHARE_OF_COPIES(share_of_copies):
+    """a picture is near if its nearest training image is nearer than the median of real ones"""
+    training = torch.tensor([[0.0], [10.0]])
+    held = torch.tensor([[1.0], [3.0], [13.5]])  # 1, 3 and 3.5 away
+    pictures = torch.tensor([[0.5], [12.0], [7.2], [7.1], [18.0], [4.0], [5.0]])
+    yield share_of_copies(pictures, training, held, 0.5)
+
+    """the limit is the quantile that is asked for"""
+    training = torch.tensor([[0.0], [10.0]])
+    held = torch.tensor([[1.0], [3.0], [14.0], [6.5], [18.0]])  # 1, 3, 4, 3.5, 8 away
+    pictures = torch.tensor([[0.5], [4.5], [7.5], [18.0], [-2.0]])
+    yield share_of_copies(pictures, training, held, 0.2)
+
+    """a picture has many pixels, and the distance is over all of them"""
+    training = torch.tensor([[0.0, 0.0], [4.0, 3.0], [9.0, 1.0]])
+    held = torch.tensor([[1.0, 1.0], [6.0, 6.0], [8.0, 3.0], [2.0, 0.5]])
+    pictures = torch.tensor([[0.5, 0.0], [4.0, 4.0], [1.8, 1.8]])
+    yield share_of_copies(pictures, training, held, 0.5)
+
+
+SHARE_OF_COPIES.mistakes |= {
+    "pictures are compared with the held-out images; these only say which distance is normal": (
+        edited(_share_of_copies, "cdist(pictures, training)", "cdist(pictures, held)")
+    ),
+    "the mean distance to all training images is taken; take that to the nearest": (
+        lambda pictures, training, held, q: (
+            (
+                torch.cdist(pictures, training).mean(1)
+                < torch.cdist(held, training).mean(1).quantile(q)
+            )
+            .float()
+            .mean()
+        )
+    ),
+    "this is the share of pictures that are far; those that are near are copies": edited(
+        _share_of_copies, "values < limit", "values > limit"
+    ),
+    "this is a number of pictures; return a share": edited(
+        _share_of_copies, ".float().mean()", ".float().sum()"
+    ),
+    "the limit is the mean of the real distances; take their quantile": edited(
+        _share_of_copies, ".quantile(q)", ".mean()"
+    ),
+    "the limit is the least real distance; take their quantile": edited(
+        _share_of_copies, ".quantile(q)", ".min()"
+    ),
+}
