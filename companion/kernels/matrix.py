@@ -121,9 +121,7 @@ def _check(query, key, value, **numbers) -> None:
             continue
         require_tensor(name, x)
         if x.dtype != query.dtype:
-            raise TypeError(
-                f"{name} must have the dtype of the query, {query.dtype}; got {x.dtype}"
-            )
+            raise TypeError(f"{name} must be {query.dtype}, as the query; got {x.dtype}")
         if x.shape != query.shape[:-1]:
             raise ValueError(
                 f"{name} must have shape (..., T) = {tuple(query.shape[:-1])}, one number for each "

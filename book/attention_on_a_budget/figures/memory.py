@@ -54,7 +54,8 @@ def memory_figure(
     for animal, digit in (*facts, (ask, 1)):
         if animal not in KEYS or digit not in range(1, 9):
             raise ValueError(
-                f"a fact is one of {', '.join(animals)} and a digit from 1 to 8, got {animal} {digit}"
+                f"a fact is one of {', '.join(animals)} and a digit from 1 to 8, "
+                f"got {animal} {digit}"
             )
     if rule not in RULES:
         raise ValueError(f"the rule is one of {', '.join(RULES)}, got {rule!r}")

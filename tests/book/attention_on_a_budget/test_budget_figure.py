@@ -54,7 +54,7 @@ def test_facts_that_cannot_be_compared_are_refused():
         budget_figure({"few": FACTS["few"]})
     with pytest.raises(ValueError, match="it needs 'all'"):
         budget_figure(FACTS | {"changing": {"matrix": (1, 0.5)}})
-    with pytest.raises(ValueError, match="no bytes and share: 0, 0.5"):
+    with pytest.raises(ValueError, match=r"no bytes and share: 0, 0\.5"):
         budget_figure(FACTS | {"changing": {"all": (0, 0.5)}})
     with pytest.raises(ValueError, match="got 'none'"):
         budget_figure(FACTS, shown="none")
