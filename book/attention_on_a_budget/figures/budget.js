@@ -104,11 +104,16 @@ function render({ model, el }) {
   const [whole] = names;
   const wanted = (test) => kinds.filter((kind) => test(facts[kind]));
   const below = wanted((found) =>
-    names.some((name) => found[name]?.[0] < found[whole][0] / 5 && found[name][1] > found[whole][1]),
+    names.some(
+      (name) => found[name]?.[0] < found[whole][0] / 5 && found[name][1] > found[whole][1],
+    ),
   );
   const forgets = wanted((found) => Object.values(found).some(([, share]) => share < 0.5));
   const puzzles = [
-    ["Find the facts at which something is better than full attention, for a fifth of the bytes.", below],
+    [
+      "Find the facts at which something is better than full attention, for a fifth of the bytes.",
+      below,
+    ],
     ["Find the facts of which one memory loses more than half.", forgets],
   ];
   const start = state.value.facts;

@@ -233,8 +233,7 @@ function render({ model, el }) {
   const longest =
     "Asked about cat, the matrix says 3 or 7 or 8 (−1.00), and 7 was written last. It still knows 12 of 12.";
   const only = (value) => latest(value.facts).size === value.facts.length;
-  const all = (value, rule) =>
-    known(data, { ...value, rule }).length === latest(value.facts).size;
+  const all = (value, rule) => known(data, { ...value, rule }).length === latest(value.facts).size;
   frame(
     el,
     "A memory of 64 numbers",
@@ -252,8 +251,7 @@ function render({ model, el }) {
       },
       {
         text: "Let fading lose a fact that adding keeps.",
-        reached: (value) =>
-          value.rule === "fade" && all(value, "add") && !all(value, "fade"),
+        reached: (value) => value.rule === "fade" && all(value, "add") && !all(value, "fade"),
       },
       {
         text: "Each animal once: let overwriting lose a fact that adding keeps.",

@@ -22,12 +22,14 @@ function build(root, width, { ranks, lost }) {
     y: { first: 0, last: most, ticks: [0, most / 2, most], text: (loss) => format(loss) },
   });
   root.append(
-    label("numbers c in the cache, per token and layer", (box.left + box.right) / 2, height - 4, "cl-quiet"),
+    label(
+      "numbers c in the cache, per token and layer",
+      (box.left + box.right) / 2,
+      height - 4,
+      "cl-quiet",
+    ),
   );
-  const ruler = part(
-    root,
-    drawing("path", { class: "cl-line", d: `M0 ${box.top}V${box.bottom}` }),
-  );
+  const ruler = part(root, drawing("path", { class: "cl-line", d: `M0 ${box.top}V${box.bottom}` }));
   const dots = LOOKS.map(({ name, tone, dash, letter }, k) => {
     const points = ranks.map((c, i) => `${x(c)} ${y(Math.max(0, lost[i][k]))}`);
     root.append(
@@ -69,10 +71,14 @@ function render({ model, el }) {
   const start = state.value.at;
   const last = (test) => all.findLast(test);
   const puzzles = [
-    ["Find the smallest cache that loses less than 0.02 nats with the weighted cut.",
-      last((i) => lost[i][1] < 0.02)],
-    ["Find where the weighted cut saves the most, in nats.",
-      all.reduce((a, b) => (lost[b][0] - lost[b][1] > lost[a][0] - lost[a][1] ? b : a))],
+    [
+      "Find the smallest cache that loses less than 0.02 nats with the weighted cut.",
+      last((i) => lost[i][1] < 0.02),
+    ],
+    [
+      "Find where the weighted cut saves the most, in nats.",
+      all.reduce((a, b) => (lost[b][0] - lost[b][1] > lost[a][0] - lost[a][1] ? b : a)),
+    ],
   ];
   frame(
     el,
