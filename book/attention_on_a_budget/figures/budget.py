@@ -40,7 +40,7 @@ def budget_figure(
                   for kind, found in facts.items()},
     }  # fmt: skip
     rows = [
-        (f"{kind}: {name}", f"{bytes_held:,}", float(share))
+        (f"{kind}: {name}", bytes_held, float(share))
         for kind in (shown, *(kind for kind in kinds if kind != shown))
         for name, (bytes_held, share) in facts[kind].items()
     ]

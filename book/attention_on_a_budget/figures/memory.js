@@ -173,6 +173,7 @@ function render({ model, el }) {
     button(state, "", ({ facts }) => ({ ask: facts[i][0] }), {
       draw(node, { facts, ask }) {
         node.hidden = i >= facts.length;
+        node.setAttribute("aria-label", "a free line");
         if (node.hidden) return;
         const [animal, digit] = facts[i];
         const old = facts.slice(i + 1).some(([later]) => later === animal);
