@@ -1,0 +1,132 @@
+"""Answers to the exercises of book/attention_on_a_budget.ipynb."""
+
+import torch
+
+from book.attention_on_a_budget.checks import (
+    bytes_held,
+    overwrite_part,
+    what_it_says,
+    what_was_written,
+)
+from tests.book.answers import right, wrong
+
+# 1. What it says
+
+
+@right(what_it_says)
+def fact_by_fact(keys, values, query):
+    S = torch.zeros(values.shape[1], keys.shape[1])
+    for key, value in zip(keys, values, strict=True):
+        S += torch.outer(value, key)
+    return S @ query
+
+
+@right(what_it_says)
+def as_weights(keys, values, query):
+    weights = [sum(a * b for a, b in zip(key, query, strict=True)) for key in keys.tolist()]
+    columns = values.T.tolist()
+    return [sum(w * x for w, x in zip(weights, column, strict=True)) for column in columns]
+
+
+@wrong(what_it_says, "softmax")
+def attention(keys, values, query):
+    return torch.softmax(keys @ query, dim=0) @ values
+
+
+@wrong(what_it_says, "the last fact")
+def the_latest(keys, values, query):
+    return sum(k * q for k, q in zip(keys[-1], query, strict=True)) * values[-1]
+
+
+# 2. Bytes held
+
+
+@right(bytes_held)
+def layer_by_layer(layers, tokens, d, heads, window):
+    total = 0
+    for kind in layers:
+        if kind == "matrix":
+            total += d * d // heads
+        else:
+            total += 2 * d * (tokens if kind == "full" or tokens < window else window)
+    return total * 4
+
+
+@right(bytes_held)
+def by_counting(layers, tokens, d, heads, window):
+    width = d // heads
+    per_layer = [
+        heads * width * width if kind == "matrix" else 2 * heads * width * min(tokens, most)
+        for kind in layers
+        for most in [{"window": window}.get(kind, tokens)]
+    ]
+    return torch.tensor(4 * sum(per_layer))
+
+
+@wrong(bytes_held, "not bytes")
+def numbers_only(layers, tokens, d, heads, window):
+    return layer_by_layer(layers, tokens, d, heads, window) // 4
+
+
+@wrong(bytes_held, "in spite of its heads")
+def one_large_matrix(layers, tokens, d, heads, window):
+    return layer_by_layer(layers, tokens, d, 1, window)
+
+
+# 3. Overwrite a part
+
+
+@right(overwrite_part)
+def with_a_unit_key(S, key, value, beta):
+    size = key.norm()
+    unit = key / size
+    wanted = value / size
+    return S + beta * (wanted - S @ unit)[:, None] * unit[None]
+
+
+@right(overwrite_part)
+def old_out_new_in(S, key, value, beta):
+    share = beta / key.dot(key)
+    return S - share * torch.outer(S @ key, key) + share * torch.outer(value, key)
+
+
+@wrong(overwrite_part, "not taken away")
+def just_add(S, key, value, beta):
+    return S + beta * torch.outer(value, key) / key.square().sum()
+
+
+@wrong(overwrite_part, "key's length")
+def for_unit_keys(S, key, value, beta):
+    return S + beta * torch.outer(value - S @ key, key)
+
+
+# 4. What was written
+
+
+@right(what_was_written)
+def one_after_the_other(keys, values, beta):
+    S = torch.zeros(values.shape[1], keys.shape[1])
+    written = []
+    for key, value, b in zip(keys, values, beta, strict=True):
+        written.append(b * (value - S @ key))
+        S = S + torch.outer(written[-1], key)
+    return torch.stack(written)
+
+
+@right(what_was_written)
+def by_a_triangular_solve(keys, values, beta):
+    L = torch.tril(torch.diag(beta) @ keys @ keys.T, diagonal=-1)
+    right_side = torch.diag(beta) @ values
+    return torch.linalg.solve_triangular(L, right_side, upper=False, unitriangular=True)
+
+
+@wrong(what_was_written, "as they came")
+def first_order_only(keys, values, beta):
+    taken = torch.tril(keys @ keys.T, -1) @ (values * beta[:, None])
+    return (values - taken) * beta[:, None]
+
+
+@wrong(what_was_written, "belongs to the position that writes")
+def beta_of_the_earlier(keys, values, beta):
+    L = torch.tril(keys @ keys.T @ torch.diag(beta), -1)
+    return torch.linalg.solve(L + torch.eye(len(keys)), torch.diag(beta) @ values)
