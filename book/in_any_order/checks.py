@@ -27,7 +27,7 @@ def KEEP_SUREST(keep_surest):
 
     """two are kept, the two surest"""
     blank = torch.tensor([[True, True, True, True, True]])
-    sure = torch.tensor([[0.25, 0.875, 0.375, 0.125, 0.5]])
+    sure = torch.tensor([[0.25, 0.875, 0.375, 0.5, 0.125]])
     yield keep_surest(blank, sure, 2)
 
     """a word that stands is no blank, however sure the network is of it"""
@@ -58,7 +58,7 @@ KEEP_SUREST.mistakes |= {
     "places that are no blanks take part in the ranking": edited(
         _keep_surest, ".masked_fill(~blank, -torch.inf)", ""
     ),
-    "places that are no blanks are kept as well": edited(_keep_surest, "blank & (", "(~blank | ("),
+    "places that are no blanks are kept as well": edited(_keep_surest, "blank & (rank", "~blank | (rank"),
     "one argsort gives the order of the places; it takes a second one to give each its rank": edited(
         _keep_surest, ".argsort(1, descending=True).argsort(1)", ".argsort(1, descending=True)"
     ),
@@ -98,12 +98,12 @@ def LOST_IN_ONE_PASS(lost_in_one_pass):
     joint = torch.tensor([[0.5, 0.0], [0.0, 0.5]])
     yield lost_in_one_pass(joint)
 
-    """two words that know nothing of each other lose nothing"""
-    joint = torch.tensor([[0.125, 0.375], [0.125, 0.375]])
-    yield lost_in_one_pass(joint)
-
     """words that mostly go together; places with different vocabularies"""
     joint = torch.tensor([[0.375, 0.0625, 0.0625], [0.125, 0.25, 0.125]])
+    yield lost_in_one_pass(joint)
+
+    """two words that know nothing of each other lose nothing"""
+    joint = torch.tensor([[0.125, 0.375], [0.125, 0.375]])
     yield lost_in_one_pass(joint)
 
     """three places: each has its own marginal"""
@@ -153,10 +153,10 @@ def ANY_ORDER_LOSS(any_order_loss):
     is_word = torch.tensor([[True, True, True]])
     yield any_order_loss(losses, hidden, is_word)
 
-    """one of four is hidden: it stands for all four"""
-    losses = torch.tensor([[1.0, 2.0, 4.0, 8.0]])
-    hidden = torch.tensor([[False, True, False, False]])
-    is_word = torch.tensor([[True, True, True, True]])
+    """two of five are hidden: they stand for all five"""
+    losses = torch.tensor([[1.0, 2.0, 4.0, 8.0, 16.0]])
+    hidden = torch.tensor([[False, True, True, False, False]])
+    is_word = torch.tensor([[True, True, True, True, True]])
     yield any_order_loss(losses, hidden, is_word)
 
     """two of three words are hidden; what is no word has no part in n"""
@@ -168,7 +168,7 @@ def ANY_ORDER_LOSS(any_order_loss):
     """two sentences: each has its own n and m, and both count the same"""
     losses = torch.tensor([[1.0, 2.0, 4.0, 8.0], [3.0, 5.0, 7.0, 9.0]])
     hidden = torch.tensor([[False, True, False, True], [True, False, False, False]])
-    is_word = torch.tensor([[True, True, True, True], [True, True, False, False]])
+    is_word = torch.tensor([[True, True, True, True], [True, True, True, False]])
     yield any_order_loss(losses, hidden, is_word)
 
 
