@@ -12,7 +12,7 @@ css`
     list-style: none;
     margin: 0.5rem 0;
     padding: 0;
-    min-height: 10.5rem;
+    min-height: 9.4rem;
   }
   .cl-six li {
     margin: 0 0 0.15rem;
@@ -37,7 +37,7 @@ css`
 
 /** The curve of what is lost, a dot for each number of words kept, and a ring around one. */
 function build(root, width, rows) {
-  const box = { left: 40, right: width - 12, top: 12, bottom: 150 };
+  const box = { left: 40, right: width - 12, top: 12, bottom: 128 };
   const top = Math.max(5, Math.ceil(Math.max(...rows.map(({ lost }) => lost)) / 5) * 5);
   const { x, y } = axes(root, box, {
     x: {
@@ -48,7 +48,7 @@ function build(root, width, rows) {
     },
     y: { first: 0, last: top, ticks: [0, top / 2, top] },
   });
-  root.append(label("words kept of each guess; nats lost per sentence", (box.left + width) / 2, 184, "cl-quiet"));
+  root.append(label("words kept of each guess; nats lost per sentence", (box.left + width) / 2, 162, "cl-quiet"));
   const points = rows.map(({ lost }, i) => `${x(i)} ${y(lost)}`);
   root.append(
     drawing("path", { class: "cl-line", style: "stroke: var(--first)", d: `M${points.join("L")}` }),
@@ -60,7 +60,7 @@ function build(root, width, rows) {
     root,
     drawing("circle", { r: 8, style: "fill: none; stroke: var(--ink); stroke-width: 2.5" }),
   );
-  return { height: 192, pose: ({ at }, move) => ring.to({ x: x(at), y: y(rows[at].lost) }, move) };
+  return { height: 170, pose: ({ at }, move) => ring.to({ x: x(at), y: y(rows[at].lost) }, move) };
 }
 
 function render({ model, el }) {

@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.in_any_order import path_figure
-from book.in_any_order.figures.path import _coarse
+from book.in_any_order import blanks_figure
+from book.in_any_order.figures.blanks import _coarse
 from companion.data import BOS, CLS, EOS, MASK, SEP, Vocabulary
 from companion.models import BERT, BERTConfig
 from tests.book.reading import Example, close, numbers, randomised, select
@@ -31,7 +31,7 @@ MODEL = network()
 
 
 def figure(**start):
-    return path_figure(MODEL, VOCABULARY, **{"size": 5} | start)
+    return blanks_figure(MODEL, VOCABULARY, **{"size": 5} | start)
 
 
 @torch.no_grad()
@@ -67,7 +67,7 @@ def keep(page):
 @pytest.mark.parametrize("num_layers", [1, 2])
 def test_the_first_guesses_equal_pytorch(show, num_layers):
     model = network(num_layers)
-    page = show(path_figure(model, VOCABULARY, size=4))
+    page = show(blanks_figure(model, VOCABULARY, size=4))
     check(page, [None] * 4, model)
     select(page, "words").select_option("9")
     check(page, [None] * 9, model)
@@ -170,9 +170,9 @@ def test_the_goals_are_reached_and_not_before(show):
 
 def test_models_that_the_figure_does_not_compute_are_refused():
     with pytest.raises(ValueError, match="norm_first=True, got False"):
-        path_figure(network(norm_first=False), VOCABULARY)
+        blanks_figure(network(norm_first=False), VOCABULARY)
     with pytest.raises(ValueError, match="12 positions, got 11"):
-        path_figure(network(max_len=11), VOCABULARY)
+        blanks_figure(network(max_len=11), VOCABULARY)
 
 
 EXAMPLE = Example(

@@ -38,7 +38,8 @@ css`
     overflow-wrap: anywhere;
   }
   .cl-blanks .cl-next .cl-drawn {
-    border: 2.5px solid var(--first);
+    border: 1.5px solid var(--first);
+    box-shadow: 0 0 0 1px var(--first);
   }
   .cl-blanks .cl-there .cl-drawn {
     border: 1.5px solid var(--ink);
