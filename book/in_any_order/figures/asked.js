@@ -2,7 +2,7 @@
 // by author: how probable is the book after each name?
 
 import { button, choice, connect, slider } from "../../page/kit/controls.js";
-import { announce, css, drawing, element, fill, format, frame } from "../../page/kit/dom.js";
+import { announce, css, drawing, element, format, frame, paint } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { answerList } from "../../page/kit/tables.js";
 
@@ -62,17 +62,13 @@ function render({ model, el }) {
     ),
   );
 
-  const picture = drawing("svg", { role: "img" });
+  const picture = drawing("svg");
   const box = element("div", { class: "cl-stage" }, picture);
   state.drawWide(box, (value, width) => {
     const { name, chances } = chosen(value);
     const height = 90,
       step = width / authors.length,
       seen = new Set(value.seen);
-    fill(picture, { viewBox: `0 0 ${width} ${height}`, width, height }, [
-      drawing("title", {}, `How probable ${name} is after each author that was asked about`),
-      drawing("path", { class: "cl-axis", d: `M0 ${height - 1}H${width}` }),
-    ]);
     const bars = chances.flatMap((p, i) => {
       if (!seen.has(key(value.book, i))) return [];
       const tall = Math.max(2, p * (height - 8));
@@ -85,7 +81,9 @@ function render({ model, el }) {
         style: `fill: var(${tone})`,
       });
     });
-    picture.replaceChildren(...picture.childNodes, ...bars);
+    const floor = drawing("path", { class: "cl-axis", d: `M0 ${height - 1}H${width}` });
+    const title = `How probable ${name} is after each author that was asked about`;
+    paint(picture, width, height, title, [floor, ...bars]);
   });
 
   const ask = slider(state, "author", "after", {
