@@ -8,7 +8,7 @@ from book.checking.rungs import edited, ladder
 
 @exercise
 def keep_surest(answer) -> str:
-    """Check `keep_surest(blank, sure, keep)`, (B, T) and (B, T) -> (B, T), True where a word stays."""
+    """Check `keep_surest(blank, sure, keep)`, -> (B, T), True at the blanks that are filled."""
     climb(KEEP_SUREST, answer)
     return "one blank and several, words that are surer than blanks, and more to keep than there is"
 
@@ -53,13 +53,19 @@ def KEEP_SUREST(keep_surest):
 
 KEEP_SUREST.mistakes |= {
     "the least sure are kept": edited(
-        _keep_surest, "~blank, -torch.inf", "~blank, torch.inf", "descending=True", "descending=False"
+        _keep_surest,
+        "~blank, -torch.inf",
+        "~blank, torch.inf",
+        "descending=True",
+        "descending=False",
     ),
     "places that are no blanks take part in the ranking": edited(
         _keep_surest, ".masked_fill(~blank, -torch.inf)", ""
     ),
-    "places that are no blanks are kept as well": edited(_keep_surest, "blank & (rank", "~blank | (rank"),
-    "one argsort gives the order of the places; it takes a second one to give each its rank": edited(
+    "places that are no blanks are kept as well": edited(
+        _keep_surest, "blank & (rank", "~blank | (rank"
+    ),
+    "one argsort gives the order of the places; a second one gives each its rank": edited(
         _keep_surest, ".argsort(1, descending=True).argsort(1)", ".argsort(1, descending=True)"
     ),
     "all blanks are filled; keep as many as are asked for": lambda blank, sure, keep: blank,
@@ -126,9 +132,9 @@ LOST_IN_ONE_PASS.mistakes |= {
         _lost_in_one_pass, "for p in places)", "for p in places[1:])"
     ),
     "only two places are counted; there is one for each axis": (
-        lambda joint: _entropy(joint.sum(0).flatten())
-        + _entropy(joint.flatten(1).sum(1))
-        - _entropy(joint)
+        lambda joint: (
+            _entropy(joint.sum(0).flatten()) + _entropy(joint.flatten(1).sum(1)) - _entropy(joint)
+        )
     ),
 }
 
@@ -236,8 +242,10 @@ WHO_WROTE.mistakes |= {
     ),
     "exponentiate last: small numbers become 0 before they are divided": (
         lambda log_p, log_prior: (
-            (log_p.exp() * log_prior.exp()[:, None])
-            / (log_p.exp() * log_prior.exp()[:, None]).sum(0)
-        ).T
+            (
+                (log_p.exp() * log_prior.exp()[:, None])
+                / (log_p.exp() * log_prior.exp()[:, None]).sum(0)
+            ).T
+        )
     ),
 }

@@ -147,7 +147,10 @@ function render({ model, el }) {
     element("div", { class: "cl-forwards" }, ask),
     box,
     answerList(state, "p", (value) => [
-      [`${chosen(value).name}, after “${authors[value.author]} wrote”`, chosen(value).chances[value.author]],
+      [
+        `${chosen(value).name}, after “${authors[value.author]} wrote”`,
+        chosen(value).chances[value.author],
+      ],
     ]),
     announce(state, tell),
     goals(state, list),

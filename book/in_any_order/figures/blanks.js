@@ -247,7 +247,9 @@ function render({ model, el }) {
   };
   const certain = (value) => {
     const { places } = result(value);
-    return value.log.length <= 2 && places.some((place) => place && Math.max(...place.chances) > 0.95);
+    return (
+      value.log.length <= 2 && places.some((place) => place && Math.max(...place.chances) > 0.95)
+    );
   };
   frame(
     el,
@@ -255,7 +257,9 @@ function render({ model, el }) {
     settings,
     list,
     buttons,
-    announce(state, tell, ["“the daughters watched the neighbours near the old waterfall”, in 10 steps."]),
+    announce(state, tell, [
+      "“the daughters watched the neighbours near the old waterfall”, in 10 steps.",
+    ]),
     goals(state, [
       { text: "Write one word, and change what another blank most probably is.", reached: moved },
       {
@@ -264,7 +268,10 @@ function render({ model, el }) {
       },
       {
         text: "Finish a sentence whose last word was written first.",
-        reached: (value) => isOver(value) && value.log[0][0] === value.size - 1 && value.log[0][2] < value.log.at(-1)[2],
+        reached: (value) =>
+          isOver(value) &&
+          value.log[0][0] === value.size - 1 &&
+          value.log[0][2] < value.log.at(-1)[2],
       },
     ]),
   );

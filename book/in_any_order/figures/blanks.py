@@ -12,7 +12,9 @@ from companion.models import BERT
 SIZES = range(3, 11)  # words of a sentence that the reader can choose
 
 
-def blanks_figure(model: BERT, vocabulary: Vocabulary, *, size: int = 7, seed: int = 1) -> LiveFigure:
+def blanks_figure(
+    model: BERT, vocabulary: Vocabulary, *, size: int = 7, seed: int = 1
+) -> LiveFigure:
     """Blanks that a masked diffusion model fills: the reader writes a word, or keeps some guesses.
 
     Args:

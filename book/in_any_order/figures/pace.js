@@ -48,7 +48,14 @@ function build(root, width, rows) {
     },
     y: { first: 0, last: top, ticks: [0, top / 2, top] },
   });
-  root.append(label("words kept of each guess; nats lost per sentence", (box.left + width) / 2, 162, "cl-quiet"));
+  root.append(
+    label(
+      "words kept of each guess; nats lost per sentence",
+      (box.left + width) / 2,
+      162,
+      "cl-quiet",
+    ),
+  );
   const points = rows.map(({ lost }, i) => `${x(i)} ${y(lost)}`);
   root.append(
     drawing("path", { class: "cl-line", style: "stroke: var(--first)", d: `M${points.join("L")}` }),

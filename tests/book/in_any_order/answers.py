@@ -30,7 +30,7 @@ def by_counting_surer_blanks(blank, sure, keep):
     return rows
 
 
-@wrong(keep_surest, "second one to give each its rank")
+@wrong(keep_surest, "second one gives each its rank")
 def order_taken_for_rank(blank, sure, keep):
     order = torch.where(blank, sure, -torch.inf).sort(dim=1, descending=True).indices
     return (order < keep) & blank
@@ -95,8 +95,7 @@ def in_bits(joint):
 @right(any_order_loss)
 def as_a_mean_of_hidden_words(losses, hidden, is_word):
     costs = [
-        n * row[asked].mean()
-        for row, asked, n in zip(losses, hidden, is_word.sum(1), strict=True)
+        n * row[asked].mean() for row, asked, n in zip(losses, hidden, is_word.sum(1), strict=True)
     ]
     return torch.stack(costs).mean()
 
@@ -109,7 +108,9 @@ def with_a_weight_for_each_place(losses, hidden, is_word):
 
 @wrong(any_order_loss, "1 / m")
 def the_mean_of_hidden_words(losses, hidden, is_word):
-    return torch.stack([row[asked].mean() for row, asked in zip(losses, hidden, strict=True)]).mean()
+    return torch.stack(
+        [row[asked].mean() for row, asked in zip(losses, hidden, strict=True)]
+    ).mean()
 
 
 @wrong(any_order_loss, "each has its own n and m")
