@@ -36,7 +36,8 @@ function render({ model, el }) {
   const state = connect(model);
   const last = authors.length - 1;
   const chosen = ({ book }) => books[book];
-  const key = (book, author) => `${book}:${author}`;
+  const seen = books.map(() => new Set()); // for each book, the authors that were asked about
+  state.draw(({ book, author }) => seen[book].add(author));
 
   const row = (heading, question, answer) => {
     const cell = element("td", { "data-name": heading });
@@ -67,10 +68,9 @@ function render({ model, el }) {
   state.drawWide(box, (value, width) => {
     const { name, chances } = chosen(value);
     const height = 90,
-      step = width / authors.length,
-      seen = new Set(value.seen);
+      step = width / authors.length;
     const bars = chances.flatMap((p, i) => {
-      if (!seen.has(key(value.book, i))) return [];
+      if (!seen[value.book].has(i)) return [];
       const tall = Math.max(2, p * (height - 8));
       const tone = i === value.author ? "--second" : "--first";
       return drawing("rect", {
@@ -91,20 +91,13 @@ function render({ model, el }) {
     max: last,
     describe: (author) => `“${authors[author]} wrote”`,
   });
-  state.draw((value) => {
-    const now = key(value.book, value.author);
-    if (!value.seen.includes(now)) state.set({ seen: [...value.seen, now] });
-  });
   const all = button(
     state,
     `Ask after all ${authors.length}`,
     (value) => {
       const { chances } = chosen(value);
-      const every = authors.map((_, i) => key(value.book, i));
-      return {
-        author: chances.indexOf(Math.max(...chances)),
-        seen: [...new Set([...value.seen, ...every])],
-      };
+      chances.forEach((_, i) => seen[value.book].add(i));
+      return { author: chances.indexOf(Math.max(...chances)) };
     },
     { name: "all" },
   );
@@ -118,7 +111,7 @@ function render({ model, el }) {
   const tell = (value) => {
     const one = chosen(value),
       p = one.chances[value.author],
-      count = value.seen.filter((text) => text.startsWith(`${value.book}:`)).length;
+      count = seen[value.book].size;
     return (
       `After “${authors[value.author]} wrote”, GPT gives ${one.name} the probability ` +
       `${format(p, 3)}. Asked after ${count} of ${authors.length} authors.`
@@ -146,11 +139,8 @@ function render({ model, el }) {
     table,
     element("div", { class: "cl-forwards" }, ask),
     box,
-    answerList(state, "p", (value) => [
-      [
-        `${chosen(value).name}, after “${authors[value.author]} wrote”`,
-        chosen(value).chances[value.author],
-      ],
+    answerList(state, "p", ({ book, author }) => [
+      ["the book, after this author", books[book].chances[author]],
     ]),
     announce(state, tell),
     goals(state, list),

@@ -51,4 +51,4 @@ def asked_figure(
     rows = [(author, round(p, 4)) for author, p in zip(authors, chances[0].tolist(), strict=True)]
     caption = f"How probable {books[0]} is after each author wrote"
     fallback = table(caption, ["author", "p"], rows[:1] + sorted(rows[1:], key=lambda r: -r[1])[:5])
-    return LiveFigure(__file__, data, {"book": 0, "author": 0, "seen": ["0:0"]}, fallback)
+    return LiveFigure(__file__, data, {"book": 0, "author": 0}, fallback)
