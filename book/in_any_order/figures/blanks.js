@@ -204,6 +204,7 @@ function render({ model, el }) {
               "button",
               {
                 type: "button",
+                "data-lm-suppress-shortcuts": true,
                 "aria-label": `write ${words[word]} at place ${i + 1}, probability ${format(chances[word])}`,
               },
               `${words[word]} `,

@@ -29,8 +29,8 @@ def pace_figure(kept: Mapping[str, Mapping], *, at: int = 2) -> LiveFigure:
     ]
     first = rows[at]
     fallback = table(
-        "Nats lost per sentence, and the share of sentences in the language",
-        ["words kept of each guess", "lost", "share"],
-        [(row["kept"], row["lost"], row["share"]) for row in [first, *rows[:at], *rows[at + 1 :]]],
+        "The share of sentences in the language, and the nats lost per sentence",
+        ["words kept of each guess", "share", "lost"],
+        [(row["kept"], row["share"], row["lost"]) for row in [first, *rows[:at], *rows[at + 1 :]]],
     )
     return LiveFigure(__file__, {"rows": rows}, {"at": at}, fallback)

@@ -79,4 +79,4 @@ def test_rows_that_cannot_be_are_refused():
         pace_figure(ROWS, at=4)
 
 
-EXAMPLE = Example(figure, "[data-name=found] span[data-value]", "td:nth-of-type(2)")
+EXAMPLE = Example(figure, "[data-name=found] span[data-value]", "td:nth-of-type(1)")
