@@ -141,7 +141,7 @@ def test_every_finding_of_the_summary_leads_to_a_claim():
             assert "claim" in addresses(page)[address].split(), (finding, address)
 
 
-def test_thirty_sayings_have_a_verdict_and_a_claim():
+def test_sayings_have_a_verdict_and_a_claim():
     sections = entries("often_said.md")
     page = with_measured((BOOK / "often_said.md").read_text("utf8"), BOOK.parent)
     assert "not yet measured" not in page
