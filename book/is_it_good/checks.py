@@ -65,7 +65,9 @@ MCNEMAR.mistakes |= {
     "all questions are counted; only those on which the two differ are coins": edited(
         _mcnemar, "differ = only_first + only_second", "differ = len(first)"
     ),
-    "it is not cut at 1": edited(_mcnemar, "min(1.0, 2 * tail / 2**differ)", "2 * tail / 2**differ"),
+    "it is not cut at 1": edited(
+        _mcnemar, "min(1.0, 2 * tail / 2**differ)", "2 * tail / 2**differ"
+    ),
     "splits that are more uneven are counted, but not this one": edited(
         _mcnemar, "min(only_first, only_second) + 1)", "min(only_first, only_second))"
     ),
@@ -91,16 +93,16 @@ def BOTH_ORDERS(both_orders):
     odds = [(2.0, -3.0)]
     yield both_orders(odds)
 
-    """it says A in both orders: the verdict flips; A is the right answer only in the first"""
-    odds = [(2.0, 3.0)]
+    """the first verdict is A in both orders, which is a flip; the others stay with the right one"""
+    odds = [(2.0, 3.0), (1.0, -3.0), (2.0, -4.0)]
     yield both_orders(odds)
 
     """it says B, and then A, so it stays with the wrong answer: no flip, and wrong"""
     odds = [(-1.5, 0.5)]
     yield both_orders(odds)
 
-    """it says B in both orders: that is a flip, too"""
-    odds = [(-0.5, -2.5)]
+    """the first verdict is B in both orders: that is a flip, too"""
+    odds = [(-0.5, -2.5), (1.0, -2.0), (2.0, -1.0)]
     yield both_orders(odds)
 
     """it always says A, but more surely when A is right: the sum of both orders is right"""
@@ -151,7 +153,7 @@ def FIRST_PROOF(first_proof):
     yield first_proof(gains, 20)
 
     """the stake falls at first; what is lost has to be won back"""
-    gains = [-2.0, 3.25, 0.5, 1.5, 1.0]
+    gains = [-2.0, 2.5, 0.75, 0.5, 2.0]
     yield first_proof(gains, 20)
 
     """you may stop at the proof, whatever would have come afterwards"""

@@ -16,8 +16,8 @@ def bet_figure(
     """The stake of somebody who bets that a test set was in the training text.
 
     Args:
-        sets: by the number of copies in the training text, with 0 among them, ln p_model - ln p_true
-            of each sentence of a test set.
+        sets: by the number of copies in the training text, with 0 among them, what each sentence
+            of a test set gains: ln p_model - ln p_true.
         honest: the same for test sets that were in no training text, drawn as thin lines.
         copies: the set that is shown first.
         read: how many of its sentences are read at first.
@@ -38,9 +38,7 @@ def bet_figure(
         "honest": [[round(gain / ten, 2) for gain in gains] for gains in honest],
     }
     shown = [copies, *(k for k in sets if k != copies)]
-    rows = [
-        [str(k), sum(data["sets"][str(k)][:read]), sum(data["sets"][str(k)])] for k in shown
-    ]
+    rows = [[str(k), sum(data["sets"][str(k)][:read]), sum(data["sets"][str(k)])] for k in shown]
     fallback = table(
         "log₁₀ of the stake", ["copies", f"after {read} sentences", f"after {count}"], rows
     )

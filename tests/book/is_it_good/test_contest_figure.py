@@ -28,7 +28,9 @@ RIGHT = {
     },
     "options": {
         "the text": dict(zip(COPIES, (hits(0.15, 6), hits(0.9, 7), hits(0.3, 8)), strict=True)),
-        "its letter": dict(zip(COPIES, (hits(0.25, 9), hits(0.25, 10), hits(0.2, 11)), strict=True)),
+        "its letter": dict(
+            zip(COPIES, (hits(0.25, 9), hits(0.25, 10), hits(0.2, 11)), strict=True)
+        ),
     },
 }
 
