@@ -1,0 +1,192 @@
+"""Checks for the exercises of book/is_it_good.ipynb."""
+
+from math import comb, log
+
+from book.checking.exercise import climb, exercise
+from book.checking.rungs import edited, ladder
+
+
+@exercise
+def mcnemar(answer) -> str:
+    """Check `mcnemar(first, second)` -> the exact two-sided p of two models' answers."""
+    climb(MCNEMAR, answer)
+    return "one model ahead, either one, both level, and no question on which they differ"
+
+
+def _mcnemar(first, second):
+    only_first = sum(a and not b for a, b in zip(first, second, strict=True))
+    only_second = sum(b and not a for a, b in zip(first, second, strict=True))
+    differ = only_first + only_second
+    tail = sum(comb(differ, i) for i in range(min(only_first, only_second) + 1))
+    return min(1.0, 2 * tail / 2**differ)
+
+
+@ladder(_mcnemar)
+def MCNEMAR(mcnemar):
+    """five questions on which they differ, and the first is right on all five: 2 / 32"""
+    first = [True, True, True, True, True, False, False, True]
+    second = [False, False, False, False, False, False, False, True]
+    yield mcnemar(first, second)
+
+    """four to one: the coins that are at least so uneven are 5 to 0 and 4 to 1, on either side"""
+    first = [True, True, True, True, False, False, True]
+    second = [False, False, False, False, True, False, True]
+    yield mcnemar(first, second)
+
+    """questions that both answer alike say nothing about the difference"""
+    first = [True, True, True, True, False] + 20 * [True] + 3 * [False]
+    second = [False, False, False, False, True] + 20 * [True] + 3 * [False]
+    yield mcnemar(first, second)
+
+    """the second model is ahead: p is the same as with the two exchanged"""
+    first = [False, False, False, False, False, False, True]
+    second = [True, True, True, True, True, True, False]
+    yield mcnemar(first, second)
+
+    """three to three: nothing is more even, and a probability is at most 1"""
+    first = [True, False, True, False, True, False]
+    second = [False, True, False, True, False, True]
+    yield mcnemar(first, second)
+
+    """they never differ: nothing speaks against a fair coin"""
+    first = second = [True, False, True]
+    yield mcnemar(first, second)
+
+
+MCNEMAR.mistakes |= {
+    "that is one side only: a coin may be uneven on either": edited(
+        _mcnemar, "2 * tail / 2**differ", "tail / 2**differ"
+    ),
+    "that is the chance of exactly this split; add all that are more uneven": edited(
+        _mcnemar,
+        "sum(comb(differ, i) for i in range(min(only_first, only_second) + 1))",
+        "comb(differ, min(only_first, only_second))",
+    ),
+    "all questions are counted; only those on which the two differ are coins": edited(
+        _mcnemar, "differ = only_first + only_second", "differ = len(first)"
+    ),
+    "it is not cut at 1": edited(
+        _mcnemar, "min(1.0, 2 * tail / 2**differ)", "2 * tail / 2**differ"
+    ),
+    "splits that are more uneven are counted, but not this one": edited(
+        _mcnemar, "min(only_first, only_second) + 1)", "min(only_first, only_second))"
+    ),
+}
+
+
+@exercise
+def both_orders(answer) -> str:
+    """Check `both_orders(odds)` -> the share of flips, and that of right verdicts by the sum."""
+    climb(BOTH_ORDERS, answer)
+    return "judges that flip, that do not, and one that prefers A and still knows something"
+
+
+def _both_orders(odds):
+    flips = sum((as_a > 0) == (as_b > 0) for as_a, as_b in odds)
+    right = sum(as_a - as_b > 0 for as_a, as_b in odds)
+    return flips / len(odds), right / len(odds)
+
+
+@ladder(_both_orders)
+def BOTH_ORDERS(both_orders):
+    """it says A, and then B, when the right answer has moved there: no flip, and right"""
+    odds = [(2.0, -3.0)]
+    yield both_orders(odds)
+
+    """the first verdict is A in both orders, which is a flip; the others stay with the right one"""
+    odds = [(2.0, 3.0), (1.0, -3.0), (2.0, -4.0)]
+    yield both_orders(odds)
+
+    """it says B, and then A, so it stays with the wrong answer: no flip, and wrong"""
+    odds = [(-1.5, 0.5)]
+    yield both_orders(odds)
+
+    """the first verdict is B in both orders: that is a flip, too"""
+    odds = [(-0.5, -2.5), (1.0, -2.0), (2.0, -1.0)]
+    yield both_orders(odds)
+
+    """it always says A, but more surely when A is right: the sum of both orders is right"""
+    odds = [(4.0, 1.0), (5.0, 4.5), (3.0, 3.5)]
+    yield both_orders(odds)
+
+    """some flip and some do not"""
+    odds = [(1.0, -2.0), (0.5, 0.25), (-1.0, 2.0), (-3.0, -1.0), (2.0, -0.5)]
+    yield both_orders(odds)
+
+
+BOTH_ORDERS.mistakes |= {
+    "those are the verdicts that stay; a flip says the same letter in both orders": edited(
+        _both_orders, "(as_a > 0) == (as_b > 0)", "(as_a > 0) != (as_b > 0)"
+    ),
+    "only the order in which A is right is read": edited(
+        _both_orders, "as_a - as_b > 0", "as_a > 0"
+    ),
+    "the two are added as they are; in the second order B is the right answer": edited(
+        _both_orders, "as_a - as_b > 0", "as_a + as_b > 0"
+    ),
+    "only verdicts that say A twice are counted as flips": edited(
+        _both_orders, "(as_a > 0) == (as_b > 0)", "as_a > 0 and as_b > 0"
+    ),
+}
+
+
+@exercise
+def first_proof(answer) -> str:
+    """Check `first_proof(gains, odds)` -> after how many sentences E reaches the odds, or 0."""
+    climb(FIRST_PROOF, answer)
+    return "proofs at the first sentence and later, stakes that fall first or fall back, and none"
+
+
+def _first_proof(gains, odds):
+    stake = 0.0
+    for read, gain in enumerate(gains, 1):
+        stake += gain
+        if stake >= log(odds):
+            return read
+    return 0
+
+
+@ladder(_first_proof)
+def FIRST_PROOF(first_proof):
+    """each of the first sentences multiplies the stake by e: 20 is passed at the third"""
+    gains = [1.0, 1.0, 1.0, 4.0, 1.0]
+    yield first_proof(gains, 20)
+
+    """the stake falls at first; what is lost has to be won back"""
+    gains = [-2.0, 2.5, 0.75, 0.5, 2.0]
+    yield first_proof(gains, 20)
+
+    """you may stop at the proof, whatever would have come afterwards"""
+    gains = [1.5, 2.0, -4.0, -1.0]
+    yield first_proof(gains, 20)
+
+    """one sentence is enough"""
+    gains = [5.0, -1.0]
+    yield first_proof(gains, 20)
+
+    """no sum reaches the odds: 0"""
+    gains = [0.5, -0.25, 1.0, 0.75]
+    yield first_proof(gains, 20)
+
+    """other odds: 1,000 to 1"""
+    gains = [2.0, 2.0, 1.0, 1.0, 1.0, 2.0]
+    yield first_proof(gains, 1000)
+
+
+FIRST_PROOF.mistakes |= {
+    "a sentence is numbered from 0; return how many have been read": edited(
+        _first_proof, "enumerate(gains, 1)", "enumerate(gains)"
+    ),
+    "a single sentence's ratio is held against the odds; it is the product of all so far": edited(
+        _first_proof, "stake += gain", "stake = gain"
+    ),
+    "the gains are logarithms: their sum is held against ln(odds), not against the odds": edited(
+        _first_proof, "log(odds)", "odds"
+    ),
+    "only what wins is counted; a sentence that loses lowers the stake": edited(
+        _first_proof, "stake += gain", "stake += max(gain, 0.0)"
+    ),
+    "the whole set is read before E is looked at": lambda gains, odds: (
+        len(gains) if sum(gains) >= log(odds) else 0
+    ),
+}
