@@ -36,14 +36,18 @@ def write_assets(site: Path) -> None:
     figures = set()
     for page in site.rglob("*.html"):
         text = page.read_text("utf8")
-        names = {*FIGURE.findall(text)}
-        edited = _with_script(text, names, static)
-        edited = SHEET.sub(lambda found: _with_hash(static, found[1]), edited)
+        edited = with_assets(text, static)
         if edited != text:
             page.write_text(edited, "utf8")
-        figures |= names
+        figures |= {*FIGURE.findall(text)}
     if "encoder" in figures:  # some 30 MB, which no page loads before its reader asks for them
         write_encoder(static / "encoder", load(ENCODER), load_tokenizer(ENCODER), SENTENCES)
+
+
+def with_assets(page: str, static: Path) -> str:
+    """A page that names the script with its own figures, which is written, and today's sheets."""
+    page = _with_script(page, {*FIGURE.findall(page)}, static)
+    return SHEET.sub(lambda found: _with_hash(static, found[1]), page)
 
 
 def _with_script(page: str, names: set[str], static: Path) -> str:

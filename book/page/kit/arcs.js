@@ -108,7 +108,8 @@ export function arcs(state, see, pick, others = []) {
       item.className = `${i === from ? "cl-from" : ""} ${i === most ? "cl-most" : ""}`;
     });
     const home = box.getBoundingClientRect(),
-      places = items.map((item) => placeOf(item, home));
+      scale = box.offsetWidth / home.width || 1, // of a page that is magnified
+      places = items.map((item) => placeOf(item, home, scale));
     items.forEach((_, i) => {
       fill(
         svg.children[i],
@@ -129,10 +130,15 @@ export function arcs(state, see, pick, others = []) {
 
 /** Where a word stands, seen from the box.
     @param {Element} item
-    @param {DOMRect} home */
-function placeOf(item, home) {
+    @param {DOMRect} home
+    @param {number} scale */
+function placeOf(item, home, scale) {
   const { left, width, top, bottom } = item.getBoundingClientRect();
-  return { x: left + width / 2 - home.left, top: top - home.top + 2, bottom: bottom - home.top };
+  return {
+    x: (left + width / 2 - home.left) * scale,
+    top: (top - home.top) * scale + 2,
+    bottom: (bottom - home.top) * scale,
+  };
 }
 
 /** Over the words of a line, or from one line to another.

@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[3]
 SITE = ROOT / "_build" / "html"
 BUILT = sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
 PAGES = [name for name in BUILT if not name.startswith("_static/")]
-ARTICLES = [name for name in PAGES if name.startswith("book/")]
+ARTICLES = [n for n in PAGES if n.startswith("book/") and not n.endswith("_slides.html")]
 CHAPTERS = chapters_of((ROOT / "book" / "index.md").read_text("utf8"), ROOT)
 WITH_STRIP = {f"book/{chapter.address}" for chapter in CHAPTERS}
 

@@ -1,0 +1,245 @@
+"""Decks of slides: of a small notebook, and of two chapters in a browser, from the disk."""
+
+import re
+
+import pytest
+
+from book._press.path import Chapter, chapters_of
+from book._press.slides import REVEAL, slides_of, write_deck, write_reveal
+from book.page import prediction_figure
+from book.page.claims import MIMETYPE, Claim
+from book.self_attention import attention_figure
+from tests.book.press.test_site import STICKING_OUT, broken, in_scheme
+
+SMALL = Chapter("small", "Small", "Is it small?", (), ())
+
+
+def text(markdown):
+    return {"cell_type": "markdown", "source": markdown}
+
+
+def code(*shown):
+    return {"cell_type": "code", "source": "", "outputs": [{"data": data} for data in shown]}
+
+
+def html(figure):
+    return {"text/html": figure.to_html()}
+
+
+def claims(*sentences):
+    made = [Claim(sentence, 0.95, {"above": 0.9}) for sentence in sentences]
+    return code(*({MIMETYPE: claim._repr_mimebundle_()[MIMETYPE]} for claim in made))
+
+
+GUESS = prediction_figure("How many?", 42, between=(0, 99), unit="%", because="It is so.")
+FIGURE = attention_figure(["a", "b"], *([[1.0, 0], [0, 1]] for _ in range(3)))
+CELLS = [
+    text("# Small\n\nOnly a [test](../other/other.ipynb#place)."),
+    code(html(FIGURE)),
+    text("Look at it."),
+    text(
+        "One more line.\n\n## A guess\n\n<details><summary>Before</summary>\n\nHidden.\n\n$$h$$\n\n"
+        "</details>\n\nA claim comes. Why not? Below stands this:\n\n$$a < b$$\n\n$$c$$"
+    ),
+    code({"text/plain": "3.14"}, html(GUESS)),
+    claims("One.", "Two.", "Three.", "Four."),
+    text("Read [below](#a-list) and [there](https://example.org).\n\n## A list\n\nIt says:"),
+    text("## Points\n\n- **First.** More of it.\n- Second $x$, too.\n\n```\n# no heading\n```"),
+    text("## You can now\n\n- do it.\n\nFive minutes: do it.\n\n## Exercises\n\nTwelve."),
+    code(html(GUESS)),
+]
+
+
+@pytest.fixture(scope="module")
+def deck():
+    return slides_of(CELLS, [{"claim": "Two.", "value": 0.92, "held": True}], SMALL)
+
+
+def words(markup):
+    return re.sub(r"<[^>]*>", "", markup).strip()
+
+
+def test_a_section_has_a_slide_for_each_thing_that_it_shows(deck):
+    assert [f"{slide.heading}: {slide.kind}" for slide in deck] == [
+        "Small: title",
+        "Small: figure",
+        "A guess: section",
+        "A guess: question",
+        "A guess: answer",
+        "A guess: claims",
+        "A list: section",
+        "Points: section",
+        "You can now: last",
+    ]
+    assert words(deck[0].body) == "Is it small?"
+
+
+def test_a_heading_has_its_first_sentences_and_its_first_formula(deck):
+    opening = words(deck[2].body)
+    assert opening == "A claim comes. Why not? Below stands this:\n\\[a &lt; b\\]"
+    assert deck[6].body == ""  # what is announced is not there
+    assert words(deck[7].body).split("\n") == ["First.", r"Second \(x\), too."]
+    assert '<span class="unbroken">' in deck[7].body
+
+
+def test_a_question_comes_before_its_answer(deck):
+    question, answer = deck[3:5]
+    assert question.body == GUESS.to_html()
+    assert "How many?" in answer.body and "It is so." in answer.body
+    assert "<td>42</td>" in answer.body and 'scope="col">%' in answer.body
+    assert "companion-live" not in answer.body
+
+
+def test_every_claim_is_a_line_with_its_number_and_a_slide_has_three(deck):
+    answer, more = deck[4:6]
+    assert re.findall(r'"sentence">(\w+)', answer.body) == ["One", "Two", "Three"]
+    assert re.findall(r'"sentence">(\w+)', more.body) == ["Four"]
+    assert (answer.body + more.body).count('"number">0.95') == 4
+    assert "0.92, 1 of 1 seeds" in answer.body
+
+
+def test_all_text_is_said_once_up_to_the_last_slide(deck):
+    notes = [words(slide.notes) for slide in deck]
+    said = "\n".join(notes)
+    for part in (
+        "Only a test.",
+        "Look at it.",
+        "One more line.",
+        "Hidden",
+        "Read below",
+        "More of it.",
+        "Five",
+    ):
+        assert said.count(part) == 1
+    assert "One more line." in notes[1]  # beside the figure that it follows
+    assert "Twelve" not in said
+
+
+def test_the_last_slide_says_what_one_can_do_and_leads_to_the_exercises(deck):
+    last = deck[-1]
+    assert words(last.body).split() == ["do", "it.", "The", "exercises"]
+    assert 'href="small_exercises.html"' in last.body
+
+
+def test_links_lead_to_the_pages_of_the_site(deck):
+    notes = "".join(slide.notes for slide in deck)
+    links = re.findall(r'href="([^"]*)"', notes)
+    assert links == ["../other/other.html#place", "small.html#a-list", "https://example.org"]
+
+
+def test_another_reveal_than_the_pinned_one_is_refused(tmp_path):
+    kept = tmp_path / "reveal.tgz"
+    kept.write_bytes(b"something else")
+    with pytest.raises(ValueError, match="is pinned"):
+        write_reveal(tmp_path, kept)
+    assert not kept.exists()
+
+
+@pytest.fixture(scope="module", params=["self_attention", "time_series"])
+def address(request, root, site):
+    """Of a deck in the built site, which goes again if it has not been there."""
+    chapters = chapters_of((root / "book" / "index.md").read_text("utf8"), root)
+    (chapter,) = [chapter for chapter in chapters if chapter.name == request.param]
+    path = site / "book" / chapter.name / f"{chapter.name}_slides.html"
+    was_there = path.exists()
+    write_reveal(site / "_static", site.parent / REVEAL.rpartition("/")[2])
+    write_deck(root, chapter, chapters)
+    yield path.as_uri()
+    if not was_there:
+        path.unlink()
+
+
+SIZES = """() => {
+  const slide = Reveal.getCurrentSlide().querySelector(".slide");
+  return [slide.className, slide.scrollHeight / slide.clientHeight];
+}"""
+DRAWN = "document.querySelectorAll('.companion-live > :is(script, [role=alert])').length === 0"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size", [(1280, 720), (844, 390)], ids=["desk", "phone"])
+def test_the_arrow_key_leads_through_all_slides(open_page, address, size):
+    page = open_page(address, viewport=dict(zip(("width", "height"), size, strict=True)))
+    assert page.evaluate(DRAWN)
+    seen = []
+    while True:
+        seen.append(page.evaluate(SIZES))
+        assert page.evaluate(STICKING_OUT) == []
+        if page.evaluate("Reveal.isLastSlide()"):
+            break
+        page.keyboard.press("ArrowRight")
+    assert len(seen) == page.locator(".slide").count() > 20
+    assert seen[0][0] == "slide title" and seen[-1][0] == "slide last"
+    if size == (1280, 720):  # a small screen scrolls more
+        assert [kind for kind, share in seen if share > 1.25] == []
+
+
+@pytest.mark.browser
+def test_no_kind_of_slide_breaks_a_rule_of_accessibility(open_page, address):
+    page = open_page(address, color_scheme="light", viewport={"width": 1280, "height": 720})
+    found = {}
+    for _ in range(page.locator(".slide").count()):
+        kind = page.evaluate(SIZES)[0]
+        if kind not in found:
+            found[kind] = broken(page)
+            found[kind] += broken(in_scheme(page, "dark"), runOnly=["color-contrast"])
+            in_scheme(page, "light")
+        page.keyboard.press("ArrowRight")
+    assert len(found) == 7
+    assert {kind: rules for kind, rules in found.items() if rules} == {}
+
+
+@pytest.mark.browser
+def test_keys_are_the_figures_once_it_was_reached_by_tab_and_the_decks_after_a_click(
+    open_page, address
+):
+    page = open_page(address, viewport={"width": 1280, "height": 720})
+    while not page.evaluate("Reveal.getCurrentSlide().querySelector('.question [type=range]')"):
+        page.keyboard.press("ArrowRight")
+    at = "Reveal.getIndices().h"
+    here = page.evaluate(at)
+    slider = page.locator(".present [type=range]")
+    slider.focus()
+    before = slider.input_value()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(at) == here and slider.input_value() != before
+    slider.click()
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(at) != here
+
+
+def swipe(page, y):
+    finger = page.context.new_cdp_session(page)
+    for kind, x in (("Start", 700), ("Move", 600), ("Move", 400), ("End", None)):
+        points = [] if x is None else [{"x": x, "y": y}]
+        finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
+
+
+@pytest.mark.browser
+def test_a_swipe_leads_on_but_in_a_figure(open_page, address):
+    page = open_page(address, viewport={"width": 844, "height": 390}, has_touch=True)
+    swipe(page, 200)
+    page.wait_for_function("Reveal.getIndices().h === 1")
+    assert page.evaluate("Reveal.getCurrentSlide().querySelector('.companion-live') !== null")
+    swipe(page, 200)
+    page.wait_for_timeout(300)
+    assert page.evaluate("Reveal.getIndices().h") == 1
+
+
+@pytest.mark.browser
+def test_a_key_changes_between_light_and_dark(open_page, address):
+    page = open_page(address, color_scheme="light")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    page.keyboard.press("t")
+    assert page.evaluate(ground) != light
+
+
+@pytest.mark.browser
+def test_the_notes_open_in_a_window_of_their_own(open_page, address):
+    page = open_page(address)
+    said = page.locator("aside.notes p").first.inner_text().split()[:4]
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    notes = popup.value.locator(".speaker-controls-notes .value")
+    notes.get_by_text(" ".join(said)).wait_for()
