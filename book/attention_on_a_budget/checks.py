@@ -24,8 +24,9 @@ def WHAT_IT_SAYS(what_it_says):
     keys, values = torch.tensor([[0.6, 0.8]]), torch.tensor([[1.0, 2, 4]])
     yield what_it_says(keys, values, torch.tensor([0.6, 0.8]))
 
-    """asked with a query that is a little like the key: a part of the value"""
-    keys, values = torch.tensor([[0.6, 0.8]]), torch.tensor([[1.0, 2, 4]])
+    """asked with a query that is a little like two keys: a part of both values"""
+    keys = torch.tensor([[0.6, 0.8], [0.8, -0.6]])
+    values = torch.tensor([[1.0, 2, 4], [8, 16, 32]])
     yield what_it_says(keys, values, torch.tensor([1.0, 0]))
 
     """two keys at right angles do not disturb each other"""
@@ -94,7 +95,7 @@ def BYTES_HELD(bytes_held):
     yield bytes_held(["matrix"], 100, 32, 1, 16)
 
     """each of several heads has a small matrix of its own"""
-    yield bytes_held(["matrix"], 100, 32, 4, 16)
+    yield bytes_held(["matrix"], 100, 32, 8, 16)
 
     """a mixture"""
     yield bytes_held(["matrix", "matrix", "full", "window"], 5000, 64, 8, 128)

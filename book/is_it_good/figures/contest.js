@@ -156,9 +156,7 @@ function render({ model, el }) {
   };
   const all = Object.entries(right).flatMap(([form, scorers]) =>
     Object.keys(scorers).flatMap((scorer) =>
-      copies
-        .slice(1)
-        .map((copy) => scored(data, { form, scorer, copy, count: most, order: 0 })),
+      copies.slice(1).map((copy) => scored(data, { form, scorer, copy, count: most, order: 0 })),
     ),
   );
   const ahead = ({ hits }) => hits[1] > hits[0];
@@ -171,8 +169,7 @@ function render({ model, el }) {
     {
       text: "Make it win so clearly that p is below 0.05, again with all of them.",
       possible: all.some((found) => ahead(found) && found.p < 0.05),
-      reached: (value) =>
-        value.count === most && ahead(result(value)) && result(value).p < 0.05,
+      reached: (value) => value.count === most && ahead(result(value)) && result(value).p < 0.05,
     },
     {
       text: "Bring the whole model below 25 %, which is what guessing scores.",

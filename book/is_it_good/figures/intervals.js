@@ -2,7 +2,7 @@
 
 import { scale } from "../../page/kit/axes.js";
 import { connect, remember, slider, tabs } from "../../page/kit/controls.js";
-import { announce, drawing, element, format, frame } from "../../page/kit/dom.js";
+import { announce, drawing, element, frame } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 import { answerList } from "../../page/kit/tables.js";
