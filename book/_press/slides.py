@@ -180,7 +180,7 @@ def write_reveal(static: Path, kept: Path) -> None:
         ValueError: what came is not what is pinned.
     """
     if not kept.exists():
-        with urlopen(REVEAL) as answer:
+        with urlopen(REVEAL, timeout=60) as answer:
             kept.write_bytes(answer.read())
     found = base64.b64encode(hashlib.sha512(kept.read_bytes()).digest()).decode()
     if found != SHA512:
