@@ -64,6 +64,12 @@ def test_the_key_cannot_be_guessed_from_place_or_length(chapter):
     assert longest <= len(questions) / 2
 
 
+@pytest.mark.parametrize("chapter", QUIZZES)
+def test_nothing_is_marked_by_stars(chapter):
+    """A quiz shows code and formulas; emphasis would be shown as it is written."""
+    assert "*" not in QUIZZES[chapter].read_text("utf8")
+
+
 def test_every_option_is_explained_in_words_of_its_own():
     reasons = [option["why"] for question in QUESTIONS.values() for option in question["options"]]
     assert len(set(reasons)) == len(reasons)
