@@ -68,7 +68,7 @@ figures: $(READY) ## test the live figures in Chromium; no built site is needed
 	$(FIGURES)
 
 browser: $(SITE) ## test the built site in Chromium, with the network refused
-	$(RUN) -m pytest -n 2 --dist loadgroup tests/book -m "browser and site"
+	$(RUN) -m pytest -n 2 tests/book -m "browser and site"
 
 pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
 	$(RUN) -m book._press.printed $@

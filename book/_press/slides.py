@@ -11,6 +11,7 @@ import argparse
 import base64
 import hashlib
 import json
+import os
 import re
 import tarfile
 from collections.abc import Iterable, Iterator
@@ -169,8 +170,9 @@ def write_deck(root: Path, chapter: Chapter, chapters: list[Chapter]) -> Path:
     )
     site = root / "_build" / "html"
     target = site / "book" / chapter.name / f"{chapter.name}_slides.html"
-    target.write_text(with_assets(live.without_repetition(deck), site / "_static"), "utf8")
-    return target
+    unfinished = target.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(with_assets(live.without_repetition(deck), site / "_static"), "utf8")
+    return unfinished.replace(target)  # a browser may be reading the old one
 
 
 def write_reveal(static: Path, kept: Path) -> None:

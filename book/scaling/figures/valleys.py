@@ -10,7 +10,7 @@ def valleys_figure(
     bare: Sequence[int],
     budgets: Sequence[float],
     steps: Sequence[Sequence[int]],
-    gaps: Sequence[Sequence[Sequence[float]]],
+    gaps: Sequence[Sequence],
     best: Sequence[float],
     bare_best: Sequence[float],
 ) -> LiveFigure:

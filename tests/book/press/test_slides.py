@@ -138,19 +138,16 @@ def test_another_reveal_than_the_pinned_one_is_refused(tmp_path):
 
 @pytest.fixture(scope="module", params=["self_attention", "time_series"])
 def address(request, root, site):
-    """Of a deck in the built site, which goes again if it has not been there."""
+    """Of a deck in the built site, where it stays: another process may be reading it."""
     chapters = chapters_of((root / "book" / "index.md").read_text("utf8"), root)
     (chapter,) = [chapter for chapter in chapters if chapter.name == request.param]
     path = site / "book" / chapter.name / f"{chapter.name}_slides.html"
-    was_there = path.exists()
     try:
         write_reveal(site / "_static", site.parent / REVEAL.rpartition("/")[2])
     except URLError as error:
         pytest.skip(f"reveal.js is not here, and cannot be fetched: {error}")
     write_deck(root, chapter, chapters)
-    yield path.as_uri()
-    if not was_there:
-        path.unlink()
+    return path.as_uri()
 
 
 SIZES = """() => {
@@ -160,7 +157,6 @@ SIZES = """() => {
 DRAWN = "document.querySelectorAll('.companion-live > :is(script, [role=alert])').length === 0"
 
 
-@pytest.mark.xdist_group("slides")  # one process makes the decks, and takes them away
 @pytest.mark.browser
 @pytest.mark.parametrize("size", [(1280, 720), (844, 390)], ids=["desk", "phone"])
 def test_the_arrow_key_leads_through_all_slides(open_page, address, size):
@@ -179,7 +175,6 @@ def test_the_arrow_key_leads_through_all_slides(open_page, address, size):
         assert [kind for kind, share in seen if share > 1.25] == []
 
 
-@pytest.mark.xdist_group("slides")
 @pytest.mark.browser
 def test_no_kind_of_slide_breaks_a_rule_of_accessibility(open_page, address):
     page = open_page(address, color_scheme="light", viewport={"width": 1280, "height": 720})
@@ -195,7 +190,6 @@ def test_no_kind_of_slide_breaks_a_rule_of_accessibility(open_page, address):
     assert {kind: rules for kind, rules in found.items() if rules} == {}
 
 
-@pytest.mark.xdist_group("slides")
 @pytest.mark.browser
 def test_keys_are_the_figures_once_it_was_reached_by_tab_and_the_decks_after_a_click(
     open_page, address
@@ -222,7 +216,6 @@ def swipe(page, y):
         finger.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": points})
 
 
-@pytest.mark.xdist_group("slides")
 @pytest.mark.browser
 def test_a_swipe_leads_on_but_in_a_figure(open_page, address):
     page = open_page(address, viewport={"width": 844, "height": 390}, has_touch=True)
@@ -234,7 +227,6 @@ def test_a_swipe_leads_on_but_in_a_figure(open_page, address):
     assert page.evaluate("Reveal.getIndices().h") == 1
 
 
-@pytest.mark.xdist_group("slides")
 @pytest.mark.browser
 def test_a_key_changes_between_light_and_dark(open_page, address):
     page = open_page(address, color_scheme="light")
@@ -244,7 +236,6 @@ def test_a_key_changes_between_light_and_dark(open_page, address):
     assert page.evaluate(ground) != light
 
 
-@pytest.mark.xdist_group("slides")
 @pytest.mark.browser
 def test_the_notes_open_in_a_window_of_their_own(open_page, address):
     page = open_page(address)
