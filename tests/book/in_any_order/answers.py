@@ -74,7 +74,7 @@ def in_plain_python(joint):
     return total
 
 
-@wrong(lost_in_one_pass, "nan")
+@wrong(lost_in_one_pass, "NaN or infinity")
 def without_care_for_zeros(joint):
     def entropy(p):
         return -(p * p.log()).sum()
