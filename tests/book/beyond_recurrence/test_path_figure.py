@@ -50,7 +50,7 @@ def test_the_path_is_drawn_from_word_to_word(show):
 
     def ends(distance: int) -> None:
         rows = page.locator("svg rect").evaluate_all(
-            "all => all.map((r) => +r.getAttribute('y') + 7.5)"
+            "all => all.map((r) => +r.getAttribute('y') + 7)"
         )
         first, last = min(rows), max(rows)
         steps = page.locator("svg line[stroke='var(--first)']").evaluate_all(

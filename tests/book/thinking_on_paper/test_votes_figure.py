@@ -31,7 +31,8 @@ def test_every_k_shows_its_shares_and_says_how_the_vote_stands(show):
         expected = torch.tensor([curve[k - 1] for curve in SHARES.values()], dtype=torch.float64)
         close(numbers(page.locator("[data-name=right] span[data-value]")), expected)
         behind = round(100 * (0.7 - SHARES["vote"][k - 1]))
-        side = f"{behind} points below greedy" if behind else "level with greedy"
+        points = "point" if behind == 1 else "points"
+        side = f"{behind} {points} below greedy" if behind else "level with greedy"
         expect(page.get_by_role("status")).to_contain_text(side)
         slider.press("ArrowRight")
 
