@@ -83,8 +83,8 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
         behind += _strip(claim, values)
     return (
         f'<details class="claim"><summary><span class="sentence">{_inline(sentence)}</span> '
-        f'<span class="number">{number} <span class="held">✓</span></span> '
-        f'<span class="bound">{bound}</span></summary>{behind}{code}</details>'
+        f'<span class="found"><span class="number">{number} <span class="held">✓</span></span> '
+        f'<span class="bound">{bound}</span></span></summary>{behind}{code}</details>'
     )
 
 
