@@ -11,6 +11,7 @@ rounding, and by what dropout draws.
 """
 
 import argparse
+import hashlib
 import inspect
 import os
 import sys
@@ -57,6 +58,8 @@ def main(
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
     try:
+        if "text" in own:
+            asked["sha256"] = hashlib.sha256(Path(options.text).read_bytes()).hexdigest()
         if is_main:
             check_device(options.device)
             require_probability(dropout=own.get("dropout", 0.0))

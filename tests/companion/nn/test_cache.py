@@ -149,19 +149,6 @@ def pieces(length, B=2, H=3):
     return random(B, H, length, 5), random(B, H, length, 7)
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=8))
-def test_what_is_appended_is_held_with_and_without_gradients(steps):
-    cache, keys, values = KVCache(), [], []
-    for length, gradients in steps:
-        key, value = pieces(length)
-        keys.append(key), values.append(value)
-        with torch.set_grad_enabled(gradients):
-            held = cache.append(key, value)
-        assert held[0] is cache.key and held[1] is cache.value
-        assert torch.equal(cache.key, torch.cat(keys, dim=2))
-        assert torch.equal(cache.value, torch.cat(values, dim=2))
-
-
 def test_gradients_flow_through_a_cache():
     layer = MultiHeadAttention(12, 3).double()
     x = random(2, 5, 12)
@@ -173,19 +160,6 @@ def test_gradients_flow_through_a_cache():
     torch.cat(outputs, dim=1).pow(2).sum().backward()
     for parameter, grad in zip(layer.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, grad)
-
-
-def test_branches_of_one_cache_do_not_overwrite_each_other():
-    cache, branch, parts = KVCache(), KVCache(), [pieces(length) for length in (3, 1, 1, 1)]
-    with torch.no_grad():
-        cache.append(*parts[0])
-        cache.append(*parts[1])  # from here on there is room behind
-        branch.append(cache.key, cache.value)
-        cache.append(*parts[2])
-        branch.append(*parts[3])
-    for one, last in ((cache, parts[2]), (branch, parts[3])):
-        assert torch.equal(one.key, torch.cat([parts[0][0], parts[1][0], last[0]], dim=2))
-        assert torch.equal(one.value, torch.cat([parts[0][1], parts[1][1], last[1]], dim=2))
 
 
 def test_rows_are_selected_and_go_their_own_ways():

@@ -20,6 +20,7 @@ from companion.training import (
     save_checkpoint,
     train_step,
 )
+from companion.training.prefetching import MicroBatches
 
 PAD, VOCAB = 0, 23
 
@@ -122,7 +123,7 @@ def test_the_next_batch_is_prepared_before_the_one_wait_for_the_gradient():
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
     before, seen = model.head.weight.detach().clone(), []
 
-    def prefetch():
+    def made_ahead():
         seen.append((reads.count, model.head.weight.grad is not None))
         assert torch.equal(model.head.weight, before)
 
@@ -130,9 +131,10 @@ def test_the_next_batch_is_prepared_before_the_one_wait_for_the_gradient():
         logits = model(ids[:, :-1]).transpose(1, 2)
         return F.cross_entropy(logits, ids[:, 1:], reduction="sum"), ids.numel()
 
-    parts = [sentences(1)[:3], sentences(1)[3:]]
+    parts = MicroBatches([sentences(1)[:3], sentences(1)[3:]])
+    parts.then = made_ahead
     with reads:
-        train_step(model, optimizer, loss, parts, step=1, prefetch=prefetch)
+        train_step(model, optimizer, loss, parts, step=1)
     assert seen == [(0, True)]
     assert not torch.equal(model.head.weight, before)
 
@@ -395,6 +397,61 @@ def test_what_looks_at_a_run_costs_none_of_its_steps(tmp_path, part):
     done = 7 if part == "evaluate" else 3
     assert len(load_checkpoint(path)["history"]["loss"]) == done
     assert run(bigram(seed=1), steps=7, checkpoint=path, resume=True) == run(bigram(), steps=7)
+
+
+class Keeps(Bigram):
+    """A model with more in its state than dense tensors of real numbers."""
+
+    def __init__(self, kept):
+        super().__init__()
+        self.kept = kept
+        if isinstance(kept, torch.Tensor):
+            self.register_buffer("kept_tensor", kept)
+
+    def get_extra_state(self):
+        return torch.zeros(2) if isinstance(self.kept, torch.Tensor) else self.kept
+
+    def set_extra_state(self, state):
+        pass
+
+
+@pytest.mark.parametrize(
+    "kept, message",
+    [
+        (torch.eye(3).to_sparse(), r"kept_tensor is of torch\.float32, torch\.sparse_coo"),
+        (torch.ones(3, dtype=torch.complex128), r"kept_tensor is of torch\.complex128"),
+        ({"version": 2}, r"_extra_state must be a tensor, got dict"),
+    ],
+)
+def test_what_no_checkpoint_holds_is_refused_before_the_first_step(tmp_path, kept, message):
+    steps = []
+    with pytest.raises(TypeError, match=message):
+        run(Keeps(kept), lambda step: steps.append(step), checkpoint=tmp_path / "run.safetensors")
+    assert steps == []
+
+
+def test_an_optimizer_that_no_checkpoint_holds_is_refused_after_one_step(tmp_path):
+    class Counts(torch.optim.SGD):
+        def step(self, closure=None):
+            self.state[self.param_groups[0]["params"][0]]["steps"] = 1
+
+    def sgd(model):
+        return Counts(model.parameters(), lr=0.1)
+
+    steps, path = [], tmp_path / "run.safetensors"
+    with pytest.raises(TypeError, match=r"optimizer\.0\.steps must be a tensor, got int"):
+        run(bigram(), lambda s: steps.append(s) or sentences(s), optimizer=sgd, checkpoint=path)
+    assert steps == [1]
+
+
+def test_who_reports_a_run_cannot_spoil_it(tmp_path):
+    def report(history):
+        history.loss.clear()
+        history.grad_norm[-1] = {1, 2}
+
+    path = tmp_path / "run.safetensors"
+    assert run(bigram(), report=report, checkpoint=path) == run(bigram())
+    assert len(load_checkpoint(path)["history"]["loss"]) == 4
 
 
 def test_what_is_frozen_in_a_model_in_training_mode_stays_so():
