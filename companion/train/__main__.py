@@ -50,8 +50,7 @@ def main(
     options.out = options.out or Path("runs") / options.recipe
     checkpoint = options.out / CHECKPOINT
     make = recipes[options.recipe]
-    own = {name: getattr(options, name) for name in OF_A_RECIPE}
-    own = {name: value for name, value in own.items() if value is not None}
+    own = {name: chosen for name in OF_A_RECIPE if (chosen := getattr(options, name)) is not None}
     if options.recipe == "text" and options.text is None:
         parser.error("text needs a file to learn from: --text FILE")
     asked = {"recipe": options.recipe, "steps": options.steps, "seed": options.seed} | own
