@@ -145,7 +145,9 @@ def fit(
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
         optimizer: optimizer(model) makes the optimizer, in place of AdamW with these two. Each of
-            its groups gets the learning rate, times its own "lr_scale" if it has one.
+            its groups gets the learning rate, times its own "lr_scale" if it has one. torch's Muon
+            takes matrices alone: it serves a model whose other parameters are frozen, and beside an
+            AdamW for these takes a loop of one's own.
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
             `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor

@@ -86,25 +86,6 @@ def test_cached_equals_uncached_in_blocks(norm_first, chunks):
         start = stop
 
 
-def test_two_caches_of_one_layer_know_nothing_of_each_other():
-    layer = MultiHeadAttention(12, 3).double()
-    first, second, token = KVCache(), KVCache(), random(1, 1, 12)
-    layer(random(1, 5, 12), cache=first)
-    layer(random(1, 5, 12), cache=second)
-    assert not torch.allclose(layer(token, cache=first)[0], layer(token, cache=second)[0])
-    assert first.length == second.length == 6
-
-
-def test_a_copied_prompt_can_be_continued_in_two_ways():
-    layer = MultiHeadAttention(12, 3).double()
-    cache = KVCache()
-    layer(random(1, 5, 12), is_causal=True, cache=cache)
-    branch = KVCache()
-    branch.append(cache.key, cache.value)
-    layer(random(1, 2, 12), is_causal=True, cache=branch)
-    assert (cache.length, branch.length) == (5, 7)
-
-
 def refused(call, cache, error=ValueError):
     """The message of the error that a call raises, with the cache left as it was."""
     before = (cache.length, cache.key.clone(), cache.value.clone())
@@ -160,19 +141,6 @@ def test_gradients_flow_through_a_cache():
     torch.cat(outputs, dim=1).pow(2).sum().backward()
     for parameter, grad in zip(layer.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, grad)
-
-
-def test_rows_are_selected_and_go_their_own_ways():
-    cache, first, second, third = KVCache(), pieces(3), pieces(1), pieces(2, B=3)
-    rows = torch.tensor([1, 1, 0])
-    with torch.no_grad():
-        cache.append(*first)
-        cache.append(*second)
-        cache.select(rows)
-        cache.append(*third)
-    for held, *parts in zip((cache.key, cache.value), first, second, third, strict=True):
-        past = torch.cat(parts[:2], dim=2)
-        assert torch.equal(held, torch.cat([past[rows], parts[2]], dim=2))
 
 
 # Cross-attention: the memory stays, so its keys and values are made once.

@@ -399,34 +399,24 @@ def test_what_looks_at_a_run_costs_none_of_its_steps(tmp_path, part):
     assert run(bigram(seed=1), steps=7, checkpoint=path, resume=True) == run(bigram(), steps=7)
 
 
-class Keeps(Bigram):
-    """A model with more in its state than dense tensors of real numbers."""
-
-    def __init__(self, kept):
-        super().__init__()
-        self.kept = kept
-        if isinstance(kept, torch.Tensor):
-            self.register_buffer("kept_tensor", kept)
-
+class Versioned(Bigram):
     def get_extra_state(self):
-        return torch.zeros(2) if isinstance(self.kept, torch.Tensor) else self.kept
-
-    def set_extra_state(self, state):
-        pass
+        return {"version": 2}
 
 
 @pytest.mark.parametrize(
     "kept, message",
     [
-        (torch.eye(3).to_sparse(), r"kept_tensor is of torch\.float32, torch\.sparse_coo"),
-        (torch.ones(3, dtype=torch.complex128), r"kept_tensor is of torch\.complex128"),
-        ({"version": 2}, r"_extra_state must be a tensor, got dict"),
+        (torch.eye(3).to_sparse(), r"kept is of torch\.float32, torch\.sparse_coo"),
+        (torch.ones(3, dtype=torch.complex128), r"kept is of torch\.complex128"),
+        (None, r"_extra_state must be a tensor, got dict"),
     ],
 )
 def test_what_no_checkpoint_holds_is_refused_before_the_first_step(tmp_path, kept, message):
-    steps = []
+    model, steps = Versioned() if kept is None else bigram(), []
+    model.register_buffer("kept", kept)
     with pytest.raises(TypeError, match=message):
-        run(Keeps(kept), lambda step: steps.append(step), checkpoint=tmp_path / "run.safetensors")
+        run(model, lambda step: steps.append(step), checkpoint=tmp_path / "run.safetensors")
     assert steps == []
 
 
@@ -478,6 +468,24 @@ def test_another_optimizer_can_be_made():
     assert history.loss[-1] < history.loss[0]
     moved = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
     assert moved == [False] + [True] * (len(moved) - 1)
+
+
+@pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="came with torch 2.9")
+def test_torchs_muon_trains_matrices(tmp_path):
+    def muon(model):
+        return torch.optim.Muon(p for p in model.parameters() if p.requires_grad)
+
+    def matrices(seed=0):
+        model = bigram(seed)
+        for parameter in model.parameters():
+            parameter.requires_grad_(parameter.dim() == 2)
+        return model
+
+    path, options = tmp_path / "run.safetensors", {"optimizer": muon, "learning_rate": 0.02}
+    whole = run(matrices(), steps=20, **options)
+    assert whole.loss[-1] < whole.loss[0]
+    run(matrices(), steps=7, checkpoint=path, **options)
+    assert run(matrices(1), steps=20, checkpoint=path, resume=True, **options) == whole
 
 
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):
