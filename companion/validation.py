@@ -26,6 +26,15 @@ def has_values(x: torch.Tensor) -> bool:
     )
 
 
+def require_no_nan(logits: torch.Tensor) -> None:
+    """Raise if a model has diverged. Looks at CPU tensors only: no GPU is made to wait."""
+    if logits.device.type == "cpu" and has_values(logits) and logits.isnan().any():
+        raise FloatingPointError(
+            "the model's logits are NaN, so there is no token to choose: its weights have diverged "
+            "in training, or its numbers overflow in half precision"
+        )
+
+
 def require_positive(**sizes: int) -> None:
     """Raise unless every named size is an int of at least 1."""
     _require_at_least(1, sizes)

@@ -14,6 +14,7 @@ from torch import nn
 from companion.nn import KVCache
 from companion.validation import (
     has_values,
+    require_no_nan,
     require_prompt_mask,
     require_prompts,
     require_sampling,
@@ -89,7 +90,8 @@ def generate(
     """Continue prompts with a `GPT`, each row on its own.
 
     The model itself computes every token, with all that was replaced in it or hooked to it, in eval
-    mode and without gradients; a compiled one as if it were not, since its lengths change.
+    mode and without gradients; a compiled one as if it were not, since its lengths change. Nor are
+    steps replayed as a CUDA graph, which would leave the hooks out: see `KVCache` for such a loop.
 
     Args:
         model: a `GPT`.
@@ -111,6 +113,7 @@ def generate(
         ValueError: an argument is out of range, a prompt is not padded on the left, or there are
             more tokens than learned positions.
         TypeError: the model is no GPT, the ids are not integers, or the mask is not boolean.
+        FloatingPointError: the model has diverged (checked on the CPU only).
     """
     cuts = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     tokens, steps = _write(
@@ -196,6 +199,7 @@ def _write(
                 positions=None if positions is None else positions[:, new],
                 caches=caches,
             )[:, -1]
+            require_no_nan(logits)
             if cuts["temperature"] == 0:
                 token = logits.argmax(dim=-1)
             else:

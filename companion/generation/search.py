@@ -8,7 +8,7 @@ from torch import nn
 
 from companion.generation.sampling import evaluating, known_to_be_done
 from companion.nn import KVCache
-from companion.validation import require_finite, require_positive, require_target
+from companion.validation import require_finite, require_no_nan, require_positive, require_target
 
 
 def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> torch.Tensor:
@@ -28,6 +28,7 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
     Raises:
         ValueError: max_len is out of range, or an id is.
         TypeError: the model is no encoder-decoder, or the ids are not integers.
+        FloatingPointError: the model has diverged (checked on the CPU only).
     """
     require_target(model, source_ids, max_len)
     config = model.config
@@ -39,6 +40,7 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
             logits = model.decode(target[:, :length], memory, source_ids, caches=caches)[:, -1]
+            require_no_nan(logits)
             written = logits.argmax(dim=-1).masked_fill(ended, config.pad_id)
             target[:, length] = written
             ended |= written == config.eos_id
@@ -74,7 +76,7 @@ def beam_search(
 
     Raises:
         ValueError: beam_size or length_penalty is out of range, or as for `greedy_decode`.
-        TypeError: likewise.
+        TypeError, FloatingPointError: likewise.
 
     Source: Wu et al. 2016, section 7, equation 14 (https://arxiv.org/abs/1609.08144), without the
     coverage penalty; Vaswani et al. 2017, section 6.1 (https://arxiv.org/abs/1706.03762).
@@ -97,6 +99,7 @@ def beam_search(
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
             logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)
+            require_no_nan(logits)
             exact = torch.promote_types(logits.dtype, torch.float32)
             log_probabilities = logits[:, -1].log_softmax(-1, dtype=exact).unflatten(0, (B, K))
             candidates = scores[..., None] + log_probabilities  # (B, K, vocab_size)

@@ -52,9 +52,8 @@ def triton_attention(
         key: (..., S, d_k).
         value: (..., S, d_v).
         is_causal: no query sees a later key; the last query is aligned with the last key.
-        block_size: number of queries in a tile of the forward kernel, a power of two, at least 16.
-            Wide heads need a smaller one: 128 fits an H200 for d_k and d_v up to 256, in float32
-            up to 128. The backward kernels choose tiles that fit.
+        block_size: number of queries in a tile of the forward kernel, a power of two, at least 16;
+            smaller, as in the backward kernels, where a GPU has not the shared memory for it.
 
     Returns:
         output (..., T, d_v), in the dtype of the query.

@@ -142,7 +142,7 @@ def grad_query(query, key, value, output, log_sum_exp, grad_output, is_causal, *
     widest = max(query.shape[-1], value.shape[-1])
     settings = backward_settings(query.dtype, widest)[0] | settings
     tensors = query, key, value, output, log_sum_exp, grad_output, gradient, delta
-    launch(grad_query_kernel, tensors, query.shape[-2], settings["BLOCK_T"], is_causal, settings)
+    launch(grad_query_kernel, tensors, query.shape[-2], "BLOCK_T", is_causal, settings)
     return gradient, delta
 
 
@@ -155,5 +155,5 @@ def grad_key_value(query, key, value, log_sum_exp, grad_output, delta, is_causal
     widest = max(query.shape[-1], value.shape[-1])
     settings = backward_settings(query.dtype, widest)[1] | settings
     tensors = query, key, value, log_sum_exp, grad_output, delta, *gradients
-    launch(grad_key_value_kernel, tensors, key.shape[-2], settings["BLOCK_S"], is_causal, settings)
+    launch(grad_key_value_kernel, tensors, key.shape[-2], "BLOCK_S", is_causal, settings)
     return gradients

@@ -119,29 +119,43 @@ def forward_kernel(
     tl.store(log_sum_exp + head * T + row, tl.where(empty, float("inf"), natural), mask=row < T)
 
 
-def launch(kernel, tensors, length: int, block: int, is_causal: bool, settings: dict) -> None:
+def launch(kernel, tensors, length: int, block: str, is_causal: bool, settings: dict) -> None:
     """Run a kernel once for every block of rows, of `length` in all, of every head.
 
-    The tensors are contiguous, on one device, and begin with query, key and value.
+    The tensors are contiguous, on one device, and begin with query, key and value. `block` names
+    the setting with the rows of a block. Tiles that this GPU has no room for are made smaller.
     """
     query, _, value = tensors[:3]
     (T, d_k), (S, d_v) = query.shape[-2:], value.shape[-2:]
-    programs = math.prod(query.shape[:-2]) * triton.cdiv(length, block)
+    programs = math.prod(query.shape[:-2]) * triton.cdiv(length, settings[block])
     if programs == 0:
         return
-    with torch.cuda.device_of(query):  # Triton launches on the current device
-        kernel[(programs,)](
-            *tensors,
-            T=T,
-            S=S,
-            scale=1 / math.sqrt(d_k),
-            d_k=d_k,
-            d_v=d_v,
-            D_K=max(16, triton.next_power_of_2(d_k)),
-            D_V=max(16, triton.next_power_of_2(d_v)),
-            CAUSAL=is_causal,
-            **settings,
-        )
+    try:
+        with torch.cuda.device_of(query):  # Triton launches on the current device
+            kernel[(programs,)](
+                *tensors,
+                T=T,
+                S=S,
+                scale=1 / math.sqrt(d_k),
+                d_k=d_k,
+                d_v=d_v,
+                D_K=max(16, triton.next_power_of_2(d_k)),
+                D_V=max(16, triton.next_power_of_2(d_v)),
+                CAUSAL=is_causal,
+                **settings,
+            )
+    except triton.OutOfResources:
+        if (smaller := narrower(settings)) is None:
+            raise
+        launch(kernel, tensors, length, block, is_causal, smaller)
+
+
+def narrower(settings: dict[str, int]) -> dict[str, int] | None:
+    """The same for a GPU with less shared memory; None if no tile is smaller."""
+    larger = max(("BLOCK_T", "BLOCK_S"), key=settings.get)
+    if settings["num_stages"] > 2 or (settings["num_stages"] == 2 and settings[larger] == 16):
+        return settings | {"num_stages": settings["num_stages"] - 1}
+    return settings | {larger: settings[larger] // 2} if settings[larger] > 16 else None
 
 
 def forward_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
@@ -162,5 +176,5 @@ def forward(query, key, value, is_causal: bool, **settings: int):
     log_sum_exp = query.new_empty(*query.shape[:-1], 1, dtype=torch.float32)
     settings = forward_settings(query.dtype, max(query.shape[-1], value.shape[-1])) | settings
     tensors = query, key, value, output, log_sum_exp
-    launch(forward_kernel, tensors, query.shape[-2], settings["BLOCK_T"], is_causal, settings)
+    launch(forward_kernel, tensors, query.shape[-2], "BLOCK_T", is_causal, settings)
     return output, log_sum_exp

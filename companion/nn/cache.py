@@ -30,7 +30,6 @@ class KVCache:
         self.key: torch.Tensor | None = None
         self.value: torch.Tensor | None = None
         self._held: torch.Tensor | None = None  # with a capacity: the number of tokens
-        self._room: list[torch.Tensor] | None = None  # without: what key and value are views of
         self._memory: KVCache | None = None
 
     @property
@@ -69,12 +68,9 @@ class KVCache:
             self._write(key, value)
         elif self.key is None:
             self.key, self.value = key, value
-        elif torch.is_grad_enabled():
+        else:
             self.key = torch.cat([self.key, key], dim=-2)
             self.value = torch.cat([self.value, value], dim=-2)
-            self._room = None
-        else:
-            self._extend(key, value)
         return self.key, self.value
 
     def visible(self, T: int, *, is_causal: bool, window: int | None = None) -> torch.Tensor:
@@ -93,7 +89,7 @@ class KVCache:
         if self.capacity is not None and key.shape == self.key.shape:
             self.key.copy_(key), self.value.copy_(value)
         else:
-            self.key, self.value, self._room = key, value, None
+            self.key, self.value = key, value
 
     def hold(self, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Take in keys and values of a memory, which is complete."""
@@ -134,22 +130,6 @@ class KVCache:
                 f"the cache holds (batch, num_kv_heads, d_k, d_v) = {found}, but this call "
                 f"needs {expected}; start a new KVCache() for each layer and each batch"
             )
-
-    def _extend(self, key: torch.Tensor, value: torch.Tensor) -> None:
-        """Write behind what is held, into the room there or into one of twice the size.
-
-        So a token is copied about once in its life, where torch.cat would copy all of the past.
-        """
-        start, stop = self.length, self.length + key.shape[-2]
-        if self._room is None or self._room[0].shape[-2] < stop:
-            held = self.key, self.value
-            with torch.inference_mode(False):  # so that it can be written to outside, too
-                self._room = [x.new_empty(*x.shape[:-2], 2 * stop, x.shape[-1]) for x in held]
-            for room, past in zip(self._room, held, strict=True):
-                room[..., :start, :] = past
-        for room, new in zip(self._room, (key, value), strict=True):
-            room[..., start:stop, :] = new
-        self.key, self.value = (room[..., :stop, :] for room in self._room)
 
     def _write(self, key: torch.Tensor, value: torch.Tensor) -> None:
         """Put keys and values at their places in the tensors of fixed size."""

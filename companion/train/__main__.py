@@ -11,6 +11,7 @@ rounding, and by what dropout draws.
 """
 
 import argparse
+import hashlib
 import inspect
 import os
 import sys
@@ -49,14 +50,15 @@ def main(
     options.out = options.out or Path("runs") / options.recipe
     checkpoint = options.out / CHECKPOINT
     make = recipes[options.recipe]
-    own = {name: getattr(options, name) for name in OF_A_RECIPE}
-    own = {name: value for name, value in own.items() if value is not None}
+    own = {name: chosen for name in OF_A_RECIPE if (chosen := getattr(options, name)) is not None}
     if options.recipe == "text" and options.text is None:
         parser.error("text needs a file to learn from: --text FILE")
     asked = {"recipe": options.recipe, "steps": options.steps, "seed": options.seed} | own
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
     try:
+        if "text" in own:
+            asked["sha256"] = hashlib.sha256(Path(options.text).read_bytes()).hexdigest()
         if is_main:
             check_device(options.device)
             require_probability(dropout=own.get("dropout", 0.0))

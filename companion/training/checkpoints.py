@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save, save_file
 from torch import nn
 
 FORMAT = "companion checkpoint 4"
@@ -40,30 +40,12 @@ def save_checkpoint(
 
     Raises:
         TypeError: `state` or a parameter group of the optimizer holds something that JSON does not
-            have, or model or optimizer keep something else than tensors.
+            have, or model or optimizer keep something else than dense tensors.
     """
-    stored, weights = _stored_names(model), model.state_dict()
-    tensors = {f"model.{stored[name]}": tensor for name, tensor in weights.items()}
-    plain = {"state": state, "model": _model_layout(model)}
-    if optimizer is not None:
-        saved = optimizer.state_dict()
-        plain |= {"optimizer": _optimizer_layout(optimizer), "groups": saved["param_groups"]}
-        for index, entries in saved["state"].items():
-            tensors |= {f"optimizer.{index}.{name}": entry for name, entry in entries.items()}
-    for name, tensor in tensors.items():
-        if not isinstance(tensor, torch.Tensor):
-            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
+    tensors = require_savable(model, optimizer, state)
     tensors["random.cpu"] = torch.get_rng_state()
-    if device := _gpu(weights.values()):
+    if device := _gpu(tensors.values()):
         tensors["random.cuda"] = torch.cuda.get_rng_state(device)
-    try:
-        plain = json.dumps(plain).encode()
-    except TypeError as error:
-        raise TypeError(
-            "the state must be numbers, strings, None, lists and dictionaries, and so must the "
-            f"optimizer's parameter groups, but {error}"
-        ) from error
-    tensors["json"] = torch.frombuffer(bytearray(plain), dtype=torch.uint8)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     # A folder, since a writer that is killed may leave a file with a name that only it knows.
@@ -75,6 +57,36 @@ def save_checkpoint(
     _readable_as_usual(unfinished / path.name)
     os.replace(unfinished / path.name, path)
     unfinished.rmdir()
+
+
+def require_savable(model, optimizer=None, state: dict | None = None) -> dict[str, torch.Tensor]:
+    """What `save_checkpoint` writes of these as they are now; raise as it would."""
+    stored, weights = _stored_names(model), model.state_dict()
+    tensors = {f"model.{stored[name]}": tensor for name, tensor in weights.items()}
+    saved = {} if optimizer is None else optimizer.state_dict()
+    for index, entries in saved.get("state", {}).items():
+        tensors |= {f"optimizer.{index}.{name}": entry for name, entry in entries.items()}
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name} must be a tensor, got {type(tensor).__name__}")
+        try:
+            save({name: torch.empty(0, dtype=tensor.dtype, layout=tensor.layout)})
+        except (KeyError, ValueError, RuntimeError) as error:
+            raise TypeError(
+                f"{name} is of {tensor.dtype}, {tensor.layout}, which no safetensors file holds; "
+                "keep it in another form, or register it with persistent=False"
+            ) from error
+    plain = {"state": state, "model": _model_layout(model)}
+    if optimizer is not None:
+        plain |= {"optimizer": _optimizer_layout(optimizer), "groups": saved["param_groups"]}
+    try:
+        plain = json.dumps(plain).encode()
+    except TypeError as error:
+        raise TypeError(
+            "the state must be numbers, strings, None, lists and dictionaries, and so must the "
+            f"optimizer's parameter groups, but {error}"
+        ) from error
+    return tensors | {"json": torch.frombuffer(bytearray(plain), dtype=torch.uint8)}
 
 
 def load_checkpoint(

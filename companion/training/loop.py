@@ -5,7 +5,6 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from numbers import Real
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
-from companion.training.checkpoints import load_checkpoint, save_checkpoint
+from companion.training.checkpoints import load_checkpoint, require_savable, save_checkpoint
 from companion.training.losses import Loss
 from companion.training.prefetching import Prefetcher
 from companion.training.processes import (
@@ -62,7 +61,6 @@ def train_step(
     step: int,
     max_grad_norm: float = 1.0,
     mixed_precision: str = "no",
-    prefetch: Callable[[], None] = lambda: None,
 ) -> tuple[float, float]:
     """Update the weights once, by the gradient of the mean loss over the real tokens of a batch.
 
@@ -73,7 +71,6 @@ def train_step(
         micro_batches: the parts of the batch of this process, on its device.
         step: the number of the step, for messages.
         max_grad_norm, mixed_precision: as for `fit`.
-        prefetch: called while a GPU still computes; prepares the next batch.
 
     Returns:
         The mean loss before the update, and the norm of the gradient before clipping.
@@ -96,8 +93,6 @@ def train_step(
         if parameter.grad is not None:
             parameter.grad *= scale.expand_as(parameter.grad)  # not rounded to bfloat16 first
     norm = nn.utils.clip_grad_norm_(parameters, max_grad_norm)
-
-    prefetch()
     total, count, norm = torch.stack([*sums, norm.to(sums)]).tolist()  # waits for a GPU, once
     _check_step(step, total, count, norm)
     optimizer.step()
@@ -150,7 +145,9 @@ def fit(
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
         optimizer: optimizer(model) makes the optimizer, in place of AdamW with these two. Each of
-            its groups gets the learning rate, times its own "lr_scale" if it has one.
+            its groups gets the learning rate, times its own "lr_scale" if it has one. torch's Muon
+            takes matrices alone: it serves a model whose other parameters are frozen, and beside an
+            AdamW for these takes a loop of one's own.
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
             `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor
@@ -163,15 +160,15 @@ def fit(
             last, and on Ctrl-C, which stops training after the step in progress.
         resume: go on from the checkpoint, which the first process reads for all. In float32 on a
             CPU with the same number of threads the weights then end the same bit for bit.
-        report: report(history) is called after every step, in the main process alone. If it or
-            `evaluate` raises, the step that it was called after is saved first.
+        report: report(history) is called after every step, in the main process alone, with a copy.
+            If it or `evaluate` raises, the step that it was called after is saved first.
         progress: whether to show a progress bar.
 
     Raises:
         ValueError: an argument makes no sense, a batch has too few rows or no real token, or the
             checkpoint is there already (without `resume`), or is of another model or a longer run.
-        TypeError: an argument is of another type, the weights are float16, or `loss` does not
-            return a sum and a number.
+        TypeError: an argument is of another type, the weights are float16, `loss` does not return
+            a sum and a number, or a checkpoint cannot hold what model or optimizer keep.
         FileNotFoundError: there is no checkpoint to resume from.
         FloatingPointError: loss or gradient is no longer finite; the weights are those before it.
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -208,7 +205,7 @@ def fit(
         rate = learning_rate(step) if callable(learning_rate) else learning_rate
         _set_rate(optimizer, rate)
         if num_processes > 1:  # each draws its own dropout, the same again after a resumption
-            torch.manual_seed(seed + step * num_processes + rank)
+            torch.manual_seed(hash((seed, step, rank)))
         mean_loss, grad_norm = train_step(
             replica,
             optimizer,
@@ -217,7 +214,6 @@ def fit(
             step=step,
             max_grad_norm=max_grad_norm,
             mixed_precision=mixed_precision,
-            prefetch=partial(prefetcher.prefetch, step + 1),
         )
         history.loss.append(mean_loss)
         history.learning_rate.append(float(rate))
@@ -229,13 +225,15 @@ def fit(
             history.evaluations.append(_in_json(found) if checkpoint else found)
             history.evaluated_at.append(step)
         if report and rank == 0:
-            report(history)
+            report(History(*map(list, vars(history).values())))
 
     done, hidden = len(history.loss), not progress or rank > 0
     with deferred_interrupt() as interrupted:
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         for step in bar:
             update(step)
+            if checkpoint and step == done + 1:  # only now the optimizer keeps something
+                require_savable(model, optimizer)
             bar.set_postfix_str(f"loss {history.loss[-1]:.3f}", refresh=False)
             try:
                 look(step)
@@ -265,6 +263,8 @@ def _begun(checkpoint, steps, model, optimizer, resume, rank, num_processes) -> 
     if rank == 0 and resume:
         state = load_checkpoint(checkpoint, model, optimizer)
         history, seed = _history(checkpoint, state), state["seed"]
+    if checkpoint is not None:
+        require_savable(model, optimizer)
     if num_processes > 1:  # the weights are those of the first by DistributedDataParallel
         state = optimizer.state_dict() if rank == 0 else None
         history, seed, state = of_first_process((history, seed, state))

@@ -10,8 +10,8 @@ class Prefetcher:
     """The micro-batches of this process, on the device: its rows of each step's batch.
 
     Each of `num_processes` processes has `accumulate` of them, all of almost equal numbers of rows.
-    On another device than the CPU, `prefetch` makes the batch of the next step while the device
-    computes; to a GPU it is copied from pinned memory.
+    On another device than the CPU, who has gone through them has the batch of the next step made,
+    while the device still computes; to a GPU it is copied from pinned memory.
     """
 
     def __init__(self, batches, device, steps, accumulate=1, rank=0, num_processes=1) -> None:
@@ -19,15 +19,17 @@ class Prefetcher:
         self.accumulate, self.rank, self.num_processes = accumulate, rank, num_processes
         self.ready = {}  # step -> its micro-batches
 
-    def __call__(self, step: int) -> list:
+    def __call__(self, step: int) -> "MicroBatches":
         """The micro-batches of a step.
 
         Raises:
             ValueError: the batch has fewer rows than there are parts, or unequal numbers of them.
         """
-        return self.ready.pop(step, None) or self._split(self.batches(step))
+        parts = MicroBatches(self.ready.pop(step, None) or self._split(self.batches(step)))
+        parts.then = lambda: self._prefetch(step + 1)
+        return parts
 
-    def prefetch(self, step: int) -> None:
+    def _prefetch(self, step: int) -> None:
         """Make the batch of a step now, if there is such a step, for the call with it."""
         if self.device.type != "cpu" and step <= self.steps:
             self.ready[step] = self._split(self.batches(step))
@@ -61,6 +63,14 @@ class Prefetcher:
         if self.device.type == "cuda" and tensor.device.type == "cpu":
             return tensor.pin_memory().to(self.device, non_blocking=True)
         return tensor.to(self.device)
+
+
+class MicroBatches(list):
+    """The parts of a batch; `then` is called when a loop over them has come to its end."""
+
+    def __iter__(self):
+        yield from super().__iter__()
+        self.then()
 
 
 def _map(function: Callable[[Tensor], object], batch):

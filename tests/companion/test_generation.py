@@ -533,6 +533,22 @@ def test_prompts_that_are_not_padded_on_the_left_are_refused():
     refused(TypeError, call([[1]]), "prompt_mask", "list")
 
 
+@pytest.mark.parametrize("temperature", [0, 1])
+def test_a_model_that_has_diverged_writes_nothing(temperature):
+    writer, translator = gpt(), transformer()
+    for model in (writer, translator):
+        model.token_embedding.weight.data[5] = torch.nan
+    ids = torch.tensor([[3, 4], [3, 5]])
+    for call in (
+        lambda: generate(writer, ids, 3, temperature=temperature),
+        lambda: next(stream(writer, ids, 3, temperature=temperature)),
+        lambda: greedy_decode(translator, ids, 4),
+        lambda: beam_search(translator, ids, 4, beam_size=2),
+    ):
+        refused(FloatingPointError, call, "logits are NaN", "diverged")
+    assert generate(writer, ids[:1], 1).shape == (1, 3)  # nothing of token 5 is read
+
+
 def test_what_decoding_refuses():
     model, source = transformer(), torch.randint(3, 17, (2, 5))
     for write in (greedy_decode, beam_search):

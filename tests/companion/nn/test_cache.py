@@ -86,25 +86,6 @@ def test_cached_equals_uncached_in_blocks(norm_first, chunks):
         start = stop
 
 
-def test_two_caches_of_one_layer_know_nothing_of_each_other():
-    layer = MultiHeadAttention(12, 3).double()
-    first, second, token = KVCache(), KVCache(), random(1, 1, 12)
-    layer(random(1, 5, 12), cache=first)
-    layer(random(1, 5, 12), cache=second)
-    assert not torch.allclose(layer(token, cache=first)[0], layer(token, cache=second)[0])
-    assert first.length == second.length == 6
-
-
-def test_a_copied_prompt_can_be_continued_in_two_ways():
-    layer = MultiHeadAttention(12, 3).double()
-    cache = KVCache()
-    layer(random(1, 5, 12), is_causal=True, cache=cache)
-    branch = KVCache()
-    branch.append(cache.key, cache.value)
-    layer(random(1, 2, 12), is_causal=True, cache=branch)
-    assert (cache.length, branch.length) == (5, 7)
-
-
 def refused(call, cache, error=ValueError):
     """The message of the error that a call raises, with the cache left as it was."""
     before = (cache.length, cache.key.clone(), cache.value.clone())
@@ -149,19 +130,6 @@ def pieces(length, B=2, H=3):
     return random(B, H, length, 5), random(B, H, length, 7)
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.booleans()), min_size=1, max_size=8))
-def test_what_is_appended_is_held_with_and_without_gradients(steps):
-    cache, keys, values = KVCache(), [], []
-    for length, gradients in steps:
-        key, value = pieces(length)
-        keys.append(key), values.append(value)
-        with torch.set_grad_enabled(gradients):
-            held = cache.append(key, value)
-        assert held[0] is cache.key and held[1] is cache.value
-        assert torch.equal(cache.key, torch.cat(keys, dim=2))
-        assert torch.equal(cache.value, torch.cat(values, dim=2))
-
-
 def test_gradients_flow_through_a_cache():
     layer = MultiHeadAttention(12, 3).double()
     x = random(2, 5, 12)
@@ -173,32 +141,6 @@ def test_gradients_flow_through_a_cache():
     torch.cat(outputs, dim=1).pow(2).sum().backward()
     for parameter, grad in zip(layer.parameters(), expected, strict=True):
         torch.testing.assert_close(parameter.grad, grad)
-
-
-def test_branches_of_one_cache_do_not_overwrite_each_other():
-    cache, branch, parts = KVCache(), KVCache(), [pieces(length) for length in (3, 1, 1, 1)]
-    with torch.no_grad():
-        cache.append(*parts[0])
-        cache.append(*parts[1])  # from here on there is room behind
-        branch.append(cache.key, cache.value)
-        cache.append(*parts[2])
-        branch.append(*parts[3])
-    for one, last in ((cache, parts[2]), (branch, parts[3])):
-        assert torch.equal(one.key, torch.cat([parts[0][0], parts[1][0], last[0]], dim=2))
-        assert torch.equal(one.value, torch.cat([parts[0][1], parts[1][1], last[1]], dim=2))
-
-
-def test_rows_are_selected_and_go_their_own_ways():
-    cache, first, second, third = KVCache(), pieces(3), pieces(1), pieces(2, B=3)
-    rows = torch.tensor([1, 1, 0])
-    with torch.no_grad():
-        cache.append(*first)
-        cache.append(*second)
-        cache.select(rows)
-        cache.append(*third)
-    for held, *parts in zip((cache.key, cache.value), first, second, third, strict=True):
-        past = torch.cat(parts[:2], dim=2)
-        assert torch.equal(held, torch.cat([past[rows], parts[2]], dim=2))
 
 
 # Cross-attention: the memory stays, so its keys and values are made once.

@@ -1,6 +1,7 @@
 """What `save` writes, transformers reads, and its logits are ours."""
 
 import json
+import os
 from dataclasses import replace
 
 import pytest
@@ -11,8 +12,10 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForImageClassification,
     AutoModelForMaskedLM,
+    AutoTokenizer,
 )
 
+from companion.data import BPETokenizer
 from companion.models import (
     BERT,
     GPT,
@@ -24,7 +27,7 @@ from companion.models import (
     ViTConfig,
 )
 from companion.nn import RotaryScaling
-from companion.pretrained import load, save
+from companion.pretrained import load, load_tokenizer, save
 from tests.companion.pretrained.conftest import ids
 
 SIZES = {"d_model": 22, "num_layers": 3, "num_heads": 11, "d_ff": 13}
@@ -147,6 +150,18 @@ def test_a_compiled_model_is_saved_and_one_that_computes_otherwise_is_refused(tm
 
     with pytest.raises(TypeError, match="a GPT, a BERT or a ViT, got Louder"):
         save(Louder(model.config), tmp_path / "louder")
+
+
+def test_the_folder_is_as_open_as_the_umask_says_and_takes_a_tokenizer(tmp_path):
+    umask, pieces = os.umask(0o027), BPETokenizer.train(["a text of pieces"], 262)
+    try:
+        save(GPT(WRITTEN["gpt2"][1]), tmp_path)
+        pieces.save(tmp_path / "tokenizer.json")
+    finally:
+        os.umask(umask)
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o640}
+    for theirs in (load_tokenizer(tmp_path), AutoTokenizer.from_pretrained(tmp_path)):
+        assert theirs.encode("of a piece") == pieces.encode("of a piece")
 
 
 def test_nothing_is_overwritten_and_other_models_are_refused(tmp_path):

@@ -20,6 +20,7 @@ from companion.training import (
     save_checkpoint,
     train_step,
 )
+from companion.training.prefetching import MicroBatches
 
 PAD, VOCAB = 0, 23
 
@@ -122,7 +123,7 @@ def test_the_next_batch_is_prepared_before_the_one_wait_for_the_gradient():
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
     before, seen = model.head.weight.detach().clone(), []
 
-    def prefetch():
+    def made_ahead():
         seen.append((reads.count, model.head.weight.grad is not None))
         assert torch.equal(model.head.weight, before)
 
@@ -130,9 +131,10 @@ def test_the_next_batch_is_prepared_before_the_one_wait_for_the_gradient():
         logits = model(ids[:, :-1]).transpose(1, 2)
         return F.cross_entropy(logits, ids[:, 1:], reduction="sum"), ids.numel()
 
-    parts = [sentences(1)[:3], sentences(1)[3:]]
+    parts = MicroBatches([sentences(1)[:3], sentences(1)[3:]])
+    parts.then = made_ahead
     with reads:
-        train_step(model, optimizer, loss, parts, step=1, prefetch=prefetch)
+        train_step(model, optimizer, loss, parts, step=1)
     assert seen == [(0, True)]
     assert not torch.equal(model.head.weight, before)
 
@@ -397,6 +399,51 @@ def test_what_looks_at_a_run_costs_none_of_its_steps(tmp_path, part):
     assert run(bigram(seed=1), steps=7, checkpoint=path, resume=True) == run(bigram(), steps=7)
 
 
+class Versioned(Bigram):
+    def get_extra_state(self):
+        return {"version": 2}
+
+
+@pytest.mark.parametrize(
+    "kept, message",
+    [
+        (torch.eye(3).to_sparse(), r"kept is of torch\.float32, torch\.sparse_coo"),
+        (torch.ones(3, dtype=torch.complex128), r"kept is of torch\.complex128"),
+        (None, r"_extra_state must be a tensor, got dict"),
+    ],
+)
+def test_what_no_checkpoint_holds_is_refused_before_the_first_step(tmp_path, kept, message):
+    model, steps = Versioned() if kept is None else bigram(), []
+    model.register_buffer("kept", kept)
+    with pytest.raises(TypeError, match=message):
+        run(model, lambda step: steps.append(step), checkpoint=tmp_path / "run.safetensors")
+    assert steps == []
+
+
+def test_an_optimizer_that_no_checkpoint_holds_is_refused_after_one_step(tmp_path):
+    class Counts(torch.optim.SGD):
+        def step(self, closure=None):
+            self.state[self.param_groups[0]["params"][0]]["steps"] = 1
+
+    def sgd(model):
+        return Counts(model.parameters(), lr=0.1)
+
+    steps, path = [], tmp_path / "run.safetensors"
+    with pytest.raises(TypeError, match=r"optimizer\.0\.steps must be a tensor, got int"):
+        run(bigram(), lambda s: steps.append(s) or sentences(s), optimizer=sgd, checkpoint=path)
+    assert steps == [1]
+
+
+def test_who_reports_a_run_cannot_spoil_it(tmp_path):
+    def report(history):
+        history.loss.clear()
+        history.grad_norm[-1] = {1, 2}
+
+    path = tmp_path / "run.safetensors"
+    assert run(bigram(), report=report, checkpoint=path) == run(bigram())
+    assert len(load_checkpoint(path)["history"]["loss"]) == 4
+
+
 def test_what_is_frozen_in_a_model_in_training_mode_stays_so():
     model = nn.Sequential(bigram(), nn.BatchNorm1d(11, momentum=0.5).double()).train()
     model[1].eval(), model[1].requires_grad_(False)
@@ -421,6 +468,24 @@ def test_another_optimizer_can_be_made():
     assert history.loss[-1] < history.loss[0]
     moved = [not torch.equal(a, b) for a, b in zip(before, model.parameters(), strict=True)]
     assert moved == [False] + [True] * (len(moved) - 1)
+
+
+@pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="came with torch 2.9")
+def test_torchs_muon_trains_matrices(tmp_path):
+    def muon(model):
+        return torch.optim.Muon(p for p in model.parameters() if p.requires_grad)
+
+    def matrices(seed=0):
+        model = bigram(seed)
+        for parameter in model.parameters():
+            parameter.requires_grad_(parameter.dim() == 2)
+        return model
+
+    path, options = tmp_path / "run.safetensors", {"optimizer": muon, "learning_rate": 0.02}
+    whole = run(matrices(), steps=20, **options)
+    assert whole.loss[-1] < whole.loss[0]
+    run(matrices(), steps=7, checkpoint=path, **options)
+    assert run(matrices(1), steps=20, checkpoint=path, resume=True, **options) == whole
 
 
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):

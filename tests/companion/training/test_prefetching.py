@@ -49,20 +49,15 @@ def recorded(device):
 
 def test_on_another_device_the_next_batch_is_made_ahead_and_once():
     prefetcher, asked = recorded("meta")  # a device that every machine has
-    prefetcher(1)
-    prefetcher.prefetch(2)
+    for batch in prefetcher(1):
+        assert batch.device.type == "meta"
+        assert asked == [1]
     assert asked == [1, 2]
-    (batch,) = prefetcher(2)
-    assert batch.device.type == "meta"
-    assert asked == [1, 2]
-    prefetcher(3)
-    prefetcher.prefetch(4)
+    list(prefetcher(2)), list(prefetcher(3))
     assert asked == [1, 2, 3]  # there is no step 4
 
 
 def test_on_a_cpu_nothing_is_made_ahead():
     prefetcher, asked = recorded("cpu")
-    prefetcher.prefetch(1)
-    assert asked == []
-    prefetcher(1)
+    list(prefetcher(1))
     assert asked == [1]

@@ -43,6 +43,11 @@ def test_each_draws_its_own_dropout(reports):
     assert first["drawn"] != second["drawn"]
 
 
+def test_no_step_draws_what_another_seed_drew_a_step_before(reports):
+    for report in reports["2"]:
+        assert report["seeds"][0] != report["seeds"][1]
+
+
 def test_a_resumed_run_is_the_same_run_wherever_the_file_is(reports):
     for report in (*reports["1"], *reports["2"]):
         assert report["resumed"]["same"]
