@@ -1,10 +1,19 @@
 """Every test runs in one thread, from the same random numbers, and tries the same examples."""
 
+import gc
+
 import pytest
 import torch
 from hypothesis import register_random, settings
 
 torch.set_num_threads(1)  # the tensors are tiny, and the processes share the machine
+gc.disable()  # what is only being imported holds no garbage; to look for it takes seconds
+
+
+def pytest_collection_finish():
+    gc.freeze()  # nor does what all tests share, later
+    gc.enable()
+
 
 settings.register_profile(
     "companion", max_examples=20, deadline=None, derandomize=True, database=None

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from pathlib import Path
+from types import CodeType
 
 import numpy as np
 import torch
@@ -246,22 +247,31 @@ def _value(code: str, name: str, answer: Callable, learners: AbstractContextMana
     Raises:
         Mistake: an input has changed.
     """
-    *lines, last = ast.parse(code).body
-    uses = [any(getattr(x, "id", "") == name for x in ast.walk(line)) for line in lines]
-    first = [*uses, True].index(True)
+    make_inputs, call_it, give = _compiled(code, name)
     names = {"torch": torch, "np": np, name: answer}
     given = {*names, "__builtins__"}
     with undisturbed() if learners else nullcontext():
         # The CPU's alone: to seed a GPU that nobody has used yet takes longer than most answers.
         torch.default_generator.manual_seed(0)
-        exec(compile(ast.Module(lines[:first], []), HERE, "exec"), names)
+        exec(make_inputs, names)
         inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
         with learners or nullcontext():
-            exec(compile(ast.Module(lines[first:], []), HERE, "exec"), names)
-            value = eval(compile(ast.Expression(last.value), HERE, "eval"), names)
+            exec(call_it, names)
+            value = eval(give, names)
     for key, (x, before) in inputs.items():
         _check_unchanged(key, x, before)
     return value
+
+
+@functools.lru_cache(maxsize=1024)
+def _compiled(code: str, name: str) -> tuple[CodeType, CodeType, CodeType]:
+    """What comes before the first line that uses `name`; the rest but the last line; this one."""
+    *lines, last = ast.parse(code).body
+    uses = [any(getattr(x, "id", "") == name for x in ast.walk(line)) for line in lines]
+    first = [*uses, True].index(True)
+    parts = [ast.Module(part, []) for part in (lines[:first], lines[first:])]
+    give = compile(ast.Expression(last.value), HERE, "eval")
+    return *(compile(part, HERE, "exec") for part in parts), give
 
 
 @functools.lru_cache(maxsize=4096)
