@@ -24,7 +24,8 @@ from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
-MEASURED = re.compile(r"<!-- measured (\d+) -->")
+MEASURED = re.compile(r" ?<!-- measured (\d+): (.+?) -->")
+DRAWN = re.compile(r" ?<!-- drawn (.+?): (.+?) -->")
 UNIT = re.compile(r"(.+[^.])\s\(([^()]+(?:\([^()]*\)[^()]*)*)\)\.$", re.S)
 ROUNDING = 2e-3  # what is claimed to be smaller is no number but an equality
 CELL = re.compile(r"\(([\w/]+)\.ipynb#cell-([\w-]+)\)")
@@ -92,10 +93,13 @@ def spread(rows: list[dict]) -> str:
     """What other seeds measured, in words."""
     if not rows:
         return "not yet measured under other seeds"
+    return f"{_range(rows)}, {sum(row['held'] for row in rows)} of {len(rows)} seeds"
+
+
+def _range(rows: list[dict]) -> str:
     values = [float(row["value"]) for row in rows]
     low, high = typeset(short(min(values))), typeset(short(max(values)))
-    span = low if low == high else f"{low} to {high}"
-    return f"{span}, {sum(row['held'] for row in rows)} of {len(rows)} seeds"
+    return low if low == high else f"{low} to {high}"
 
 
 def _inline(text: str) -> str:
@@ -226,33 +230,63 @@ def with_numbers(page: str, root: Path) -> str:
 
 
 def with_measured(page: str, root: Path) -> str:
-    """The Markdown of a page with a number's range at each `<!-- measured 2 -->`.
+    """The Markdown of a page with a number at each `<!-- measured 2: of what -->`, and dots.
 
-    That one is of the second claim of the cell to which the last link above it leads.
+    The number is the range of the second claim of the cell to which the last link above it leads.
+    `<!-- drawn share of words: 1 with it; 3 without -->` draws the first and the third of that
+    cell's claims, a row for each from 0 to 1 with a dot for every seed.
 
     Raises:
-        ValueError: no link stands above it, or the cell has no such claim.
+        ValueError: no link stands above it, the cell has no such claim, or a dot is off its line.
     """
 
     def measured(found: re.Match) -> str:
-        above = CELL.findall(page[: found.start()])
-        if not above:
-            raise ValueError(f"{found[0]} has no link to a cell above it")
-        chapter, cell_id = above[-1]
-        path = root / "book" / f"{chapter}.ipynb"
-        notebook = nbformat.read(path, as_version=4)
-        notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
-        claimed, at = sentences(notebook), int(found[1])
-        if not 1 <= at <= len(claimed):
-            raise ValueError(f"{found[0]}: cell {cell_id} of {chapter} has {len(claimed)} claims")
-        unit = UNIT.match(claimed[at - 1])
-        rows = [row for row in read_rows(path) if row["claim"] == claimed[at - 1]]
-        said = spread(rows)
-        if len({float(row["value"]) for row in rows}) == 1 and all(row["held"] for row in rows):
-            said = f"{said.split(',')[0]}, the same under every seed"
-        return f"*{unit[2][0].upper() + unit[2][1:] + ': ' if unit else ''}{said}.*"
+        rows = _claimed(page[: found.start()], int(found[1]), root)
+        of_what = [found[2]]
+        if not all(row["held"] for row in rows):
+            of_what.append(spread(rows).rpartition(", ")[2])
+        elif len({float(row["value"]) for row in rows}) == 1:
+            of_what.append("the same under every seed")
+        return f'\n\n<p class="measured"><b>{_range(rows)}</b> {"; ".join(of_what)}</p>'
 
-    return MEASURED.sub(measured, page)
+    def drawn(found: re.Match) -> str:
+        lines = []
+        for row in found[2].split("; "):
+            at, _, name = row.partition(" ")
+            rows = _claimed(page[: found.start()], int(at), root)
+            values = [float(row["value"]) for row in rows]
+            if not all(0 <= value <= 1 for value in values):
+                raise ValueError(f"{found[0]}: {name} is {_range(rows)}")
+            dots = "".join(f'<circle cx="{value:.1%}" cy="10" r="5"/>' for value in values)
+            line = '<line x1="0" x2="100%" y1="10" y2="10"/>'
+            lines.append(
+                f'<tr><th scope="row">{_inline(name)}</th><td><svg width="100%" height="20" '
+                f'aria-hidden="true">{line}{dots}</svg></td><td>{_range(rows)}</td></tr>'
+            )
+        return (
+            f'\n\n<table class="drawn"><caption>{_inline(found[1])}, from 0 to 1</caption>'
+            f"<tbody>{''.join(lines)}</tbody></table>"
+        )
+
+    return DRAWN.sub(drawn, MEASURED.sub(measured, page))
+
+
+def _claimed(above: str, at: int, root: Path) -> list[dict]:
+    """What other seeds measured of a claim of the cell to which the last link leads."""
+    links = CELL.findall(above)
+    if not links:
+        raise ValueError(f"no link to a cell stands above claim {at}: {above[-80:]!r}")
+    chapter, cell_id = links[-1]
+    path = root / "book" / f"{chapter}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
+    claimed = sentences(notebook)
+    if not 1 <= at <= len(claimed):
+        raise ValueError(f"cell {cell_id} of {chapter} has {len(claimed)} claims, and none is {at}")
+    rows = [row for row in read_rows(path) if row["claim"] == claimed[at - 1]]
+    if not rows:
+        raise ValueError(f"not yet measured under other seeds: {claimed[at - 1]}")
+    return rows
 
 
 def _table(claimed: Iterable[str], rows: list[dict]) -> list[str]:

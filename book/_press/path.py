@@ -13,6 +13,7 @@ from html import escape, unescape
 from pathlib import Path
 
 import nbformat
+from docutils.nodes import make_id
 
 from book.full_model.figures import translation
 from book.page.figures.translator import STAGES, translator_figure
@@ -31,6 +32,8 @@ FOLDED = {"hide-input", "claim"}
 ROW = re.compile(r"^- \[(?P<title>.+?)\]\((?P<name>\w+)/(?P=name)\.ipynb\)$", re.M)
 LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
 TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
+SECTIONS = re.compile(r"^<!-- sections: (.+) -->$", re.M)
+HEADING = re.compile(r"^#+ (([\d.]+) .+)$", re.M)
 LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+) -->$", re.M)
 FIGURE = re.compile(
     r'<div class="companion-live" data-figure="(?P<name>\w+)">'
@@ -176,14 +179,49 @@ def here(name: str, chapters: Iterable[Chapter]) -> str:
     )
 
 
-def _drawing(lit: tuple[str, ...], size: str, links: Mapping[str, Chapter] | None) -> str:
+def with_sections(page: str, root: Path) -> str:
+    """The Markdown of a page with the model at `<!-- sections: self 3.2; ffn 3.3 -->`.
+
+    A stage's number leads to that section of the page, its box to its chapter.
+
+    Raises:
+        ValueError: the page has no such section.
+    """
+
+    def drawn(place: re.Match) -> str:
+        numbers = {}
+        for pair in place[1].split("; "):
+            stage, number = pair.split()
+            if number not in titles:
+                raise ValueError(f"the page has no section {number}, for {stage!r}")
+            numbers[stage] = (number, titles[number])
+        links = doors_of(chapters_of((root / "book" / "index.md").read_text("utf8"), root))
+        drawings = (_drawing((), size, links, numbers) for size in ("strip", "card"))
+        return (
+            '<nav class="here" aria-label="The model, and the sections of the paper">'
+            "<p>A number leads to the section, a box to the chapter.</p>"
+            f"{''.join(drawings)}</nav>"
+        )
+
+    titles = {number: title for title, number in HEADING.findall(page)}
+    return SECTIONS.sub(drawn, page)
+
+
+def _drawing(
+    lit: tuple[str, ...],
+    size: str,
+    links: Mapping[str, Chapter] | None,
+    numbers: Mapping[str, tuple[str, str]] | None = None,
+) -> str:
     """The model as two lanes of stages, as large as on a "card" or in the "strip".
 
-    A card's has no links, since it is one.
+    A card's has no links, since it is one. With `numbers`, a section's for each stage, and its
+    title, it is for a page beside the index, with the numbers above the boxes.
     """
     boxes = {stage: known[size] for stage, known in STAGES.items()}
     named = size == "strip"
-    high, low = (30, 40) if named else (26, 34)
+    above = 28 if numbers else 0
+    high, low = (30, 40 + above) if named else (26, 34 + above)
     width, height = 676 if named else 358, low + high + 9
     parts = []
     for stages, y in zip(LANES, (0, low), strict=True):
@@ -214,16 +252,27 @@ def _drawing(lit: tuple[str, ...], size: str, links: Mapping[str, Chapter] | Non
             to = links[stage]
             current = ' aria-current="true"' if stage in lit else ""
             parts.append(
-                f'<a{state}{current} href="../{to.address}" '
+                f'<a{state}{current} href="{"" if numbers else "../"}{to.address}" '
                 f'aria-label="{NAMES[stage]}: {escape(to.title)}">{shape}</a>'
+            )
+    for stages, y in zip(LANES, (0, low), strict=True):
+        for stage in stages if numbers else ():
+            number, title = numbers[stage]
+            x, w = boxes[stage][0] + 0.5, 8 + 6.5 * len(number)
+            parts.append(
+                f'<a class="section" href="#{make_id(title)}" aria-label="{escape(title)}">'
+                f'<rect x="{x}" y="{y - above + 2}" width="{w}" height="24" rx="12"/>'
+                f'<text x="{x + w / 2}" y="{y - above + 18}">{number}</text></a>'
             )
     about = ", ".join(NAMES[stage] for stage in dict.fromkeys(lit))
     names = f'role="group" aria-label="Stages of the model; this chapter is about: {about}"'
     if links is None:
         names = 'aria-hidden="true"'
+    if numbers:
+        names = 'role="group" aria-label="Stages of the model"'
     return (
-        f'<svg class="{"named" if named else "small"}" viewBox="0 0 {width} {height}" '
-        f'width="{width}" height="{height}" {names}>'
+        f'<svg class="{"named" if named else "small"}" viewBox="0 {-above} {width} '
+        f'{height + above}" width="{width}" height="{height + above}" {names}>'
         f"{''.join(parts)}</svg>"
     )
 

@@ -16,7 +16,9 @@ from book._press.cards import spread
 from book.page.claims import MIMETYPE, Claim, short, typeset
 
 SCRIPT = re.compile(r"<script.*?</script>", re.S)
-PICTURE = re.compile(r' src="data:[^"]*"| style="[^"]*"')
+PICTURE = re.compile(
+    r' src="data:[^"]*"| style="[^"]*"|<svg[^>]* aria-hidden="true".*?</svg>', re.S
+)
 REST = re.compile(r"^```\{eval-rst\}\n(.*?)^```\n", re.M | re.S)
 MODULE = re.compile(r"^\.\. py:currentmodule:: ([\w.]+)$", re.M)
 NAME = re.compile(r"^\.\. (?:auto\w+|py:data):: (\w+)$", re.M)

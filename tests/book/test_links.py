@@ -141,13 +141,25 @@ def test_every_finding_of_the_summary_leads_to_a_claim():
             assert "claim" in addresses(page)[address].split(), (finding, address)
 
 
+def test_the_summary_opens_on_ten_findings_each_drawn_from_its_claim():
+    (_, text), *_ = entries("summary.md").items()
+    findings = re.findall(r":::\{div\} found\n(.+?)\n:::", text, re.S)
+    assert len(findings) == 10
+    for finding in findings:
+        assert len(shown(finding)) == 1 and finding.count("<!-- drawn ") == 1, finding
+        page, address = landing(BOOK / "summary.md", shown(finding)[0])
+        assert "claim" in addresses(page)[address].split(), finding
+    drawn = with_measured((BOOK / "summary.md").read_text("utf8"), BOOK.parent)
+    assert drawn.count('<table class="drawn">') == 10 and "<!-- drawn" not in drawn
+
+
 def test_sayings_have_a_verdict_and_a_claim():
     sections = entries("often_said.md")
     page = with_measured((BOOK / "often_said.md").read_text("utf8"), BOOK.parent)
-    assert "not yet measured" not in page
+    assert "<!-- measured" not in page
     saying = re.compile(
         r':::\{div\} said (yes|half|no)\n"[^"]+"\n\n'
-        r"\*\*(Yes|Half|No)\.\*\*(.+) <!-- measured \d -->\n:::\n"
+        r"\*\*(Confirmed|Half true|Not so)\*\*\n\n(.+) <!-- measured \d: .+ -->\n:::\n"
     )
     found = {heading: saying.findall(text) for heading, text in sections.items()}
     assert len(next(iter(found.values()))) == 10
@@ -155,6 +167,6 @@ def test_sayings_have_a_verdict_and_a_claim():
     for heading, text in sections.items():
         assert text.count("said ") == len(found[heading]), heading
     for style, verdict, text in chain(*found.values()):
-        assert style == verdict.lower(), text
+        assert style == {"Confirmed": "yes", "Half true": "half", "Not so": "no"}[verdict], text
         page, address = landing(BOOK / "often_said.md", shown(text)[-1])
         assert "claim" in addresses(page)[address].split(), text

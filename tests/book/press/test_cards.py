@@ -6,6 +6,7 @@ import re
 import nbformat
 import pytest
 
+from book._press import plain
 from book._press.cards import (
     card,
     margin,
@@ -195,15 +196,32 @@ def test_a_saying_has_the_range_of_the_claim_that_it_names(tmp_path):
     row = {"claim": "Two (KL, share of all).", "held": True, "code": code_hash(notebook)}
     write_rows(path, [row | {"seed": seed, "value": seed / 4} for seed in (1, 2)])
     link = "[l](a/a.ipynb#cell-both)"
-    said = with_measured(f"[k](b/b.ipynb#cell-c) {link} <!-- measured 2 -->.", tmp_path)
-    assert said.endswith(f"{link} *KL, share of all: 0.25 to 0.5, 2 of 2 seeds.*.")
-    assert with_measured(f"{link}<!-- measured 1 -->", tmp_path).endswith(
-        "*not yet measured under other seeds.*"
-    )
+
+    def measured(comment: str) -> str:
+        page = with_measured(f"[k](b/b.ipynb#cell-c) {link} {comment}", tmp_path)
+        return page.partition(f'{link}\n\n<p class="measured">')[2]
+
+    assert measured("<!-- measured 2: of words -->") == "<b>0.25 to 0.5</b> of words</p>"
+    many = [row | {"seed": seed, "value": 1000 * seed, "held": seed > 1} for seed in (1, 2)]
+    write_rows(path, many)
+    assert measured("<!-- measured 2: words -->") == "<b>1,000 to 2,000</b> words; 1 of 2 seeds</p>"
     write_rows(path, [row | {"seed": seed, "value": 0.25} for seed in (1, 2)])
-    assert with_measured(f"{link}<!-- measured 2 -->", tmp_path).endswith(
-        "*KL, share of all: 0.25, the same under every seed.*"
+    assert measured("<!-- measured 2: of all -->") == (
+        "<b>0.25</b> of all; the same under every seed</p>"
     )
-    for wrong in (f"{link} <!-- measured 3 -->", f"<!-- measured 1 --> {link}"):
-        with pytest.raises(ValueError, match="measured"):
+    write_rows(path, [row | {"seed": seed, "value": 2 * seed} for seed in (1, 2)])
+    for wrong, why in (
+        (f"{link} <!-- measured 3: x -->", "has 2 claims"),
+        (f"{link} <!-- measured 1: x -->", "not yet measured"),
+        (f"<!-- measured 1: x --> {link}", "no link"),
+        (f"{link} <!-- drawn share: 2 of all -->", "of all is 2 to 4"),
+    ):
+        with pytest.raises(ValueError, match=why):
             with_measured(wrong, tmp_path)
+    write_rows(path, [row | {"seed": seed, "value": 0.25} for seed in (1, 2)])
+    rows = with_measured(f"{link} <!-- drawn share *a*: 2 of *all*; 2 again -->", tmp_path)
+    assert "<caption>share <em>a</em>, from 0 to 1</caption>" in rows
+    assert rows.count('<circle cx="25.0%"') == 4
+    heads = re.findall(r'<th scope="row">(.+?)</th>.+?<td>([^<]+)</td></tr>', rows)
+    assert heads == [("of <em>all</em>", "0.25"), ("again", "0.25")]
+    assert "circle" not in plain.reference(rows) and "again</th>" in plain.reference(rows)

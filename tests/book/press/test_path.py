@@ -11,6 +11,7 @@ from xml.dom import minidom
 import nbformat
 import pytest
 import yaml
+from docutils.nodes import make_id
 
 from book._press.execute import TO_DO, chapters
 from book._press.path import (
@@ -21,6 +22,7 @@ from book._press.path import (
     here,
     reading_minutes,
     with_chapters,
+    with_sections,
 )
 from book.page.figures.translator import STAGES
 
@@ -219,6 +221,31 @@ def test_a_figure_that_a_chapter_does_not_show_cannot_be_lent(tmp_path):
     (tmp_path / "one.json").write_text(json.dumps({"outputs": [outputs[1]]}))
     with pytest.raises(ValueError, match="lend its 'translation'"):
         with_chapters(page.format("arcs"), tmp_path, kept)
+
+
+def test_the_papers_page_opens_on_the_model_with_the_section_of_every_stage():
+    page = with_sections((ROOT / "book" / "paper.md").read_text("utf8"), ROOT)
+    titles = re.findall(r"(?m)^#+ (.+)$", page)
+    nav = minidom.parseString(re.search(r"<nav.+</nav>", page)[0])
+    assert page.index("<nav") < page.index("## ")
+    for drawing in nav.getElementsByTagName("svg"):
+        links = drawing.getElementsByTagName("a")
+        boxes = [link for link in links if not link.getAttribute("class")]
+        assert [link.getAttribute("href") for link in boxes] == [
+            to.address for to in map(doors_of(LISTED).get, in_lanes())
+        ]
+        numbers = [link for link in links if link.getAttribute("class") == "section"]
+        assert len(numbers) == len(in_lanes())
+        for link in numbers:
+            (number,) = link.getElementsByTagName("text")
+            title = link.getAttribute("aria-label")
+            assert title in titles and title.startswith(f"{number.firstChild.data} ")
+            assert link.getAttribute("href") == f"#{make_id(title)}"
+
+
+def test_a_stage_cannot_lead_to_a_section_that_the_page_has_not():
+    with pytest.raises(ValueError, match=r"no section 3\.2, for 'self'"):
+        with_sections("<!-- sections: self 3.2 -->\n\n## 3.1 One\n\n## Section 3.2\n", ROOT)
 
 
 def test_another_page_stays_as_it_is(tmp_path):
