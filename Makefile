@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test units figures browser pdf epub slides serve claims assignment grade quizzes clean
+.PHONY: help book test units figures browser pdf epub pictures slides serve claims assignment grade quizzes clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -72,6 +72,9 @@ browser: $(SITE) ## test the built site in Chromium, with the network refused
 
 pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
 	$(RUN) -m book._press.printed $@
+
+pictures: $(SITE) ## every plot and scene of the built site as an SVG, in one archive
+	$(RUN) -m book._press.pictures
 
 slides: $(SITE) ## a deck for every chapter, in the built site: make slides [CHAPTER=...]
 	$(RUN) -m book._press.slides $(CHAPTER)

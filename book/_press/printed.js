@@ -22,7 +22,7 @@
       figure.removeAttribute("data-figure");
     }
     if (isQuiz) continue;
-    const shown = onPaper ? "it stands as it begins" : "are the numbers with which it begins";
+    const shown = onPaper ? "it stands still" : "are the numbers with which it begins";
     const note = paragraph(`This figure is live on the web page. Here ${shown}.`);
     note.className = "live-elsewhere";
     figure.after(note);
@@ -83,7 +83,7 @@
   const title = heading.textContent.trim();
   if (name === names[0]) {
     const [book, shown] = onPaper
-      ? ["on paper", "as they begin"]
+      ? ["on paper", "without moving"]
       : ["for an e-reader", "by the numbers with which they begin"];
     const note = paragraph(
       `You have the book ${book}. Its live figures stand here ${shown}; hints are open, and a ` +

@@ -3,7 +3,7 @@
 `python -m book._press.printed pdf` or `epub`, in the repository's root. Chromium opens every
 page of `_toc.yml` in order and prepares it (`printed.js`): hints and solutions open, buttons go,
 links lead to places in the same book. For the PDF all pages become one document, which Chromium
-prints; live figures show their start. For the EPUB every page becomes a file of its own, formulas
+prints; live figures stand still. For the EPUB every page becomes a file of its own, formulas
 become MathML, and live figures are the tables that stand in for them.
 """
 

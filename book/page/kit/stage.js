@@ -90,6 +90,13 @@ css`
 `;
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+let isPrinting = false; // paper does not wait
+addEventListener("beforeprint", () => {
+  isPrinting = true;
+});
+addEventListener("afterprint", () => {
+  isPrinting = false;
+});
 
 /** Something that moves: an SVG node with numbers (x, y, opacity o, and its own), and draw(numbers),
     which follows them. `to(changes)` glides there from where it is, after `delay`, in `ms`; `jump` is
@@ -122,7 +129,7 @@ export function part(parent, node, first = {}, draw = () => {}) {
       const from = now,
         start = performance.now() + delay;
       const tick = (time) => {
-        const t = jump || calm.matches ? 1 : clamp((time - start) / ms, 0, 1);
+        const t = jump || calm.matches || isPrinting ? 1 : clamp((time - start) / ms, 0, 1);
         const eased = t < 0.5 ? 4 * t ** 3 : 1 - (2 - 2 * t) ** 3 / 2;
         now = Object.fromEntries(
           Object.keys(goal).map((key) => {

@@ -130,6 +130,14 @@ export function stepper(state, { steps, pace = 3600, others = [], names = true, 
     if (timer && step !== due) stop(); // the reader has turned
   });
   state.atEnd(stop);
+  // Nobody turns the steps on paper: a scene that opens with its first is printed with its last.
+  const unfold = () => {
+    if (state.value.step > 0) return;
+    state.set(go(last));
+    addEventListener("afterprint", () => state.set(go(0)), { once: true });
+  };
+  addEventListener("beforeprint", unfold);
+  state.atEnd(() => removeEventListener("beforeprint", unfold));
 
   const say = element("output", { class: "cl-say", "aria-live": "polite" });
   const ghosts = steps.map(() => element("p", { "aria-hidden": "true" }));

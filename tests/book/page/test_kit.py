@@ -204,6 +204,23 @@ LED = """(options) => {
 }"""
 
 
+PRINTED = """(first) => {
+  let value = { step: first }, hear;
+  const model = {
+    get: () => value, set(_, now) { value = now; hear(); }, save_changes() {},
+    on(_, listener) { hear = listener; }, off() {},
+  };
+  const state = connect(model);
+  const steps = [0, 1, 2, 3].map((at) => ({ name: `${at}`, caption: `Step ${at}.` }));
+  const scene = stage(state, "a part", (root) => {
+    const part = group(root, {});
+    return { height: 20, pose: ({ step }, move) => part.to({ x: 10 * step }, move) };
+  });
+  const el = document.body.appendChild(document.createElement("div"));
+  frame(el, "led", scene, stepper(state, { steps }));
+}"""
+
+
 @pytest.mark.parametrize(
     ("options", "width", "under", "beside"),
     [
@@ -223,6 +240,22 @@ def test_a_step_is_named_once(browser, options, width, under, beside):
     between = stepper["width"] / 2 + 16  # the middles of the names
     wide = between if under else stepper["width"]
     assert line["width"] == pytest.approx(wide, abs=1)
+    page.close()
+
+
+@pytest.mark.parametrize(("first", "printed"), [(0, 30), (1, 10)])
+def test_paper_has_a_scene_at_its_end_unless_it_opens_in_its_middle(browser, first, printed):
+    """And nothing glides there: the part is where it has to be when the event is over."""
+    page = browser.new_page(viewport={"width": 700, "height": 600})
+    page.add_script_tag(content=globally("dom.js", "controls.js", "stage.js", "stepper.js"))
+    page.evaluate(PRINTED, first)
+    place = """(event) => {
+      dispatchEvent(new Event(event));
+      return document.querySelector(".cl-stage g").getAttribute("transform");
+    }"""
+    assert page.evaluate(place, "beforeprint") == f"translate({printed} 0)"
+    page.evaluate(place, "afterprint")
+    expect(page.get_by_role("slider")).to_have_value(str(first))
     page.close()
 
 

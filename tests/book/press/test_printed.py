@@ -158,7 +158,7 @@ def test_a_live_figure_says_that_it_is_live_elsewhere(epub, browser, site):
     assert text.count("companion-live") == live + quizzes
     assert text.count("the numbers with which it begins") == live
     [paper] = articles(browser, site, [CHAPTER], "pdf")
-    assert paper.text.count("Here it stands as it begins") == live
+    assert paper.text.count("Here it stands still") == live
     assert paper.text.count("data-figure=") == live
 
 
