@@ -33,7 +33,7 @@ from companion.data.relations import ACTORS, TransitiveSentence, who_did_it_sent
 from companion.data.sampling import SPLITS
 from companion.data.series import SeriesSplit, series_windows, split_series
 from companion.data.standard_library import standard_library_text
-from companion.data.tokenizers import BPETokenizer
+from companion.data.tokenizers import BPETokenizer, CharTokenizer
 from companion.data.translation import TranslationPair, translation_pairs, translation_vocabulary
 from companion.data.vocabulary import BOS, CLS, EOS, MASK, PAD, SEP, SPECIAL_TOKENS, Vocabulary
 
@@ -64,6 +64,7 @@ __all__ = [
     "VEHICLES",
     "WORDS",
     "BPETokenizer",
+    "CharTokenizer",
     "HomonymSentence",
     "PronounSentence",
     "SeriesSplit",

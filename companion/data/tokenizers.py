@@ -1,4 +1,4 @@
-"""Text and token ids, by frequent pieces of words."""
+"""Text and token ids: by characters, and by frequent pieces of words."""
 
 import os
 from collections.abc import Iterable
@@ -8,6 +8,44 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from companion.data.vocabulary import BOS, EOS, PAD
 from companion.validation import require_text
+
+
+class CharTokenizer:
+    """Every character is a token; ids follow the order of the code points.
+
+    Args:
+        text: whatever has all the characters that will be needed.
+    """
+
+    def __init__(self, text: str):
+        self.characters = tuple(sorted(set(text)))
+        self._ids = {character: index for index, character in enumerate(self.characters)}
+
+    def __len__(self) -> int:
+        return len(self.characters)
+
+    def encode(self, text: str) -> list[int]:
+        """One id for each character.
+
+        Raises:
+            ValueError: a character did not occur in the text that the tokenizer was made from.
+        """
+        for place, character in enumerate(text):
+            if character not in self._ids:
+                raise ValueError(
+                    f"unknown character {character!r} at place {place}: the tokenizer was made "
+                    f"from a text with {len(self)} different characters (.characters), this one "
+                    "not among them"
+                )
+        return [self._ids[character] for character in text]
+
+    def decode(self, token_ids: Iterable[int]) -> str:
+        """The text of some ids.
+
+        Raises:
+            ValueError: an id is outside the vocabulary, or a tensor has more than one row.
+        """
+        return "".join(self.characters[i] for i in _checked(token_ids, len(self)))
 
 
 class BPETokenizer:
@@ -103,16 +141,20 @@ class BPETokenizer:
         Raises:
             ValueError: an id is outside the vocabulary, or a tensor has more than one row.
         """
-        if getattr(token_ids, "ndim", 1) != 1:
-            raise ValueError(
-                f"token_ids has shape {tuple(token_ids.shape)}; expected (T,): decode one row at a "
-                "time"
-            )
-        token_ids = [int(token) for token in token_ids]
-        for wrong in (token for token in token_ids if not 0 <= token < len(self)):
-            raise ValueError(f"token id {wrong} is outside the vocabulary of {len(self)} tokens")
-        return self._tokenizer.decode(token_ids)
+        return self._tokenizer.decode(_checked(token_ids, len(self)))
 
     def pieces(self, text: str) -> list[str]:
         """The text cut where its tokens meet; a character of several bytes may be cut through."""
         return [self.decode([token]) for token in self.encode(text)]
+
+
+def _checked(token_ids: Iterable[int], vocab_size: int) -> list[int]:
+    """The ids as a list; those of a tensor (T,) become whole numbers."""
+    if getattr(token_ids, "ndim", 1) != 1:
+        raise ValueError(
+            f"token_ids has shape {tuple(token_ids.shape)}; expected (T,): decode one row at a time"
+        )
+    token_ids = [int(token) for token in token_ids]
+    for wrong in (token for token in token_ids if not 0 <= token < vocab_size):
+        raise ValueError(f"token id {wrong} is outside the vocabulary of {vocab_size} tokens")
+    return token_ids

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from book.embeddings.byte_pairs import apply_bpe, learn_bpe
-from companion.data import BPETokenizer, standard_library_text
+from companion.data import BPETokenizer, CharTokenizer, corpus, standard_library_text
 
 TEXT = standard_library_text(200_000)
 BPE = BPETokenizer.train([TEXT], 400)
@@ -124,8 +124,9 @@ def test_copies_encode_alike():
 
 
 def test_a_batch_of_texts_is_not_decoded():
-    with pytest.raises(ValueError, match=r"shape \(1, 3\); expected \(T,\)"):
-        BPE.decode(torch.tensor([[1, 2, 3]]))
+    for tokenizer in (BPE, CharTokenizer("hello")):
+        with pytest.raises(ValueError, match=r"shape \(1, 3\); expected \(T,\)"):
+            tokenizer.decode(torch.tensor([[1, 2, 3]]))
 
 
 def test_bpe_names_wrong_arguments():
@@ -136,8 +137,28 @@ def test_bpe_names_wrong_arguments():
         BPETokenizer.train("text", 300)
     with pytest.raises(ValueError, match="token id 400 is outside the vocabulary of 400"):
         BPE.decode([5, 400])
-    with pytest.raises(ValueError, match="token id -1 is outside the vocabulary"):
-        BPE.decode([-1])
+
+
+def test_characters():
+    tokenizer = CharTokenizer("hello")
+    assert tokenizer.characters == ("e", "h", "l", "o") and len(tokenizer) == 4
+    assert tokenizer.encode("hole") == [1, 3, 2, 0]
+    assert tokenizer.decode(torch.tensor([1, 3, 2, 0])) == "hole"
+
+
+def test_characters_give_every_known_text_back():
+    text = " ".join(word for sentence in corpus(200, 0) for word in sentence)
+    tokenizer = CharTokenizer(text)
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+
+
+def test_an_unknown_character_and_a_wrong_id_are_named():
+    tokenizer = CharTokenizer("hello")
+    with pytest.raises(ValueError, match=r"unknown character 'X' at place 2: .* 4 different"):
+        tokenizer.encode("heX")
+    for wrong in (4, -1):
+        with pytest.raises(ValueError, match=f"token id {wrong} is outside the vocabulary of 4"):
+            tokenizer.decode([0, wrong])
 
 
 def test_a_file_that_holds_no_tokenizer_is_named(tmp_path):
