@@ -3,7 +3,6 @@
 from companion.data.batching import batches, padded, windows
 from companion.data.chaos import lorenz, lorenz_path
 from companion.data.digits import digits, shifted
-from companion.data.homonyms import HomonymSentence, cue_halves, homonym_sentences
 from companion.data.language import corpus
 from companion.data.lexicon import (
     ADJECTIVES,
@@ -65,7 +64,6 @@ __all__ = [
     "WORDS",
     "BPETokenizer",
     "CharTokenizer",
-    "HomonymSentence",
     "PronounSentence",
     "SeriesSplit",
     "TransitiveSentence",
@@ -73,9 +71,7 @@ __all__ = [
     "Vocabulary",
     "batches",
     "corpus",
-    "cue_halves",
     "digits",
-    "homonym_sentences",
     "is_sentence",
     "lorenz",
     "lorenz_path",

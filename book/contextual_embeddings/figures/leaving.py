@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import torch
 
+from book.contextual_embeddings.homonyms import HomonymSentence
 from book.page.live import LiveFigure, table
-from companion.data import HOMONYMS, HomonymSentence
+from companion.data import HOMONYMS
 
 
 def leaving_figure(

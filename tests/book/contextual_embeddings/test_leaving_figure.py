@@ -5,7 +5,8 @@ import torch
 from playwright.sync_api import expect
 
 from book.contextual_embeddings import leaving_figure
-from companion.data import HOMONYMS, HomonymSentence, homonym_sentences
+from book.contextual_embeddings.homonyms import HomonymSentence, homonym_sentences
+from companion.data import HOMONYMS
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser

@@ -2,7 +2,8 @@ from collections import Counter
 
 import pytest
 
-from companion.data import HOMONYMS, MATES, corpus, cue_halves, homonym_sentences
+from book.contextual_embeddings.homonyms import cue_halves, homonym_sentences
+from companion.data import HOMONYMS, MATES, corpus
 
 
 def test_six_homonyms_with_two_senses_of_eight_cue_words_and_two_mates():
