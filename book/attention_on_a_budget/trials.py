@@ -1,8 +1,9 @@
 """Today's block on trial: one part of a small language model is changed, and its gap measured.
 
-`python -m book.attention_on_a_budget.trials > book/attention_on_a_budget/trials.json` takes four
+`python -m book.attention_on_a_budget.trials > book/attention_on_a_budget/trials.json` takes six
 minutes. Each part gets the better of two rates, on two seeds of their own; then it is trained on
 the sentences of three others. The gap is the loss on fresh sentences minus their exact entropy.
+The base, and the same with QK-norm, are then trained at four rates, the last of them far too high.
 """
 
 import json
@@ -18,6 +19,7 @@ from book.language_model import (
     NOTHING,
     LanguageModel,
     RMSNorm,
+    SwiGLU,
     learning_rate,
     log_probs,
     rotate,
@@ -27,6 +29,7 @@ from companion.data import BOS, EOS, WORDS, corpus, sentence_probability
 
 WIDTH, LAYERS, HEADS, STEPS, BATCH = 32, 2, 4, 300, 32
 RATES, TUNED_ON, SEEDS = (0.02, 0.04), (10, 11), (12, 13, 14)
+MORE_RATES = (0.02, 0.04, 0.08, 0.16)
 NUMBER = {word: i for i, word in enumerate([BOS, EOS, *WORDS])}
 
 
@@ -43,22 +46,53 @@ def linear(inputs: int, outputs: int, scale: float = 1.0) -> nn.Linear:
 
 
 class OtherAttention(nn.Module):
-    """The model's attention with one key head for all, or without positions."""
+    """The model's attention with one key head for all, without positions, with norms or a gate."""
 
-    def __init__(self, kv_heads: int = HEADS, positions: bool = True):
+    def __init__(self, kv_heads=HEADS, positions=True, qk_norm=False, gate=False):
         super().__init__()
         self.kv_heads, self.positions = kv_heads, positions
         self.qkv = linear(WIDTH, WIDTH + 2 * kv_heads * WIDTH // HEADS)
         self.out = linear(WIDTH, WIDTH, (2 * LAYERS) ** -0.5)
+        self.norms = nn.ModuleList(RMSNorm(WIDTH // HEADS) for _ in range(2 * qk_norm))
+        self.gate = linear(WIDTH, WIDTH) if gate else None
 
     def forward(self, x: Tensor, cache=None) -> Tensor:
         heads = self.qkv(x).unflatten(-1, (-1, WIDTH // HEADS)).transpose(1, 2)
         q, k, v = heads.split([HEADS, self.kv_heads, self.kv_heads], dim=1)
+        if self.norms:
+            q, k = (norm(part) for norm, part in zip(self.norms, (q, k), strict=True))
         if self.positions:
             q, k = rotate(q), rotate(k)
         k, v = (x.repeat_interleave(HEADS // self.kv_heads, dim=1) for x in (k, v))
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.out(y.transpose(1, 2).flatten(2))
+        y = y.transpose(1, 2).flatten(2)
+        return self.out(y if self.gate is None else y * self.gate(x).sigmoid())
+
+
+class Experts(nn.Module):
+    """Four feed-forward layers of which each token gets one, with more parameters in all.
+
+    `balance` is smallest when all are used alike, and is added to the loss with a small weight
+    (Fedus, Zoph and Shazeer 2021, https://arxiv.org/abs/2101.03961, section 2.2).
+    """
+
+    def __init__(self, count: int = 4):
+        super().__init__()
+        self.router = linear(WIDTH, count)
+        self.experts = nn.ModuleList(SwiGLU(WIDTH) for _ in range(count))
+        for expert in self.experts:
+            for layer in expert.children():
+                scale = (2 * LAYERS) ** -0.5 if layer is expert.down else 1.0
+                nn.init.normal_(layer.weight, std=scale * layer.in_features**-0.5)
+        self.balance = torch.zeros(())
+
+    def forward(self, x: Tensor) -> Tensor:
+        shares = self.router(x).softmax(-1)
+        top, chosen = shares.max(-1)
+        used = F.one_hot(chosen, len(self.experts)).to(x)
+        self.balance = len(self.experts) * (used.mean((0, 1)) * shares.mean((0, 1))).sum()
+        parts = torch.stack([expert(x) for expert in self.experts], dim=-1)
+        return top[..., None] * (parts * used[..., None, :]).sum(-1)
 
 
 class Nothing(nn.Module):
@@ -97,6 +131,9 @@ CHANGES = {  # of the model; or of how it is trained
         "change": each_block("attention", lambda: OtherAttention(positions=False))
     },
     "one key head for four": {"change": each_block("attention", lambda: OtherAttention(1))},
+    "a gate on attention": {"change": each_block("attention", lambda: OtherAttention(gate=True))},
+    "QK-norm": {"change": each_block("attention", lambda: OtherAttention(qk_norm=True))},
+    "four experts for one": {"change": each_block("feed_forward", Experts)},
     "no feed-forward layer": {"change": each_block("feed_forward", Nothing)},
     "Muon for the matrices": {"muon": True},
     "AdamW, matrices at a quarter": {"share": 0.25},
@@ -130,7 +167,8 @@ def trained(seed: int, rate: float, *, change=None, start=0, share=1.0, muon=Fal
         ids = rows[step * BATCH : (step + 1) * BATCH]
         ids = ids[:, : (ids != NOTHING).any(0).sum()]
         loss = -log_probs(model, ids).sum() / (ids[:, 1:] != NOTHING).sum()
-        loss.backward()
+        experts = [part for part in model.modules() if isinstance(part, Experts)]
+        (loss + 0.01 * sum(part.balance for part in experts)).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         for optimizer, peak in zip(both, peaks, strict=True):
             optimizer.param_groups[0]["lr"] = learning_rate(step, STEPS, peak)
@@ -159,11 +197,21 @@ def trials() -> dict[str, dict]:
     return found
 
 
+def over_rates() -> dict[str, dict[str, list[float]]]:
+    """Of the base and of QK-norm: by the rate, the gap with each of the three seeds."""
+    return {
+        name: {
+            str(rate): [round(gap(name, seed, rate), 4) for seed in SEEDS] for rate in MORE_RATES
+        }
+        for name in ("the base", "QK-norm")
+    }
+
+
 def stored() -> dict[str, dict]:
-    """What `trials` found, as it is kept beside this file."""
+    """What `trials` and `over_rates` found, as it is kept beside this file."""
     return json.loads(Path(__file__).with_name("trials.json").read_text("utf8"))
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    print(json.dumps(trials(), indent=1))
+    print(json.dumps({"changes": trials(), "rates": over_rates()}, indent=1))
