@@ -1,4 +1,4 @@
-"""Checks for the exercises of book/inside_a_language_model.ipynb."""
+"""Checks for the exercises of book/who_copies.ipynb."""
 
 from copy import deepcopy
 

@@ -1,10 +1,10 @@
-"""Answers to the exercises of book/inside_a_language_model.ipynb."""
+"""Answers to the exercises of book/who_copies.ipynb."""
 
 from copy import deepcopy
 
 import torch
 
-from book.inside_a_language_model.checks import (
+from book.who_copies.checks import (
     costs_of_silence,
     induction_scores,
     settled,
