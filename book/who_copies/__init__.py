@@ -1,8 +1,7 @@
-"""Inside a language model: the live figures; the checks of the exercises are in `checks`."""
+"""Who copies?: the live figures; the checks of the exercises are in `checks`."""
 
 from book.who_copies.figures.browser import browser_figure
 from book.who_copies.figures.cliff import cliff_figure
-from book.who_copies.figures.keystone import keystone_figure
 from book.who_copies.figures.wires import wires_figure
 
-__all__ = ["browser_figure", "cliff_figure", "keystone_figure", "wires_figure"]
+__all__ = ["browser_figure", "cliff_figure", "wires_figure"]
