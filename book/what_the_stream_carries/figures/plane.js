@@ -10,7 +10,7 @@ const LONG = 0.5; // an arrow that is shorter is no arrow
 const sizes = ([across, up]) => across.map((x, i) => Math.hypot(x, up[i]));
 const kept = (arrows) => sizes(arrows).filter((size) => size > LONG).length;
 
-function build(root, width, { chances, arrows, lost, linear }) {
+function build(root, width, { arrows, lost, linear }) {
   const side = Math.min(width * 0.62, 300),
     middle = { x: side / 2, y: side / 2 };
   const unit = (side / 2 - 18) / Math.max(...arrows.flatMap(sizes));
@@ -43,7 +43,12 @@ function build(root, width, { chances, arrows, lost, linear }) {
     ].map(([text, name, numbers, kind], i) => {
       const y = 66 + 74 * i;
       const bar = drawing("rect", { class: "cl-tip", height: 20, y });
-      const number = drawing("text", { class: "cl-start cl-strong", "data-name": name, x: left, y: y + 38 });
+      const number = drawing("text", {
+        class: "cl-start cl-strong",
+        "data-name": name,
+        x: left,
+        y: y + 38,
+      });
       root.append(
         label(text, left, y - 8, "cl-start"),
         drawing("rect", { class: "cl-axis", x: left, y, width: room, height: 20 }),

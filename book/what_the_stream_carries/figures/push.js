@@ -8,7 +8,7 @@ import { label, part, stage } from "../../page/kit/stage.js";
 
 const TALL = 150; // pixels of a probability of 1
 
-function build(root, width, { times, tasks }, name) {
+function build(root, width, { tasks }, name) {
   const { text, other, words, true: truth } = tasks[name];
   const ground = TALL + 40,
     slot = width / words.length,
@@ -98,24 +98,29 @@ function render({ model, el }) {
     return `${format(times[value.level], 2)} times the vector, added behind ${value.place}: after “${text}” the likeliest of these words is “${words[first]}” (${format(row[first])}).`;
   });
   const [number, gender] = Object.keys(tasks);
-  const least = (place) => times.findIndex((_, level) => share({ task: number, place, level }) > 0.5);
+  const least = (place) =>
+    times.findIndex((_, level) => share({ task: number, place, level }) > 0.5);
   const last = places[places.length - 1];
-  const puzzles = goals(state, [
-    {
-      text: `Find the smallest push at ${places[0]} that makes “${tasks[number].words[2]}” and “${tasks[number].words[3]}” win.`,
-      reached: ({ task, place, level }) =>
-        task === number && place === places[0] && level === least(place),
-    },
-    {
-      text: `With the largest push, find a place where “${tasks[gender].words[1]}” still loses.`,
-      reached: (value) =>
-        value.task === gender && value.level === times.length - 1 && share(value) < 0.5,
-    },
-    {
-      text: `Push behind ${last}, and let “${tasks[number].words[2]}” and “${tasks[number].words[3]}” win even there.`,
-      reached: (value) => value.task === number && value.place === last && share(value) > 0.5,
-    },
-  ]);
+  const start = state.value;
+  const puzzles = goals(
+    state,
+    [
+      {
+        text: `Find the smallest push at ${places[0]} that makes “${tasks[number].words[2]}” and “${tasks[number].words[3]}” win.`,
+        reached: ({ task, place, level }) =>
+          task === number && place === places[0] && level === least(place),
+      },
+      {
+        text: `With the largest push, find a place where “${tasks[gender].words[1]}” still loses.`,
+        reached: (value) =>
+          value.task === gender && value.level === times.length - 1 && share(value) < 0.5,
+      },
+      {
+        text: `Push behind ${last}, and let “${tasks[number].words[2]}” and “${tasks[number].words[3]}” win even there.`,
+        reached: (value) => value.task === number && value.place === last && share(value) > 0.5,
+      },
+    ].filter(({ reached }) => !reached(start)),
+  );
   frame(el, "Push one word", controls, scene, say, puzzles);
   return state.close;
 }
