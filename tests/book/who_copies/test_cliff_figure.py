@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.inside_a_language_model import cliff_figure
+from book.who_copies import cliff_figure
 from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser

@@ -8,14 +8,14 @@ import nbformat
 import pytest
 import torch
 
-from book import inside_a_language_model
+from book import who_copies
 
-FOLDER = Path(inside_a_language_model.__file__).parent
+FOLDER = Path(who_copies.__file__).parent
 
 
 def made(asked: list):
     """The bench of a model with two blocks of three heads, whose losses are 1 and 2 nats."""
-    notebook = nbformat.read(FOLDER / "inside_a_language_model.ipynb", as_version=4)
+    notebook = nbformat.read(FOLDER / "who_copies.ipynb", as_version=4)
     (source,) = (cell.source for cell in notebook.cells if cell.id == "bench")
 
     def silenced(heads, instead):

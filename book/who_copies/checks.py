@@ -1,4 +1,4 @@
-"""Checks for the exercises of book/inside_a_language_model.ipynb."""
+"""Checks for the exercises of book/who_copies.ipynb."""
 
 from copy import deepcopy
 
@@ -8,6 +8,61 @@ from torch import nn
 from book.checking.exercise import climb, exercise
 from book.checking.rungs import edited, ladder
 from companion.nn import MultiHeadAttention
+
+
+@exercise
+def looks_at(answer) -> str:
+    """Check `looks_at(ids)` -> a list with a position, or -1, for each token.
+
+    ids is a list of tokens. A perfect induction head at position t looks at what followed the last
+    earlier copy of the token at t; where there is none, the answer is -1.
+    """
+    climb(LOOKS_AT, answer)
+    return "texts with no copy, with one and with several, and a token that stands twice in a row"
+
+
+def _looks_at(ids):
+    found = []
+    for t, token in enumerate(ids):
+        copies = [s for s in range(t) if ids[s] == token]
+        found.append(copies[-1] + 1 if copies else -1)
+    return found
+
+
+@ladder(_looks_at)
+def LOOKS_AT(looks_at):
+    """no token comes a second time: -1 for each"""
+    yield looks_at([4, 7, 1])
+
+    """the fourth token has an earlier copy at position 0, and what followed that is at 1"""
+    yield looks_at([4, 7, 1, 4])
+
+    """of two earlier copies the last one counts"""
+    yield looks_at([5, 8, 5, 3, 5])
+
+    """a token that stands twice in a row: what followed its copy is the token itself"""
+    yield looks_at([6, 2, 2, 9])
+
+    """a text of period 3, twice and a half"""
+    yield looks_at([1, 2, 3, 1, 2, 3, 1])
+
+
+LOOKS_AT.mistakes |= {
+    "that is the earlier copy itself; the head looks at what *followed* it": edited(
+        _looks_at, "copies[-1] + 1", "copies[-1]"
+    ),
+    "the first of several copies is taken; the last one counts": edited(
+        _looks_at, "copies[-1]", "copies[0]"
+    ),
+    "the token itself is not an earlier copy": edited(_looks_at, "range(t)", "range(t + 1)"),
+    "that is the token, not its position": edited(
+        _looks_at, "copies[-1] + 1 if", "ids[copies[-1] + 1] if"
+    ),
+    "it is how far back the head looks; the answer is a position": edited(
+        _looks_at, "copies[-1] + 1 if", "t - copies[-1] - 1 if"
+    ),
+    "what came *before* the earlier copy": edited(_looks_at, "copies[-1] + 1", "copies[-1] - 1"),
+}
 
 
 @exercise
@@ -83,9 +138,6 @@ INDUCTION_SCORES.mistakes |= {
     ),
     "queries and keys have changed places: weights[..., query, key]": edited(
         _scores, "weights[:, :, queries, keys]", "weights[:, :, keys, queries]"
-    ),
-    "it sums over the texts; take the mean": edited(
-        _scores, "picked.mean((0, 2))", "picked.mean(2).sum(0)"
     ),
     "only the first text is used": edited(_scores, "picked.mean((0, 2))", "picked[0].mean(-1)"),
 }
@@ -200,97 +252,5 @@ COSTS_OF_SILENCE.mistakes |= {
         "layer(x, is_causal=False)[0])",
         "True)[0]) ",
         "False)[0]) ",
-    ),
-}
-
-
-@exercise
-def settled(answer) -> str:
-    """Check `settled(streams, norm, head, answers)` -> integers (N,).
-
-    streams (blocks, N, d_model) are the vectors of N questions after every block, answers (N,) the
-    right tokens; norm and head are the model's last two modules. For each question the first block
-    from which on the lens names the answer and goes on naming it; the number of blocks if the last
-    one does not.
-    """
-    with torch.no_grad():
-        climb(SETTLED, answer)
-    return "answers that come early, late, go away again, or never come, and a norm that matters"
-
-
-def lens(d_model: int, vocab_size: int) -> tuple[nn.LayerNorm, nn.Linear]:
-    """A norm with random weights, and an output matrix."""
-    norm, head = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size, bias=False)
-    for parameter in (*norm.parameters(), *head.parameters()):
-        nn.init.normal_(parameter)
-    return norm, head
-
-
-def said(*words: int) -> torch.Tensor:
-    """Streams (blocks, 1, 3) of one question: after each block, this word has the largest entry."""
-    return torch.eye(3)[list(words)][:, None] * torch.tensor([2.0, 3.0, 4.0])
-
-
-def _settled(streams, norm, head, answers):
-    logits = head(norm(streams))
-    right = (logits.argmax(-1) == answers).int()
-    blocks = len(right)
-    return blocks - right.flip(0).cumprod(0).sum(0)
-
-
-@ladder(_settled)
-def SETTLED(settled):
-    """named from the first block on, or from the second: it is the first of the blocks from
-    which on the answer is named without a break, counted from 0: 0 and 1"""
-    same = torch.nn.Identity()
-    yield [
-        settled(streams, same, same, torch.tensor([1]))
-        for streams in (said(1, 1, 1), said(0, 1, 1))
-    ]
-
-    """named from the third of four blocks on: the number is 2"""
-    same = torch.nn.Identity()
-    yield settled(said(0, 2, 1, 1), same, same, torch.tensor([1]))
-
-    """named, then lost, then named again: only what stays counts"""
-    same = torch.nn.Identity()
-    yield settled(said(1, 0, 1, 1), same, same, torch.tensor([1]))
-
-    """wrong at the end: the number is that of all blocks, even if the answer was named
-    before"""
-    same = torch.nn.Identity()
-    yield [
-        settled(streams, same, same, torch.tensor([1]))
-        for streams in (said(1, 1, 0), said(2, 0, 0))
-    ]
-
-    """the lens reads through the norm: the output matrix has never seen a vector without it"""
-    norm, head = lens(6, 4)
-    streams = torch.randn(5, 8, 6) + 2 * torch.randn(8, 6)
-    yield settled(streams, norm, head, head(norm(streams[-1])).argmax(-1))
-
-    """many questions, of which some are wrong at the end: each has a number of its own"""
-    norm, head = lens(6, 3)
-    streams, answers = torch.randn(6, 20, 6) + torch.randn(20, 6), torch.randint(3, (20,))
-    yield settled(streams, norm, head, answers)
-
-
-SETTLED.mistakes |= {
-    "that is the last block at which it is *not* named; the next one is the first "
-    "that counts": edited(_settled, "return blocks -", "return blocks - 1 -"),
-    "the smallest logit is taken": edited(_settled, "argmax", "argmin"),
-    "it counts how many blocks are right; say from which one on": edited(
-        _settled, "return blocks -", "return"
-    ),
-    "that is the first block at which the answer is named; it may go away again": edited(
-        _settled, "return", "return torch.where(right.any(0), right.argmax(0), blocks);"
-    ),
-    "a question that is wrong at the end never settles: its number is that of all blocks": edited(
-        _settled, "right.flip(0).cumprod(0).sum(0)", "right.flip(0).cumprod(0).sum(0).clamp(min=1)"
-    ),
-    "that is when the model's own last word settles; the question is about the right "
-    "answer": edited(_settled, "== answers", "== logits[-1].argmax(-1)"),
-    "the norm is left out; the output matrix has never read a vector without it": edited(
-        _settled, "head(norm(streams))", "head(streams)"
     ),
 }

@@ -4,9 +4,9 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.inside_a_language_model import browser_figure
-from tests.book.inside_a_language_model.test_cliff_figure import film
+from book.who_copies import browser_figure
 from tests.book.reading import Example, close, numbers, press
+from tests.book.who_copies.test_cliff_figure import film
 
 pytestmark = pytest.mark.browser
 

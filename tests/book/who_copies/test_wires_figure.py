@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.inside_a_language_model import wires_figure
+from book.who_copies import wires_figure
 from tests.book.reading import Example, close, numbers
 
 pytestmark = pytest.mark.browser

@@ -1,17 +1,47 @@
-"""Answers to the exercises of book/inside_a_language_model.ipynb."""
+"""Answers to the exercises of book/who_copies.ipynb."""
 
 from copy import deepcopy
 
 import torch
 
-from book.inside_a_language_model.checks import (
+from book.who_copies.checks import (
     costs_of_silence,
     induction_scores,
-    settled,
+    looks_at,
 )
 from tests.book.answers import right, wrong
 
-# 1. Score an induction head
+# 1. Where does it look?
+
+
+@right(looks_at)
+def with_a_memory(ids):
+    last, found = {}, []
+    for t, token in enumerate(ids):
+        found.append(last[token] + 1 if token in last else -1)
+        last[token] = t
+    return found
+
+
+@right(looks_at)
+def backwards(ids):
+    def at(t):
+        return next((s + 1 for s in reversed(range(t)) if ids[s] == ids[t]), -1)
+
+    return [at(t) for t in range(len(ids))]
+
+
+@wrong(looks_at, "the earlier copy itself")
+def the_copy(ids):
+    return [p if p < 0 else p - 1 for p in with_a_memory(ids)]
+
+
+@wrong(looks_at, "the last one counts")
+def by_index(ids):
+    return [ids.index(x) + 1 if x in ids[:t] else -1 for t, x in enumerate(ids)]
+
+
+# 2. Score an induction head
 
 
 @right(induction_scores)
@@ -42,7 +72,7 @@ def on_the_copy(weights, period):
     return weights.diagonal(-period, dim1=-2, dim2=-1).mean((0, 2))
 
 
-# 2. Find it and silence it
+# 3. Find it and silence it
 
 
 @right(costs_of_silence)
@@ -112,33 +142,3 @@ def hooks_that_stay(layer, x, loss):
 @wrong(costs_of_silence, "in evaluation mode")
 def evaluated(layer, x, loss):
     return by_a_hook(layer.eval(), x, loss)
-
-
-# 3. A lens for every block
-
-
-@right(settled)
-def from_the_end(streams, norm, head, answers):
-    right_ones = head(norm(streams)).argmax(-1) == answers
-    return len(streams) - right_ones.flip(0).long().cumprod(0).sum(0)
-
-
-@right(settled)
-def block_by_block(streams, norm, head, answers):
-    found = torch.full_like(answers, len(streams))
-    for block in reversed(range(len(streams))):
-        named = head(norm(streams[block])).softmax(-1).argmax(-1) == answers
-        found[named & (found == block + 1)] = block
-    return found
-
-
-@right(settled)
-def after_the_last_wrong_one(streams, norm, head, answers):
-    wrong_ones = head(norm(streams)).argmax(-1) != answers
-    number = torch.arange(1, len(streams) + 1)[:, None]
-    return (wrong_ones * number).amax(0)
-
-
-@wrong(settled, "the last block at which it is *not* named")
-def the_last_wrong_one(streams, norm, head, answers):
-    return after_the_last_wrong_one(streams, norm, head, answers) - 1
