@@ -5,7 +5,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const MARGIN = 12;
   const LEFT_OUT =
-    ".cl-title, .cl-controls, .cl-control, .cl-main, .cl-stepper, .cl-captions, .cl-goals, fieldset, " +
+    ".cl-title, .cl-controls, .cl-control:not(th *), .cl-main, .cl-stepper, .cl-captions, .cl-goals, fieldset, " +
     "details, select, textarea, output, input:not([type=number])";
   const LOOKS =
     "fill stroke stroke-width stroke-dasharray stroke-linecap stroke-linejoin opacity fill-opacity " +

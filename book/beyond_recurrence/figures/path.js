@@ -198,7 +198,8 @@ function render({ model, el }) {
       "stroke-width": 1.5,
     }),
     grip = drawing("text", { x: LABELS - 11, class: "cl-quiet" }, "↕"),
-    handle = drawing("g", {}, edge, grip);
+    reach = drawing("path", { class: "cl-hit" }), // for a finger
+    handle = drawing("g", {}, reach, edge, grip);
   svg.append(layer, handle);
   const picture = element("div", { class: "cl-scroll" }, svg);
   const go = (distance) => state.set({ distance: clamp(distance, 1, last) });
@@ -253,6 +254,7 @@ function render({ model, el }) {
     fill(svg, { viewBox: `0 0 ${width} ${height}`, width, height }, []);
     draw(layer, width, words, value, paths(value));
     fill(edge, frameOf(from), []);
+    reach.setAttribute("d", `M0 ${middle(from) - 12}h${LABELS - 14}v24H0z`);
     grip.setAttribute("y", middle(from) + 4);
     spell(words[from], value.distance);
   });

@@ -493,7 +493,7 @@ function render({ model, el }) {
     tabs(state, "view", "what is shown", VIEWS),
     element(
       "div",
-      { class: "cl-controls", style: "display: grid" },
+      { class: "cl-controls", style: "display: grid; grid-template-columns: minmax(0, 1fr)" },
       line("first", "sentence"),
       other,
     ),

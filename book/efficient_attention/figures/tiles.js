@@ -440,6 +440,7 @@ function render({ model, el }) {
       reached: (value) => ended(value) && !value.causal && value.block === best,
     },
   ]);
+  const scrolls = { class: "cl-scroll", tabindex: 0, role: "group" }; // on a phone
   frame(
     el,
     "Tiles between two memories",
@@ -450,8 +451,8 @@ function render({ model, el }) {
     element(
       "div",
       { class: "cl-tiles" },
-      element("div", { class: "cl-scroll", style: "padding: 2px" }, grid),
-      element("div", { class: "cl-scroll" }, table),
+      element("div", { ...scrolls, "aria-label": "scores", style: "padding: 2px" }, grid),
+      element("div", { ...scrolls, "aria-label": "what every query holds" }, table),
     ),
     puzzles,
   );

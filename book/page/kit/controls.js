@@ -8,6 +8,7 @@ css`
     grid-template-columns: auto 1fr;
     align-items: center;
     gap: 0.45rem;
+    min-height: 24px; /* as wide as a fingertip, by WCAG 2.5.8 */
     color: var(--ink);
   }
   .cl-tabs {

@@ -5,9 +5,15 @@ import { css, element } from "./dom.js";
 
 css`
   .cl-write {
-    grid-template-columns: max-content minmax(0, 26rem);
+    display: flex;
+    flex-wrap: wrap;
     gap: 0.6rem;
     align-items: center;
+  }
+  .cl-write input {
+    flex: 1 1 8rem;
+    max-width: min(26rem, 100%);
+    min-width: 0;
   }
   [role="alert"] button {
     margin: 0 0 0 0.4rem;

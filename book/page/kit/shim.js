@@ -1,6 +1,8 @@
 // @ts-check
 // The static page's stand-in for the notebook's widget manager.
 
+import { rememberChapters } from "./read.js";
+
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
 class StaticModel {
   constructor(state) {
@@ -33,6 +35,7 @@ function failure(error) {
 
 /** Draw every figure of the page; `load` gives the module of a name. */
 export function start(load) {
+  rememberChapters();
   const packed = []; // what several figures have is written in the first one only (live.py)
   const whole = (_, value) => {
     if (value?.once === undefined) return value;

@@ -131,6 +131,9 @@ export const STYLE = `
     cursor: pointer;
     padding: 0.25rem 0.8rem;
   }
+  summary {
+    min-height: 24px;
+  }
   button.cl-main {
     border: 1.5px solid var(--first);
     color: var(--first);
@@ -210,7 +213,7 @@ export const STYLE = `
     align-items: start;
   }
   .cl-scroll {
-    overflow-x: auto;
+    overflow-x: auto; /* the book fades it where it goes on */
   }
   .cl-say {
     display: block;
@@ -442,7 +445,7 @@ export const STYLE = `
     display: none;
   }
   .cl:not(#_) .cl-question[hidden] {
-    display: grid;
+    display: grid !important; /* as the theme hides it */
     margin-top: 1rem;
   }
 }

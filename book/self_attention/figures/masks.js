@@ -138,7 +138,11 @@ function render({ model, el }) {
   );
   const tensor = element("pre", {
     "data-name": "tensor",
-    style: "overflow-x: auto; font-size: 12px",
+    class: "cl-scroll",
+    style: "font-size: 12px",
+    tabindex: 0,
+    role: "group",
+    "aria-label": "the mask in Python",
   });
   const every = masks.map(({ name }) => ({ ...state.value, mask: name }));
   steady(state, tensor, every, (value) => {

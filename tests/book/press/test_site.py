@@ -13,7 +13,7 @@ import torch
 import yaml
 from axe_playwright_python.sync_playwright import Axe
 from matplotlib.colors import to_rgb
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from book._press.contents import page_source
 from book._press.execute import notebooks
@@ -59,6 +59,21 @@ STICKING_OUT = """() => [...document.querySelectorAll('body *')].filter(element 
     if (getComputedStyle(box).overflowX !== 'visible') return false;
   return true;
 }).map(element => element.outerHTML.slice(0, 120))"""
+
+# Folds of the text, not of a figure, of which nothing is seen below the summary.
+SHUT = """() => [...document.querySelectorAll('article details')].filter(fold =>
+  !fold.closest('.companion-live') && fold.parentElement.checkVisibility() &&
+  ![...fold.children].some(part => part.localName !== 'summary' && part.offsetHeight > 0) &&
+  fold.children.length > 1
+).map(fold => fold.outerHTML.slice(0, 120))"""
+
+# Controls of figures that are smaller than WCAG 2.5.8 asks, a box to tick with its label.
+SMALL = """() => [...document.querySelectorAll(
+  '.cl :is(input, select, summary, .cl-handle, button:not(.cl-word))'
+)].map(control => control.closest('label') ?? control).filter(control => {
+  const { width, height } = control.getBoundingClientRect();
+  return control.checkVisibility({ visibilityProperty: true }) && Math.min(width, height) < 23.5;
+}).map(control => control.outerHTML.slice(0, 120))"""
 
 # Names for screen readers that differ from the text on the screen (WCAG 2.5.3).
 MISLEADING = """() => [...document.querySelectorAll(
@@ -336,6 +351,19 @@ def test_without_scripts_and_on_paper_no_answer_is_veiled(desktop, open_page):
     assert not desktop.locator(answers).first.is_visible()
 
 
+def test_on_paper_folds_are_open_and_a_quiz_has_all_its_questions(desktop):
+    desktop.emulate_media(media="print")
+    shut = desktop.evaluate(SHUT)
+    missing = desktop.locator(".cl-question:not(:visible)").count()
+    desktop.emulate_media(media="screen")
+    assert shut == []
+    assert missing == 0
+
+
+def test_a_button_leads_only_to_an_address_that_there_is(desktop):
+    assert desktop.locator('.bd-header-article .dropdown:visible a[href*="/OWNER/"]').count() == 0
+
+
 def test_names_for_screen_readers_are_those_on_the_screen(desktop):
     assert desktop.evaluate(MISLEADING) == []
 
@@ -435,6 +463,36 @@ def test_nothing_is_wider_than_a_small_phone(phone):
     phone.set_viewport_size({"width": 390, "height": 900})
     assert sticking_out == []
     assert width <= 360
+
+
+def test_letters_twice_as_large_widen_no_page(phone):
+    phone.set_viewport_size({"width": 320, "height": 640})
+    phone.evaluate("document.documentElement.style.fontSize = '200%'")
+    phone.evaluate("() => new Promise((done) => setTimeout(done, 100))")  # figures are drawn anew
+    sticking_out = phone.evaluate(STICKING_OUT)
+    phone.evaluate("document.documentElement.style.fontSize = ''")
+    phone.set_viewport_size({"width": 390, "height": 900})
+    assert sticking_out == []
+
+
+def test_a_finger_hits_every_control(phone):
+    phone.evaluate(OPENED)
+    small = phone.evaluate(SMALL)
+    phone.evaluate(VEILED)
+    assert small == []
+
+
+def test_the_index_marks_the_chapters_that_were_read_to_their_end(open_page, address):
+    page = open_page(f"{address}/book/index.html")
+    card = page.locator("ul.chapters a[href='self_attention/self_attention.html']")
+    expect(card).not_to_have_class("read")
+    page.goto(f"{address}/book/self_attention/self_attention.html")
+    page.wait_for_function("document.readyState === 'complete'")
+    page.locator("#you-can-now").scroll_into_view_if_needed()
+    page.wait_for_function("localStorage.getItem('chapters-read') !== null")
+    page.goto(f"{address}/book/index.html")
+    expect(card).to_have_class("read")
+    expect(page.locator("ul.chapters a.read")).to_have_count(1)
 
 
 def test_a_chapter_says_on_a_phone_where_it_is(phone, open_page):
