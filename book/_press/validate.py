@@ -21,6 +21,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from jupyter_client import KernelManager
+from jupyter_client.provisioning import local_provisioner
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 
@@ -98,6 +99,10 @@ def pytest_configure() -> None:
     import nbval.kernel  # not above: pytest wants to load its plugins itself
 
     nbval.kernel.KernelManager = lambda **settings: KernelManager(**sockets(), **settings)
+    if sys.platform == "linux":  # macOS's own libraries do not survive a fork
+        from book._press.forked import launch
+
+        local_provisioner.launch_kernel = launch
 
 
 @pytest.hookimpl(wrapper=True)

@@ -20,6 +20,8 @@ print('before'); display(HTML('<b>between</b>')); print('after')""",
     "shown = display(HTML('old'), display_id=True); shown.update(HTML('new'))",
     "print('gone'); clear_output(); print('stays')",
     "import sys; print('told', file=sys.stderr)",
+    "import os; print(sys.path, os.getpgrp() == os.getpid())",
+    "import matplotlib; matplotlib.get_backend()",
     "{'a': 1}",
 )
 
@@ -34,9 +36,9 @@ def write(path, *sources, reference=""):
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
-    """A book of three chapters: one passes, a cell of one fails, one differs from its reference."""
+    """A book of four chapters: two pass, a cell of one fails, one differs from its reference."""
     root = tmp_path_factory.mktemp("book")
-    pages = "{file: part/showing}, {file: part/failing}, {file: part/differing}"
+    pages = "{file: part/showing}, {file: part/warm}, {file: part/failing}, {file: part/differing}"
     (root / "_toc.yml").write_text(f"format: jb-book\nroot: intro\nchapters: [{pages}]\n")
     (root / "_config.yml").write_text("execute: {timeout: 20}\n")
     (root / "requirements.txt").write_text("torch==2.13.0\n")
@@ -45,6 +47,7 @@ def book(tmp_path_factory):
         (root / folder).mkdir()
     (root / "companion" / "__init__.py").write_text("")
     write(root / "part" / "showing.ipynb", *SHOWING)
+    write(root / "part" / "warm.ipynb", "import sys; 'torch._dynamo' in sys.modules")
     write(root / "part" / "failing.ipynb", "print(1)", "1 / 0", "print(2)")
     write(root / "part" / "differing.ipynb", "print(1)", reference="2\n")
     return root
@@ -70,8 +73,8 @@ def without_counts(outputs):
 
 
 def test_the_outputs_kept_are_those_of_the_press(book, told):
-    assert "3 of 3 notebooks have to run" in told
-    assert "2 failed, 7 passed" in told
+    assert "4 of 4 notebooks have to run" in told
+    assert "2 failed, 10 passed" in told
     assert not (book / "part" / "runs").exists()  # it ran on its copy
     record = kept(book, "showing").read()
     run = execute(book / "part" / "showing.ipynb", timeout=20)
@@ -79,6 +82,12 @@ def test_the_outputs_kept_are_those_of_the_press(book, told):
     assert without_counts(record["outputs"]) == without_counts(expected)
     assert record["seconds"] > 0
     assert record["peak_mb"] > 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each kernel imports for itself")
+def test_a_kernel_begins_with_what_all_import(book, told):
+    [[output]] = kept(book, "warm").read()["outputs"]
+    assert output["data"]["text/plain"] == "True"
 
 
 def test_a_notebook_with_a_cell_that_fails_is_not_kept(book, told):
@@ -96,4 +105,4 @@ def test_what_is_kept_is_not_run_again(book, told, tmp_path, capfd):
     toc = again / "_toc.yml"
     toc.write_text(toc.read_text().replace(", {file: part/failing}, {file: part/differing}", ""))
     assert main(again) == 0
-    assert capfd.readouterr().out == "0 of 1 notebooks have to run\n"
+    assert capfd.readouterr().out == "0 of 2 notebooks have to run\n"

@@ -1,0 +1,63 @@
+"""Kernels that are forked from a process which has imported what nearly every notebook imports.
+
+A hundred notebooks begin with torch and the page kit, and whoever makes an optimizer gets torch's
+compiler, too: three seconds each time. Python's own fork server pays them once. Modules are there
+already, and all else is a fresh kernel's: names, settings, the folder, `sys.path`.
+"""
+
+import gc
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+
+from ipykernel.kernelapp import launch_new_instance
+
+os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # a kernel's; read at import
+PATH = [*filter(None, sys.path)]  # of the server; a kernel adds "", its own folder, itself
+forking = multiprocessing.get_context("forkserver")
+forking.set_forkserver_preload(["torch._dynamo", "book.page", "book.checking", __name__])
+
+
+class Kernel(forking.Process):
+    """A kernel's process, with what jupyter_client asks of a Popen."""
+
+    stdin = stdout = stderr = None
+
+    def poll(self) -> int | None:
+        return self.exitcode
+
+    def wait(self) -> int | None:
+        self.join()
+        return self.exitcode
+
+    def send_signal(self, number: int) -> None:
+        os.kill(self.pid, number)
+
+
+def launch(command: list[str], *, cwd: str, env: dict[str, str], **_) -> Kernel:
+    """In place of `jupyter_client.launch_kernel`: the kernel leads a group, which gets signals."""
+    kernel = Kernel(target=_run, args=(command[command.index("-f") :], cwd, env))
+    kernel.start()
+    while os.getpgid(kernel.pid) != kernel.pid:
+        time.sleep(0.01)
+    return kernel
+
+
+def _run(arguments: list[str], cwd: str, env: dict[str, str]) -> None:
+    os.setsid()
+    os.chdir(cwd)
+    os.environ.update(env)
+    sys.path[:] = PATH
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    gc.freeze()  # half a million objects that stay: no collection need look at them
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # else it says how to connect to it
+    launch_new_instance(argv=[*arguments, parent])
+
+
+def _end_with_the_parent() -> None:
+    multiprocessing.parent_process().join()
+    os._exit(1)
