@@ -50,7 +50,5 @@ def test_every_letter_of_a_chapter_is_on_the_page_of_notation(path):
 
 
 def test_letters_are_read_from_formulas_alone():
-    text = (
-        "`$q$` and $\\text{softmax}(x W_1)\\,\\alpha_0^{\\top}$ $$\\frac{y}{2}$$ $1\n/ 2$ to $3$"
-    )
+    text = "`$q$` and $\\text{softmax}(x W_1)\\,\\alpha_0^{\\top}$ $$\\frac{y}{2}$$ $1\n/ 2$ to $3$"
     assert letters(text) == {"x", "W", "alpha", "y"}
