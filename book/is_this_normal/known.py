@@ -20,7 +20,7 @@ from book.is_this_normal import curves
 
 BINS, CEILING = 32, 2.0
 REACH = 0.1  # in ln V: the rule names no kind that is farther away
-FILE = Path(__file__).with_suffix(".json")
+FILE = Path(__file__).with_name("known.json")
 
 
 def portrait(
