@@ -36,7 +36,8 @@ from book._press.contents import table_of_contents
 from book._press.imports import dependencies, read_notebook
 from book._press.publish import with_placeholder
 
-TO_DO = re.compile(r"_(exercises|solutions)$|^debug_")  # what such a notebook is called
+# What a notebook is called that is to be done, or looked something up in, and is no chapter.
+TO_DO = re.compile(r"_(exercises|solutions)$|^debug_|^is_this_normal$")
 KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
 SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")
 

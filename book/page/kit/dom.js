@@ -102,7 +102,7 @@ export function frame(el, title, ...parts) {
   useStyles(el);
   const box = element("div", { class: "cl", role: "group", "aria-label": title });
   box.append(element("p", { class: "cl-title" }, title), ...parts);
-  for (const control of box.querySelectorAll("input, select, button")) {
+  for (const control of box.querySelectorAll("input, select, textarea, button")) {
     control.dataset.lmSuppressShortcuts = true; // JupyterLab takes arrow keys for its own, otherwise
   }
   el.replaceChildren(box);

@@ -88,6 +88,7 @@ export const STYLE = `
   }
   input,
   select,
+  textarea,
   button {
     font: inherit;
     font-size: 0.92rem;
