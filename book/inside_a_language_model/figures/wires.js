@@ -1,8 +1,9 @@
 // Two layers of attention and the three wires between them: cut one, and the loss says what it carried.
 
 import { choice, connect } from "../../page/kit/controls.js";
-import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
+import { cutOrMended, wire } from "../../page/kit/parts.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 
 const WIRES = [
@@ -10,42 +11,6 @@ const WIRES = [
   ["k", "keys"],
   ["v", "values"],
 ];
-
-css`
-  .cl-wire {
-    cursor: pointer;
-  }
-  .cl-wire .cl-hit {
-    stroke: transparent;
-    stroke-width: 26;
-    fill: none;
-  }
-  .cl-wire:focus {
-    outline: none;
-  }
-  .cl-wire:focus-visible rect {
-    stroke: var(--first);
-    stroke-width: 3.5;
-  }
-  .cl-wire rect {
-    fill: var(--ground);
-    stroke: var(--tone);
-    stroke-width: 1.5;
-  }
-  .cl-wire[aria-pressed="true"] .cl-shaft {
-    stroke-dasharray: 3 7;
-    opacity: 0.5;
-  }
-  .cl-wire[aria-pressed="true"] text {
-    text-decoration: line-through;
-  }
-`;
-
-/** The letters of the wires that are cut, in the order of WIRES. */
-const named = (cut) =>
-  WIRES.map(([letter]) => letter)
-    .filter((letter) => cut.includes(letter))
-    .join("");
 
 function build(root, width, { losses, even }, state) {
   const unit = Math.min(width, 668) / 668,
@@ -80,30 +45,11 @@ function build(root, width, { losses, even }, state) {
     const y = box.y + 24 + 42 * i,
       half = (from + second.x) / 2;
     const d = `M${from} ${middle}C${from + 40 * unit} ${middle} ${from + 20 * unit} ${y} ${half - 60 * unit} ${y}H${second.x}`;
-    const wide = narrow ? 84 : 128;
-    const node = drawing(
-      "g",
-      {
-        class: `cl-wire cl-${letter}`,
-        role: "button",
-        tabindex: 0,
-        "aria-label": `cut the wire to the ${name}`,
-      },
-      drawing("path", { class: "cl-hit", d }),
-      drawing("path", { class: "cl-shaft", "stroke-width": 5, d }),
-      drawing("rect", { x: half - wide / 2, y: y - 13, width: wide, height: 26, rx: 13 }),
-      label(narrow ? name : `${letter.toUpperCase()}: ${name}`, half, y + 4.5, "cl-own cl-strong"),
+    const look = { d, x: half, y, wide: narrow ? 84 : 128 };
+    const text = narrow ? name : `${letter.toUpperCase()}: ${name}`;
+    const node = wire(letter, name, { ...look, text }, () =>
+      state.set({ cut: cutOrMended(state.value.cut, letter) }),
     );
-    const turn = () => {
-      const { cut } = state.value;
-      state.set({ cut: named(cut.includes(letter) ? cut.replace(letter, "") : cut + letter) });
-    };
-    node.addEventListener("click", turn);
-    node.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      turn();
-    });
     root.append(node);
     return { letter, node };
   });

@@ -121,8 +121,10 @@ export function announce(state, sentence, others = []) {
   };
   others.forEach(hold);
   state.draw((value) => {
-    output.textContent = sentence(value);
-    hold(output.textContent);
+    const said = sentence(value);
+    if (said === output.textContent) return; // not to be spoken again
+    output.textContent = said;
+    hold(said);
   });
   return element("div", { class: "cl-captions" }, output, room);
 }

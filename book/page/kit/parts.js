@@ -1,8 +1,76 @@
 // @ts-check
 // Parts of a scene: words, and arrows between things.
 
-import { drawing, fill } from "./dom.js";
+import { css, drawing, fill } from "./dom.js";
 import { label, part } from "./stage.js";
+
+css`
+  .cl-wire {
+    cursor: pointer;
+  }
+  .cl-wire[aria-disabled="true"] {
+    cursor: auto;
+  }
+  .cl-wire .cl-hit {
+    stroke: transparent;
+    stroke-width: 26;
+    fill: none;
+  }
+  .cl-wire:focus {
+    outline: none;
+  }
+  .cl-wire:focus-visible rect {
+    stroke: var(--first);
+    stroke-width: 3.5;
+  }
+  .cl-wire rect {
+    fill: var(--ground);
+    stroke: var(--tone);
+    stroke-width: 1.5;
+  }
+  .cl-wire[aria-pressed="true"] .cl-shaft {
+    stroke-dasharray: 3 7;
+    opacity: 0.5;
+  }
+  .cl-wire[aria-pressed="true"] text {
+    text-decoration: line-through;
+  }
+`;
+
+/** A wire that can be cut: a path `d` with a plate at its middle { x, y }, which is a button.
+    @param {Kind} kind
+    @param {string} name what it leads to
+    @param {{ d: string, x: number, y: number, text: string, wide: number }} look
+    @param {() => void} turn what a click does
+    @returns {SVGElement} */
+export function wire(kind, name, { d, x, y, text, wide }, turn) {
+  const node = drawing(
+    "g",
+    {
+      class: `cl-wire cl-${kind}`,
+      role: "button",
+      tabindex: 0,
+      "aria-label": `cut the wire to the ${name}`,
+    },
+    drawing("path", { class: "cl-hit", d }),
+    drawing("path", { class: "cl-shaft", "stroke-width": 5, d }),
+    drawing("rect", { x: x - wide / 2, y: y - 13, width: wide, height: 26, rx: 13 }),
+    label(text, x, y + 4.5, "cl-own cl-strong"),
+  );
+  node.addEventListener("click", turn);
+  node.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    turn();
+  });
+  return node;
+}
+
+/** What is cut, as "qk", once the wire of a letter is cut or mended.
+    @param {string} cut
+    @param {string} letter */
+export const cutOrMended = (cut, letter) =>
+  [..."qkv"].filter((other) => cut.includes(other) !== (other === letter)).join("");
 
 /** Words in a row, the middle of each at its centre: parts. With `pick(i)` they are buttons, and
     `press(i)` says which one is pressed. `wide(word)` is how wide a word's token is.
