@@ -168,6 +168,7 @@ def test_the_wheel_holds_both_packages_and_nothing_to_print_or_to_grade(root, wh
     ours = {path for name in ("companion", "book") for path in (root / name).rglob("*.*")}
     kept = (".py", ".js", ".css", "py.typed", "quiz.toml", "colours.json", "model.json")
     kept += ("compiled_step.json", "budgets.json", "questions.json", "scores.json", "trials.json")
+    kept += ("kernel.wasm",)
     ours = {path.relative_to(root).as_posix() for path in ours if path.name.endswith(kept)}
     assert packed == {
         path
