@@ -209,7 +209,7 @@ def test_out_of_sight_it_waits(show):
     page = show(short(2000), viewport={"width": 720, "height": 700})
     page.evaluate("document.body.style.paddingTop = '3000px'")
     page.evaluate("document.querySelector('.cl button').click()")
-    page.wait_for_timeout(500)
+    page.wait_for_timeout(3000)  # many steps, also of a busy machine
     assert page.locator("[data-name=curve]").get_attribute("d") == ""
     page.locator(".cl").scroll_into_view_if_needed()
     expect(page.locator("[data-name=curve]")).not_to_have_attribute("d", "")
