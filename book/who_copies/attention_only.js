@@ -247,7 +247,7 @@ export function attentionOnly({ layers: L, V, T, d, B }, kernel, random) {
   /** The mean loss on the next letter from position first[s] on; the logits become their gradient. */
   function loss(ids, first = new Int32Array(B)) {
     const counted = first.reduce((sum, from) => sum + T - 1 - from, 0);
-    let loss = 0;
+    let total = 0;
     for (let r = 0; r < rows; r++) {
       const at = logits.at + r * V;
       const counts = r % T >= first[Math.floor(r / T)] && r % T < T - 1;
@@ -260,11 +260,11 @@ export function attentionOnly({ layers: L, V, T, d, B }, kernel, random) {
       for (let j = 0; j < V; j++) most = Math.max(most, m[at + j]);
       const right = m[at + ids[r + 1]] - most;
       for (let j = 0; j < V; j++) sum += m[at + j] = Math.exp(m[at + j] - most);
-      loss += (Math.log(sum) - right) / counted;
+      total += (Math.log(sum) - right) / counted;
       for (let j = 0; j < V; j++) m[at + j] /= sum * counted; // softmax, minus 1 at the right letter
       m[at + ids[r + 1]] -= 1 / counted;
     }
-    return loss;
+    return total;
   }
 
   /** The gradients of all weights, from that of the logits: every line of `forward` backwards. If

@@ -145,7 +145,10 @@ function layersAndWires(root, width, top, { text, layers, by = "" }, turn) {
     const score = drawing("tspan", { "data-name": layer ? "induction" : "previous" });
     const [back, copy] = layer ? ["eleven back", "second copy"] : ["one back", "first copy"];
     const lines = narrow ? [back, `${copy}: `] : [`${back}, ${copy}: `];
-    const below = lines.map((line, i) => label(line, x + side / 2, top + side + 17 + 16 * i));
+    const edge = layer ? "cl-end" : "cl-start";
+    const below = lines.map((line, i) =>
+      label(line, x + layer * side, top + side + 17 + 16 * i, edge),
+    );
     below.at(-1).append(score);
     root.append(...below);
     return { map, score };
