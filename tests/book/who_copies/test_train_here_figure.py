@@ -25,12 +25,14 @@ CUTS = ("", "q", "k", "v", "qk", "qv", "kv", "qkv")
 
 
 def model_and_letters(layers: int = 2) -> tuple[AttentionOnly, torch.Tensor]:
-    """A model in float64 none of its weights zero, and float32 holds each of them."""
+    """A model in float64, with gains that are not 1 and weights that make every cut count."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(5)
         model = AttentionOnly(layers, V, T, WIDTH)
         for parameter in model.parameters():
-            parameter.data = 1.0 * torch.randn(parameter.shape)
+            parameter.data += 0.1 * torch.randn(parameter.shape)
+            if parameter.dim() == 2:
+                parameter.data *= 3
         return model.double(), torch.randint(V, (B, T))
 
 
@@ -137,13 +139,11 @@ def without(model: AttentionOnly, cut: str, ids: torch.Tensor) -> torch.Tensor:
 
 def test_cut_wires_equal_pytorch(compute):
     model, ids = model_and_letters()
-    for layer in model.layers:
-        layer.out_proj.weight.data *= 4  # so that every cut can be told from the others
     found = compute(
         f"{list(CUTS)}.map((cut) => (model.forward(ids, cut), model.loss(ids, first)))", model, ids
     )
     expected = [mean_loss(without(model, cut, ids), ids, FIRST).item() for cut in CUTS]
-    assert len({round(loss, 4) for loss in expected}) == len(CUTS)
+    assert len({round(loss, 3) for loss in expected}) == len(CUTS)
     close(torch.tensor(found).double(), torch.tensor(expected), 1e-5)
 
 
@@ -259,9 +259,9 @@ def test_two_layers_fall_off_the_cliff_and_need_the_keys(show):
     loss = numbers(page.locator("[data-name=loss]"))
     assert loss < 1 and numbers(page.locator("[data-name=induction]")) > 0.5
     expect(page.locator(".cl-reached")).to_have_count(1)
-    wire(page, "values").click()
+    wire(page, "values").locator("text").click()
     expect(page.get_by_role("status")).to_contain_text("better than an even guess")
-    wire(page, "values").click()
+    wire(page, "values").locator("text").click()
     close(numbers(page.locator("[data-name=loss]")), loss)
     wire(page, "keys").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("worse than an even guess")
