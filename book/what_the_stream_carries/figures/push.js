@@ -40,7 +40,7 @@ function build(root, width, { tasks }, name) {
       { x: middle, y: ground, h: 0 },
       ({ h }) => {
         fill(rect, { y: -h, height: h }, []);
-        number.setAttribute("y", String(-h - 8));
+        number.setAttribute("y", String(-Math.max(h, aim) - 8));
       },
     );
     return { number, grown };
@@ -68,6 +68,7 @@ function render({ model, el }) {
   const data = model.get("data");
   const { times, places, tasks } = data;
   const state = connect(model);
+  const where = (place) => (place === places[0] ? `at the ${place}` : `behind ${place}`);
   const scene = stage(
     state,
     "The probabilities of the next word",
@@ -78,7 +79,7 @@ function render({ model, el }) {
     "div",
     { class: "cl-controls" },
     tabs(state, "task", "what is pushed", Object.keys(tasks)),
-    tabs(state, "place", "added behind", places),
+    tabs(state, "place", "where it is added", places),
     slider(state, "level", "the vector, times", {
       min: 0,
       max: times.length - 1,
@@ -95,7 +96,7 @@ function render({ model, el }) {
     const { text, words } = tasks[value.task];
     const row = tasks[value.task][value.place][value.level];
     const first = row.indexOf(Math.max(...row));
-    return `${format(times[value.level], 2)} times the vector, added behind ${value.place}: after “${text}” the likeliest of these words is “${words[first]}” (${format(row[first])}).`;
+    return `${format(times[value.level], 2)} times the vector, added ${where(value.place)}: after “${text}” the likeliest of these words is “${words[first]}” (${format(row[first])}).`;
   });
   const [number, gender] = Object.keys(tasks);
   const least = (place) =>
@@ -106,7 +107,7 @@ function render({ model, el }) {
     state,
     [
       {
-        text: `Find the smallest push at ${places[0]} that makes “${tasks[number].words[2]}” and “${tasks[number].words[3]}” win.`,
+        text: `Find the smallest push ${where(places[0])} that makes “${tasks[number].words[2]}” and “${tasks[number].words[3]}” win.`,
         reached: ({ task, place, level }) =>
           task === number && place === places[0] && level === least(place),
       },
