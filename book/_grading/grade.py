@@ -126,7 +126,7 @@ class Course:
         """Write the table of points."""
         path = self.folder / "scores" / f"{self.chapter}.csv"
         columns = ["student", *self.exercises, "total", "of", "by hand", "remarks"]
-        with path.open("w", encoding="utf8", newline="") as file:
+        with path.open("w", encoding="utf-8-sig", newline="") as file:  # Excel asks for the mark
             writer = csv.DictWriter(file, columns)
             writer.writeheader()
             writer.writerows(rows)

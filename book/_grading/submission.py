@@ -27,11 +27,17 @@ def submissions(folder: Path, chapter: str) -> tuple[dict[str, Path], dict[str, 
         raise ValueError(f"{folder} is no folder; SUBMISSIONS=... names one")
     folder = folder.resolve()
     handed_in = [(path.stem, path) for path in sorted(folder.glob("*.ipynb"))]
-    for name in (f"{chapter}.ipynb", f"{chapter}_exercises.ipynb"):  # as the book calls it
-        handed_in += [(path.parent.name, path) for path in sorted(folder.glob(f"*/{name}"))]
-    if not handed_in:
-        raise ValueError(f"no <student>.ipynb and no <student>/{chapter}.ipynb in {folder}")
+    usual = {f"{chapter}.ipynb", f"{chapter}_exercises.ipynb"}  # the latter as the book calls it
     found, refused = {}, {}
+    for place in sorted(path for path in folder.iterdir() if path.is_dir()):
+        inside = sorted(place.glob("*.ipynb"))
+        named = [path for path in inside if path.name in usual]
+        if named or (len(inside) == 1 and not place.name.startswith(".")):  # a browser adds " (1)"
+            handed_in += [(place.name, path) for path in named or inside]
+        elif len(inside) > 1:
+            refused[place.name] = f"several notebooks, and none is called {chapter}.ipynb"
+    if not handed_in and not refused:
+        raise ValueError(f"no <student>.ipynb and no <student>/{chapter}.ipynb in {folder}")
     for name, path in handed_in:
         name = unicodedata.normalize("NFC", name)
         if not name.isprintable() or NO_NAME & set(name) or name.startswith((".", "-")):
@@ -75,8 +81,14 @@ def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
     Of a cell that nbgrader knows, only the text of an answer is the student's; own cells stay
     behind the one that they follow. What else a submission says of its cells (points, what is
     graded) is left behind.
+
+    Raises:
+        ValueError: it has cells of an assignment, and none of this one.
     """
     ours = {_name(cell): cell for cell in release.cells if _name(cell)}
+    known = {_name(cell) for cell in submission.cells} - {""}
+    if known and not known & {*ours}:
+        raise ValueError("it is the notebook of another chapter")
     theirs, own, place = {}, {"": []}, ""
     for cell in submission.cells:
         name = _name(cell)

@@ -4,8 +4,11 @@
 Chromium and writes `_build/transformer-pictures.zip`. A scene is drawn as it would be printed, at
 its most telling step, without its controls (`pictures.js`). Each file has the title and the
 description that a screen reader gets, and asks for no other file.
+
+`python -m book._press.pictures front` photographs the front page for the README instead.
 """
 
+import argparse
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -21,6 +24,7 @@ from book._press.printed import NAME, PATIENCE, chromium
 
 SCRIPT = Path(__file__).with_name("pictures.js")
 LICENCE = "LICENSE-TEXT.md"
+FRONT = "book/_assets/front.jpg"
 OPEN = """() => {
   for (const fold of document.querySelectorAll("details")) fold.open ||= !fold.closest(".cl");
   dispatchEvent(new Event("beforeprint"));
@@ -84,15 +88,32 @@ def write_archive(pictures: list[Picture], root: Path, target: Path) -> None:
             archive.writestr(picture.file, picture.svg)
 
 
+def photograph(browser: Browser, site: Path, target: Path) -> None:
+    """The upper part of the front page, as a laptop shows it."""
+    page = browser.new_page(
+        color_scheme="light", reduced_motion="reduce", viewport={"width": 1280, "height": 860}
+    )
+    page.goto((site / "book" / "index.html").as_uri(), timeout=PATIENCE)
+    page.evaluate(DRAWN)
+    page.screenshot(path=target, type="jpeg", quality=70)
+    page.close()
+
+
 def main(root: Path) -> None:
     """The command."""
+    parser = argparse.ArgumentParser(prog="python -m book._press.pictures", description=__doc__)
+    parser.add_argument("what", nargs="?", choices=("front",))
+    only_front = parser.parse_args().what == "front"
     site = root / "_build" / "html"
     pages = parse_toc_yaml(table_of_contents(root))
     if missing := [name for name in pages if not (site / f"{name}.html").is_file()]:
         sys.exit(f"{site} has no page {missing[0]}; build the book first: make book")
-    target = root / "_build" / f"{NAME}-pictures.zip"
+    target = root / FRONT if only_front else root / "_build" / f"{NAME}-pictures.zip"
     with chromium() as browser:
-        write_archive(pictures_of(browser, site, list(pages)), root, target)
+        if only_front:
+            photograph(browser, site, target)
+        else:
+            write_archive(pictures_of(browser, site, list(pages)), root, target)
     print(target)
 
 

@@ -1,6 +1,8 @@
 """A folder of submissions from beginning to end: everyone gets the points that they have earned."""
 
+import codecs
 import csv
+import io
 import json
 import os
 import re
@@ -161,8 +163,10 @@ POINTS = {
 
 
 def table(folder: Path) -> dict[str, dict]:
-    with (folder / "course" / "scores" / f"{CHAPTER}.csv").open(newline="") as file:
-        return {row["student"]: row for row in csv.DictReader(file)}
+    content = (folder / "course" / "scores" / f"{CHAPTER}.csv").read_bytes()
+    assert content.startswith(codecs.BOM_UTF8)  # without which Excel takes it for another encoding
+    rows = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    return {row["student"]: row for row in rows}
 
 
 def feedback(folder: Path, name: str) -> str:
@@ -298,6 +302,28 @@ def test_half_a_letter_makes_no_notebook(tmp_path):
     path.write_text(nbformat.writes(notebook).replace("x = 1", r"x = '\ud800'"))
     with pytest.raises(ValueError, match="not a notebook: UnicodeEncodeError"):
         submission.read(path)
+
+
+def test_a_notebook_under_another_name_is_taken_or_named(tmp_path):
+    for name in (f"ann/{CHAPTER} (1).ipynb", "bob/a.ipynb", "bob/b.ipynb", "eve/readme.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    found, refused = submission.submissions(tmp_path, CHAPTER)
+    assert [(name, path.name) for name, path in found.items()] == [("ann", f"{CHAPTER} (1).ipynb")]
+    assert [*refused] == ["bob"] and "none is called" in refused["bob"]
+
+
+def test_the_notebook_of_another_chapter_is_called_that():
+    release = student.student_copy(solutions())
+    other = nbformat.from_dict(release)
+    for cell in other.cells:
+        if "nbgrader" in cell.metadata:
+            cell.metadata.nbgrader.grade_id = f"other-{cell.metadata.nbgrader.grade_id}"
+    with pytest.raises(ValueError, match="another chapter"):
+        submission.restored(release, other)
+    for cell in other.cells:
+        cell.metadata = {}  # as some tools leave it: then its cells are own ones
+    assert submission.restored(release, other).cells
 
 
 def test_who_takes_too_long_to_read_or_show_is_left_behind():
