@@ -16,7 +16,6 @@ from importlib.resources import files
 import torch
 from torch import Tensor
 
-from companion.generation import generate
 from companion.models import GPT
 from companion.nn import KVCache
 from companion.pretrained import load, load_tokenizer
@@ -36,7 +35,6 @@ PADDING = (
     "It has been known for a long time and is easy to check.",
     "Many books explain this, with examples and pictures.",
 )
-WRITTEN = 24  # tokens of a free answer at most
 JUDGED = 40  # questions about which the model is asked as a judge
 
 
@@ -173,19 +171,6 @@ def score_form(model: GPT, tokenizer, form: str, asked=None) -> dict[str, list]:
     return found
 
 
-def written(model: GPT, tokenizer, asked=None) -> list[str]:
-    """A free answer to each question, which is a turn of a conversation; options are not shown."""
-    asked = questions() if asked is None else asked
-    prompts = [prompt_of(tokenizer, "chat", question, options) for question, options, _ in asked]
-    found = [""] * len(prompts)
-    for group in alike(prompts, most=40):
-        ids = torch.tensor([prompts[i] for i in group])
-        texts = generate(model, ids, WRITTEN, temperature=0, eos_id=tokenizer.eos_id)
-        for i, text in zip(group, texts[:, ids.shape[1] :].tolist(), strict=True):
-            found[i] = tokenizer.decode(text)
-    return found
-
-
 def round_again(model: GPT, bits: int = 4, block: int = 32) -> GPT:
     """Every matrix, in place, rounded to whole multiples of a scale of its own per block."""
     for weight in model.parameters():
@@ -284,7 +269,6 @@ def main() -> None:
             found["judge"] = {k: thousandths(v) for k, v in judge(model, tokenizer).items()}
             found["padded"] = padded(model, tokenizer)
             found["padded"]["text"] = thousandths(found["padded"]["text"])
-            found["written"] = written(model, tokenizer)
     print(json.dumps(found, separators=(",", ":")).replace('],"', '],\n"'))
 
 
