@@ -18,8 +18,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import Python3Lexer
 
-from book._press.claims import read_rows, sentences
-from book._press.execute import chapters
+from book._press.claims import claiming, read_rows, sentences
 from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
@@ -165,7 +164,7 @@ def with_claims(page: str, root: Path, outputs: Mapping[str, str]) -> str:
     if PLACE not in page:
         return page
     lines = []
-    for path in chapters(root):
+    for path in claiming(root):
         notebook = nbformat.read(path, as_version=4)
         title = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
         made = _made(Path(outputs[path.relative_to(root).as_posix()]))

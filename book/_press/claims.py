@@ -18,7 +18,7 @@ from pathlib import Path
 import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
-from book._press.execute import cell_timeout, chapters, code_of, execute, kernels
+from book._press.execute import cell_timeout, code_of, execute, kernels, notebooks
 from book.page.claims import MIMETYPE
 
 OWN_SEED = "setup(seed=0)"
@@ -160,6 +160,11 @@ def measure(root: Path, path: Path, seed: int) -> list[dict]:
     return rows
 
 
+def claiming(root: Path) -> list[Path]:
+    """The notebooks of `_toc.yml` that make claims."""
+    return [path for path in notebooks(root) if sentences(nbformat.read(path, as_version=4))]
+
+
 def write_rows(path: Path, rows: list[dict]) -> None:
     """Write a chapter's rows, those of one claim together, a line each."""
     order = {sentence: at for at, sentence in enumerate(dict.fromkeys(r["claim"] for r in rows))}
@@ -174,9 +179,9 @@ def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
     Raises:
         ValueError: there is no such chapter.
     """
-    paths = [path for path in chapters(root) if chapter in (None, path.stem)]
+    paths = [path for path in claiming(root) if chapter in (None, path.stem)]
     if not paths:
-        names = ", ".join(path.stem for path in chapters(root))
+        names = ", ".join(path.stem for path in claiming(root))
         raise ValueError(f"no chapter {chapter!r}; there are {names}")
     failed = False
     for path in paths:
