@@ -34,7 +34,7 @@ def plane_figure(
     data = {"chances": chances, "arrows": arrows.tolist()}
     data |= {"lost": [float(x) for x in lost], "linear": [float(x) for x in lost_linear]}
     rows = [(f"{p:g}", x, y) for p, x, y in zip(chances, lost, lost_linear, strict=True)]
-    shown = next(i for i, p in enumerate(chances) if p <= 0.25)
+    shown = next(i for i, p in enumerate(chances) if p <= 0.35)
     rows.insert(0, rows.pop(shown))
     head = ["present with probability", "share lost", "without ReLU"]
     return LiveFigure(__file__, data, {"level": shown}, table("Five features", head, rows))

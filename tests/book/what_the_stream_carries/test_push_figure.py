@@ -9,18 +9,20 @@ from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
 
-TIMES, PLACES = [0.0, 0.5, 1.0], ["input", "block 1"]
+TIMES, PLACES = [0.0, 0.5, 1.0, 2.0], ["input", "block 1"]
 TASKS = {
     "number": {
         "text": "the fox", "other": "foxes", "words": ["is", "has", "are", "have"],
         "true": [0.0625, 0.125, 0.5, 0.25],
-        "input": [[0.5, 0.25, 0.125, 0.0], [0.25, 0.125, 0.5, 0.0], [0.0, 0.125, 0.75, 0.0625]],
-        "block 1": [[0.5, 0.25, 0.0, 0.0], [0.375, 0.25, 0.25, 0.0], [0.25, 0.0, 0.25, 0.125]],
+        "input": [[0.5, 0.25, 0.125, 0.0], [0.25, 0.125, 0.5, 0.0], [0.0, 0.125, 0.75, 0.0625],
+                  [0.0, 0.0625, 0.75, 0.125]],
+        "block 1": [[0.5, 0.25, 0.0, 0.0], [0.375, 0.25, 0.25, 0.0], [0.25, 0.0, 0.25, 0.125],
+                    [0.125, 0.0, 0.375, 0.125]],
     },
     "gender": {
         "text": "the king misses", "other": "queen", "words": ["his", "her"], "true": [0.25, 0.5],
-        "input": [[0.75, 0.125], [0.25, 0.625], [0.125, 0.75]],
-        "block 1": [[0.75, 0.125], [0.75, 0.0625], [0.625, 0.125]],
+        "input": [[0.75, 0.125], [0.25, 0.625], [0.125, 0.75], [0.0625, 0.875]],
+        "block 1": [[0.75, 0.125], [0.75, 0.0625], [0.625, 0.125], [0.5, 0.25]],
     },
 }  # fmt: skip
 
@@ -70,11 +72,12 @@ def test_three_goals(show):
     page.get_by_label("block 1").check()
     expect(reached).to_have_count(2)
     page.get_by_label("gender").check()
+    press(push, "End")
     expect(reached).to_have_count(3)
 
 
 def test_a_row_that_is_missing_is_refused():
-    with pytest.raises(ValueError, match="3 rows of 2 probabilities"):
+    with pytest.raises(ValueError, match="4 rows of 2 probabilities"):
         push_figure(TIMES, PLACES, {"gender": TASKS["gender"] | {"input": [[0.5, 0.5]]}})
 
 
