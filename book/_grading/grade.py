@@ -111,7 +111,7 @@ class Course:
         """The table of points: a row for each student, with why who was not graded, if so."""
         marks = self.graded()
         with Gradebook(self.api.coursedir.db_url) as book:
-            for name, failure in failures.items():
+            for name, failure in sorted(failures.items()):
                 if failure:
                     yield {"student": name, "remarks": f"not graded: {failure}"}
                     continue
@@ -163,7 +163,8 @@ def main(
     sandbox.require()
     found, refused = submission.submissions(submissions, chapter)
     taken = Course(root, chapter, course, limits)
-    before, failures = taken.graded(), {}
+    before = taken.graded()
+    failures = dict.fromkeys(before, "")  # who is not in this folder stays in the table
     for i, (name, path) in enumerate(found.items(), start=1):
         began = time.monotonic()
         known = name in before and before[name]["digest"] == taken.digest(path)

@@ -242,6 +242,7 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["right"]
     assert ["wrong", "3", "6"] in lines
+    assert {*table(course)} == {*POINTS}  # who is not in this folder, too
 
 
 @apart
