@@ -64,12 +64,18 @@ class Course:
         return hashlib.sha256(self.source.read_bytes() + content).hexdigest()
 
     def grade(self, name: str, path: Path) -> None:
-        """Grade one submission, and write its page of feedback."""
+        """Grade one submission, and write its page of feedback.
+
+        Of a later one that cannot be read there is a remark; what was graded before stands.
+        """
         release, remarks = nbformat.read(self.release, as_version=4), []
         try:
             notebook = submission.restored(release, submission.read(path))
         except ValueError as error:
             remarks.append("".join(filter(str.isprintable, f"could not be graded: {error}")))
+            if before := self.graded().get(name):
+                later = f"{remarks[0]}; these points are of an earlier one"
+                return self._mark(name, path, [*before["remarks"], later])
             said = harmless.markdown(f"`{path.name}` {remarks[0]}")
             notebook = submission.restored(release, nbformat.v4.new_notebook())
             notebook.cells.insert(0, nbformat.v4.new_markdown_cell(said, id="unreadable"))
@@ -86,6 +92,10 @@ class Course:
                 book.db.commit()
         self.feedback(name)
         remarks += [*(f"flagged: {flag}" for flag in run.flags), *run.lost]
+        self._mark(name, path, remarks)
+
+    def _mark(self, name: str, path: Path, remarks: list[str]) -> None:
+        """Note that this submission is graded."""
         mark = {"digest": self.digest(path), "remarks": remarks}
         new = self.marks.with_suffix(".new")
         new.write_text(json.dumps(self.graded() | {name: mark}, indent=1), "utf8")

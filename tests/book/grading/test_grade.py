@@ -246,6 +246,17 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
 
 
 @apart
+def test_a_later_file_that_is_no_notebook_takes_no_points(course, tmp_path):
+    points = table(course)["right"]["total"]
+    path = tmp_path / "right" / f"{CHAPTER}.ipynb"
+    path.parent.mkdir()
+    path.write_text("half of an upload")
+    grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
+    row = table(course)["right"]
+    assert row["total"] == points and "these points are of an earlier one" in row["remarks"]
+
+
+@apart
 def test_a_run_that_is_killed_goes_on(handed_out, tmp_path):
     root = shutil.copytree(handed_out, tmp_path, dirs_exist_ok=True)
     release = student.student_copy(solutions())
