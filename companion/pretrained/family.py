@@ -66,17 +66,19 @@ class Layout:
     """How a file keeps a tensor of ours.
 
     Args:
+        words: what becomes of it, in words.
         shape: from the shape of ours to the shape in the file.
         ours: from the tensor in the file to ours.
         theirs: from ours to the tensor in the file; those of one name there stand side by side.
     """
 
+    words: str
     shape: Callable[[tuple[int, ...]], tuple[int, ...]]
     ours: Callable[[torch.Tensor], torch.Tensor]
     theirs: Callable[[torch.Tensor], torch.Tensor]
 
 
-AS_IT_IS = Layout(lambda shape: shape, lambda tensor: tensor, lambda tensor: tensor)
+AS_IT_IS = Layout("as it is", lambda shape: shape, lambda tensor: tensor, lambda tensor: tensor)
 
 
 @dataclass(frozen=True)

@@ -69,12 +69,13 @@ def padding_token(settings: Settings, vocab_size: int) -> int | None:
 
 
 # GPT-2 computes x W with W (in, out), nn.Linear x W^T with W (out, in). A vector stays as it is.
-TRANSPOSED = Layout(lambda shape: shape[::-1], torch.t, torch.t)
+TRANSPOSED = Layout("transposed", lambda shape: shape[::-1], torch.t, torch.t)
 
 
 def third(number: int) -> Layout:
     """One of query, key and value out of the fused matrix (d_model, 3 d_model), or its bias."""
     return Layout(
+        f"third {number + 1} of 3, transposed",
         lambda shape: (*shape[1:], 3 * shape[0]),
         lambda tensor: tensor.t().chunk(3)[number],
         torch.t,

@@ -50,7 +50,10 @@ def settings(config: ViTConfig) -> dict:
 
 
 ONE_OF_A_BATCH = Layout(
-    lambda shape: (1, *shape), lambda tensor: tensor[0], lambda tensor: tensor[None]
+    "without the batch",
+    lambda shape: (1, *shape),
+    lambda tensor: tensor[0],
+    lambda tensor: tensor[None],
 )
 
 LAYER = "encoder.layer.{i}"
