@@ -83,7 +83,7 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
         behind += _strip(claim, values)
     return (
         f'<details class="claim"><summary><span class="sentence">{_inline(sentence)}</span> '
-        f'<span class="found"><span class="number">{number} <span class="held">✓</span></span> '
+        f'<span class="outcome"><span class="number">{number} <span class="held">✓</span></span> '
         f'<span class="bound">{bound}</span></span></summary>{behind}{code}</details>'
     )
 
