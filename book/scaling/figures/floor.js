@@ -90,7 +90,7 @@ function build(root, width, data, result, setFloor) {
   const ring = part(root, guess, { x: x(next.size) });
   const dot = drawing("circle", { class: "cl-found", r: 5, cx: x(next.size), cy: y(next.loss) });
   const arrived = part(root, dot, { o: 0 });
-  const handle = drawing("g", {}, drawing("circle", { class: "cl-ring cl-knob", r: 9 }));
+  const handle = drawing("g", {}, drawing("circle", { class: "cl-ring cl-knob", r: 12 }));
   let floorNow = range[1];
   const knob = part(root, handle, { x: right + 12 });
   const spoken = draggable(root, handle, {

@@ -142,7 +142,7 @@ function build(root, width, data, now) {
   const side = Math.min(28, (width - aside) / (n + 4));
   const cells = Array.from({ length: n + 4 }, () =>
     Array.from({ length: n + 4 }, (_, j) =>
-      drawing("rect", { class: "cl-tip", x: j * side, width: side - 2, height: pitch - 3 }),
+      drawing("rect", { class: "cl-tip", x: j * side, width: Math.max(1, side - 2), height: pitch - 3 }),
     ),
   );
   const edge = drawing("rect", { class: "cl-edge", x: -3, height: pitch + 2, rx: 3 });
