@@ -139,10 +139,10 @@ function build(root, width, data, now) {
     number.dataset.name = "count";
     return { family, name, bar, number, ...group(root, { o: 0 }, name, bar, number) };
   });
-  const side = Math.min(28, (width - aside) / (n + 4));
+  const side = clamp((width - aside) / (n + 4), 3, 28);
   const cells = Array.from({ length: n + 4 }, () =>
     Array.from({ length: n + 4 }, (_, j) =>
-      drawing("rect", { class: "cl-tip", x: j * side, width: Math.max(1, side - 2), height: pitch - 3 }),
+      drawing("rect", { class: "cl-tip", x: j * side, width: side - 2, height: pitch - 3 }),
     ),
   );
   const edge = drawing("rect", { class: "cl-edge", x: -3, height: pitch + 2, rx: 3 });
