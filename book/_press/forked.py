@@ -12,11 +12,14 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 from ipykernel.kernelapp import launch_new_instance
 
 os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # a kernel's; read at import
-PATH = [*filter(None, sys.path)]  # of the server; a kernel adds "", its own folder, itself
+ASKED_FOR = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+ADDED = {"", os.getcwd(), str(Path(__file__).parents[2])}  # by a kernel, `python -m` and pytest
+PATH = [path for path in sys.path if path not in ADDED or path in ASKED_FOR]
 forking = multiprocessing.get_context("forkserver")
 forking.set_forkserver_preload(["torch._dynamo", "book.page", "book.checking", __name__])
 

@@ -86,10 +86,7 @@ export const STYLE = `
     color: var(--ink);
     font-weight: 600;
   }
-  input,
-  select,
-  textarea,
-  button {
+  :is(input, select, textarea, button) {
     font: inherit;
     font-size: 0.92rem;
     color: var(--ink);
@@ -109,8 +106,7 @@ export const STYLE = `
     width: 13rem;
     min-height: 1.6rem;
   }
-  input[type="checkbox"],
-  input[type="radio"] {
+  input:is([type="checkbox"], [type="radio"]) {
     min-height: 0;
     width: 1.05rem;
     height: 1.05rem;

@@ -151,7 +151,7 @@ def test_every_data_file_of_the_real_packages_belongs_to_a_notebook():
         for package in ("companion", "book")
         for file in (ROOT / package).rglob("[!.]*.*")
         if file.is_file()
-        and file.suffix not in (".py", ".pyc", ".js", ".ts", ".md", ".ipynb", ".typed")
+        and file.suffix not in (".py", ".pyc", ".js", ".ts", ".md", ".ipynb", ".typed", ".wat")
         and file.parent.name != "kit"
         and not any(part[0] in "._" for part in file.relative_to(ROOT).parts)
     }
