@@ -35,7 +35,7 @@ def beam_figure(model: Transformer, vocabulary: Vocabulary, examples: Sequence[s
         probability = log_p.gather(-1, ids[:, 1:, None]).sum().exp().item()
         words = [word for word in vocabulary.decode(ids[:, 1:])[0] if word != "[EOS]"]
         rows.append((way, " ".join(words), probability))
-    value = {"sentence": examples[0], "size": 2, "alpha": 0, "step": 2}
+    value = {"sentence": examples[0], "size": 2, "alpha": 0, "step": 6}
     caption = f"Translations of “{examples[0]}” and their probabilities"
     fallback = table(caption, ["", "translation", "probability"], rows)
     return LiveFigure(__file__, data, value, fallback)

@@ -88,7 +88,7 @@ def _numbers(truth, between: tuple[float, float], x: Sequence | None) -> tuple:
     data = {"low": low, "high": high, "step": step, "digits": digits}
     if x is None:
         return middle, data | {"truth": truth.item()}
-    names = [str(name) for name in torch.as_tensor(x).tolist()] if _are_numbers(x) else list(x)
+    names = [f"{number:.7g}" for number in x] if _are_numbers(x) else list(x)
     return [middle] * len(names), data | {"truth": truth.tolist(), "x": names}
 
 

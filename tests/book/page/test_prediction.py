@@ -48,6 +48,19 @@ def test_the_points_of_a_line_stand_where_their_numbers_are(x, places, along):
     assert data["places"] == pytest.approx(places) and data["along"] == along
 
 
+@pytest.mark.parametrize(
+    ("x", "names"),
+    [
+        ([0.3, 1.0, 1.2], ["0.3", "1", "1.2"]),
+        (torch.tensor([0.3, 0.7]), ["0.3", "0.7"]),
+        ([1, 8192, 2_000_000], ["1", "8192", "2000000"]),
+    ],
+)
+def test_a_number_below_the_line_is_written_as_it_was_given(x, names):
+    line = prediction_figure("?", [0.5] * len(x), x=x, between=(0, 1))
+    assert line.data["x"] == names
+
+
 def test_an_answer_is_measured_unless_it_is_computed():
     measured = prediction_figure("?", 0.5, between=(0, 1))
     computed = prediction_figure("?", 0.5, between=(0, 1), computed=True)
