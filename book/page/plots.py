@@ -310,7 +310,8 @@ def _name_at_end(ax: Axes, ends: Mapping) -> None:
         placed[i] = min(placed[i], ceiling)
     for name, height in zip(order, placed, strict=True):
         style = ends[name][1] | {"markevery": None}
-        ax.plot([1.04], [height], transform=ax.transAxes, clip_on=False, **style)
+        key = [1.04] if style["marker"] else [1.01, 1.07]  # thin lines have no marker, but dashes
+        ax.plot(key, [height] * len(key), transform=ax.transAxes, clip_on=False, **style)
         ax.annotate(
             name, (1.08, height), xycoords="axes fraction", va="center", annotation_clip=False
         )

@@ -61,29 +61,46 @@ def losses(model: LanguageModel, ids: Tensor) -> Tensor:
     return F.cross_entropy(logits, ids[:, 1:][there], reduction="none")
 
 
-def trained(d: int, steps: int, text: Tensor, seed: int) -> LanguageModel:
+def trained(
+    d: int,
+    steps: int,
+    text: Tensor,
+    seed: int,
+    *,
+    peak: float | None = None,
+    matrices: float = 1.0,
+    planned: int | None = None,
+) -> LanguageModel:
     """A model of width d after so many steps; no sentence of the text is read twice.
 
     Args:
         text: (sentences, T), at least 32 for each step.
         seed: decides the weights at the start.
+        peak: the highest learning rate; without it, one that suits the width.
+        matrices: the rate of the block's matrices as a multiple of the others'.
+        planned: the steps of the whole schedule, where training stops before its end.
 
     Raises:
         ValueError: there are no steps, or the text is too short.
     """
     if steps < 1 or len(text) < steps * BATCH:
         raise ValueError(f"{steps} steps need {steps * BATCH} sentences, got {len(text)}")
+    peak, planned = peak or min(0.08, 0.64 / d), planned or steps
     torch.manual_seed(seed)
     model = model_of(d).to(text.device)
-    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+    inside = [p for p in model.blocks.parameters() if p.dim() == 2]
+    others = [p for p in model.parameters() if all(p is not matrix for matrix in inside)]
+    groups = [{"params": inside, "times": matrices}, {"params": others, "times": 1.0}]
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99), weight_decay=0.02)
     for step in range(steps):
         rows = text[step * BATCH : (step + 1) * BATCH]
         loss = losses(model, rows[:, (rows != NOTHING).any(dim=0)]).mean()
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        for group in optimizer.param_groups:  # every run ends its own schedule
-            group["lr"] = learning_rate(step, steps, min(0.08, 0.64 / d), max(1, steps // 10))
+        rate = learning_rate(step, planned, peak, max(1, planned // 10))
+        for group in optimizer.param_groups:
+            group["lr"] = rate * group["times"]
         optimizer.step()
     return model
 
@@ -114,15 +131,21 @@ def measured() -> list[dict]:
     return json.loads(files("book.scaling").joinpath("budgets.json").read_text("utf8"))
 
 
+def reading(seed: int) -> tuple[Tensor, Tensor, float]:
+    """What a seed of the committed tables reads: the text, 1,000 fresh sentences, their entropy."""
+    most = max(steps_for(max(BUDGETS), d) for d in WIDTHS) * BATCH
+    text, sentences = ids_of(corpus(most, seed)), corpus(1000, seed + 1000)
+    fresh = ids_of(sentences)
+    tokens = (fresh[:, 1:] != NOTHING).sum().item()
+    entropy = -sum(math.log(sentence_probability(words)) for words in sentences) / tokens
+    return text, fresh, entropy
+
+
 def main(seeds: Sequence[int]) -> None:
     """Print the table of these seeds."""
     found = []
-    most = max(steps_for(max(BUDGETS), d) for d in WIDTHS) * BATCH
     for seed in seeds:
-        text, sentences = ids_of(corpus(most, seed)), corpus(1000, seed + 1000)
-        fresh = ids_of(sentences)
-        tokens = (fresh[:, 1:] != NOTHING).sum().item()
-        entropy = -sum(math.log(sentence_probability(words)) for words in sentences) / tokens
+        text, fresh, entropy = reading(seed)
         for budget in BUDGETS:
             for d in WIDTHS:
                 model = trained(d, steps_for(budget, d), text, seed)

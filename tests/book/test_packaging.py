@@ -167,7 +167,14 @@ def test_the_wheel_holds_both_packages_and_nothing_to_print_or_to_grade(root, wh
     packed = {name for name in zipfile.ZipFile(wheel).namelist() if "dist-info" not in name}
     ours = {path for name in ("companion", "book") for path in (root / name).rglob("*.*")}
     kept = (".py", ".js", ".css", "py.typed", "quiz.toml", "colours.json", "model.json")
-    kept += ("compiled_step.json", "budgets.json", "questions.json", "scores.json", "trials.json")
+    kept += (
+        "compiled_step.json",
+        "budgets.json",
+        "rates.json",
+        "questions.json",
+        "scores.json",
+        "trials.json",
+    )
     kept += ("kernel.wasm", "known.json", "hops.json")
     ours = {path.relative_to(root).as_posix() for path in ours if path.name.endswith(kept)}
     assert packed == {

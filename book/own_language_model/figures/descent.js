@@ -99,11 +99,12 @@ function build(root, width, { words }) {
   root.append(drawing("path", { class: "cl-axis", d: `M${zero} ${first}V${bottom}` }));
   const top = bottom + 24,
     floor = top + 66;
-  const far = label("", 252, top - 8, "cl-start cl-strong");
+  const far = drawing("tspan", { "data-name": "distance" });
+  const heading = label("nats above the best possible: ", 42, top - 8, "cl-start cl-strong");
+  heading.append(far);
   const x = (step) => 42 + (step / MOST) * (width - 52);
   root.append(
-    label("nats above the best possible:", 42, top - 8, "cl-start cl-strong"),
-    fill(far, { "data-name": "distance" }, []),
+    heading,
     drawing("path", { class: "cl-axis", d: `M42 ${floor}H${width - 10}M42 ${top}V${floor}` }),
     label("0", 34, floor + 4, "cl-end cl-quiet"),
     label(`steps, up to ${MOST}`, width - 10, floor + 18, "cl-end cl-quiet"),

@@ -47,7 +47,7 @@ def loop_figure(
     rows = [(name, *(steps * dt * RATE for steps in times)) for name, times in good.items()]
     starts = [f"start {number}" for number in range(1, len(runs) + 1)]
     fallback = table("Stays right for, in Lyapunov times", ["forecaster", *starts], rows)
-    value = {"step": 0, "start": 0, "name": next(iter(forecasters))}
+    value = {"step": 5, "start": 0, "name": next(iter(forecasters))}
     return LiveFigure(__file__, data, value, fallback)
 
 

@@ -34,7 +34,7 @@ def window_figure(model: Forecaster, runs: torch.Tensor) -> LiveFigure:
     names = ("last point", "forecast", "truth")
     last = (examples[0]["points"][-1], examples[0]["said"], examples[0]["truth"])
     fallback = table("What comes after the first window", names, [last])
-    value = {"step": 0, "example": 0, "look": "0 0", "patch": config.num_patches - 1}
+    value = {"step": 3, "example": 0, "look": "0 0", "patch": config.num_patches - 1}
     return LiveFigure(__file__, data, value, fallback)
 
 

@@ -202,8 +202,9 @@ def test_a_long_label_stays_inside_the_picture():
 
 def test_every_run_is_drawn():
     fig = plots.lines({"a": ([1, 2], [[1, 2], [3, 6]])}, alt="a", xlabel="x", ylabel="y")
-    *runs, _key = fig.axes[0].lines
+    *runs, key = fig.axes[0].lines
     assert [run.get_ydata().tolist() for run in runs] == [[1, 2], [3, 6]]
+    assert len(key.get_xdata()) == 2  # a line beside its name, where no marker can be
     fig = plots.bars({"a": [1, 3]}, alt="a", xlabel="x")
     assert fig.axes[0].patches[0].get_width() == 2
     assert fig.axes[0].lines[0].get_xdata().tolist() == [1, 3]

@@ -7,7 +7,7 @@ import torch
 
 from book.language_model import NOTHING, log_probs
 from book.scaling import budgets
-from companion.data import corpus, sentence_probability
+from companion.data import corpus
 
 
 def test_a_budget_buys_six_operations_for_every_parameter_and_token():
@@ -52,13 +52,8 @@ def test_the_table_has_every_run_and_its_shortest_comes_out_again():
         (seed, budget, d) for seed in seeds for budget in budgets.BUDGETS for d in budgets.WIDTHS
     }
     seed, budget, d = min(seeds), min(budgets.BUDGETS), max(budgets.WIDTHS)
-    most = max(budgets.steps_for(max(budgets.BUDGETS), width) for width in budgets.WIDTHS)
-    text = budgets.ids_of(corpus(most * budgets.BATCH, seed))
-    sentences = corpus(1000, seed + 1000)
-    fresh = budgets.ids_of(sentences)
-    tokens = (fresh[:, 1:] != NOTHING).sum().item()
-    entropy = -sum(math.log(sentence_probability(words)) for words in sentences) / tokens
+    text, *test = budgets.reading(seed)
     model = budgets.trained(d, budgets.steps_for(budget, d), text, seed)
-    found = budgets.gap(model, fresh, entropy)
+    found = budgets.gap(model, *test)
     (kept,) = (r["gap"] for r in rows if (r["seed"], r["budget"], r["d"]) == (seed, budget, d))
     assert found == pytest.approx(kept, abs=0.02)

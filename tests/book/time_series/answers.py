@@ -93,7 +93,7 @@ def a_tensor_of_no_axis(forecast, truth, threshold):
     return torch.cat([bad, torch.tensor([True])]).int().argmax()
 
 
-# 4. The rival, built
+# 4. The baseline, built
 
 
 def columns(window, constant=True, products=lambda n: torch.combinations(torch.arange(n), 2, True)):

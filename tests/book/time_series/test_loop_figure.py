@@ -67,6 +67,7 @@ def test_every_step_equals_a_loop_by_hand(show, start, name):
     select(page, "forecaster").select_option(name)
     select(page, "start").select_option(str(start))
     line = page.get_by_role("slider", name="step")
+    press(line, "Home")
     for step in range(8):
         check(page, step, start, name)
         press(line, "ArrowRight")
@@ -77,6 +78,7 @@ def test_goals(show):
     reached, line = page.locator(".cl-reached"), page.get_by_role("slider", name="step")
     best = max(range(2), key=lambda start: by_hand(start, "swing")[2])
     select(page, "start").select_option(str(1 - best))
+    press(line, "Home")
     press(line, "ArrowRight", times=6)
     expect(reached).to_have_count(0)
     select(page, "start").select_option(str(best))
@@ -97,6 +99,7 @@ def test_the_box_stays_in_the_picture_while_it_glides(show):
     runs = torch.sin(0.5 * torch.arange(WINDOW + 60, dtype=torch.float64))[None, :, None]
     page = show(loop_figure(FORECASTERS, runs, WINDOW), reduced_motion="no-preference")
     line = page.get_by_role("slider", name="step")
+    press(line, "Home")
     press(line, "ArrowRight", times=5)
     page.evaluate(
         """() => {

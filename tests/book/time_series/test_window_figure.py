@@ -88,6 +88,7 @@ def test_goals(show):
     block, head, query, _ = torch.unravel_index(weights.argmax(), weights.shape)
     largest = max(range(3), key=lambda i: abs(found[i]["move"]))
     reached, line = page.locator(".cl-reached"), page.get_by_role("slider", name="step")
+    press(line, "Home")
     press(line, "ArrowRight", times=ATTENTION)
     for chosen in (f"{1 - block} {head}", f"{block} {head}"):
         expect(reached).to_have_count(0)
