@@ -44,6 +44,7 @@ def PUSHED(pushed):
     """five vectors: each of them is pushed"""
     yield pushed(torch.randn(5, 4), torch.randn(3, 4), torch.randn(2, 4), 2.0)
 
+
 PUSHED.mistakes |= {
     "that is the vector itself; add it to x": edited(_pushed, "x + times", "times"),
     "the groups' sums are subtracted; take their means": edited(

@@ -63,7 +63,8 @@ STICKING_OUT = """() => [...document.querySelectorAll('body *')].filter(element 
 # Folds of the text, not of a figure, of which nothing is seen below the summary.
 SHUT = """() => [...document.querySelectorAll('article details')].filter(fold =>
   !fold.closest('.companion-live') && fold.parentElement.checkVisibility() &&
-  ![...fold.children].some(part => part.localName !== 'summary' && part.getBoundingClientRect().height > 0) &&
+  ![...fold.children].some(
+    part => part.localName !== 'summary' && part.getBoundingClientRect().height > 0) &&
   fold.children.length > 1
 ).map(fold => fold.outerHTML.slice(0, 120))"""
 
