@@ -25,9 +25,8 @@ def draft_at(near: int) -> torch.Tensor:
 
 def heights(page, kind: str) -> torch.Tensor:
     bars = page.locator(f".cl-stage g.cl-{kind}[transform] rect")
-    return torch.tensor(
-        [float(h) for h in bars.evaluate_all("a => a.map((r) => r.getAttribute('height'))")]
-    )
+    found = bars.evaluate_all("all => all.map((bar) => Number(bar.getAttribute('height')))")
+    return torch.tensor(found, dtype=torch.float64)
 
 
 def test_what_is_kept_and_what_comes_out_at_every_draft(show):
