@@ -12,7 +12,7 @@ import { tableRow } from "../../page/kit/tables.js";
 css`
   .cl-room-controls {
     display: grid;
-    grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr));
+    grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));
     gap: 0.2rem 1.2rem;
     margin: -0.4rem 0 0.4rem;
   }
