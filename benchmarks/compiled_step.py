@@ -1,6 +1,6 @@
 """Writing with a compiled step: a cache of fixed size and `torch.compile`, beside a growing cache.
 
-    python benchmarks/compiled_step.py > companion/page/compiled_step.json
+    python benchmarks/compiled_step.py > book/writing_with_a_cache/compiled_step.json
 
 A chapter shows the numbers, so they lie in the package. All ways write the same tokens greedily,
 which is checked. Each is timed in rounds in which they take turns; a number is the median over the

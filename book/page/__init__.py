@@ -7,6 +7,7 @@ from book.page.figures.clock import clock_figure
 from book.page.figures.cut import cut_figure
 from book.page.figures.prediction import prediction_figure
 from book.page.figures.quiz import quiz
+from book.page.figures.roofline import roofline_figure
 from book.page.live import LiveFigure
 from book.page.notebook import note, setup, table
 from book.page.plots import bars, figure, heatmap, heatmaps, lines
@@ -27,6 +28,7 @@ __all__ = [
     "note",
     "prediction_figure",
     "quiz",
+    "roofline_figure",
     "setup",
     "show_source",
     "table",

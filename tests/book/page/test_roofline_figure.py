@@ -8,7 +8,7 @@ import torch
 from playwright.sync_api import expect
 from torch.utils.flop_counter import FlopCounterMode
 
-from book.efficient_attention import roofline_figure
+from book.page import roofline_figure
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
@@ -116,6 +116,33 @@ def test_a_batch_lifts_the_matrices_and_shared_keys_lift_the_cache(show):
     expect(reached).to_have_count(1)
     set_to(page, "queries per key", 3)
     expect(reached).to_have_count(2)
+
+
+READING = ["P", "S", "T", "T*"]
+
+
+def test_the_parts_that_read_have_goals_and_controls_of_their_own(show):
+    page = show(roofline_figure(DEVICES, READING))
+    for name in ("batch", "queries per key"):
+        expect(page.get_by_role("slider", name=name)).to_have_count(0)
+    expected = intensities(torch.bfloat16, 2**13, 1, 2**7, 1)[[0, 2, 3, 4]].double()
+    close(numbers(page.locator("[data-name=intensity]")) / expected, torch.ones(4), tolerance=1e-6)
+    reached = page.locator(".cl-goals .cl-reached")
+    set_to(page, "tokens n", 8)  # n / 2 = 128 lies below the ridge of 300, and so does 256
+    expect(reached).to_have_count(0)
+    set_to(page, "tokens n", 9)
+    expect(reached).to_have_count(1)
+    set_to(page, "tokens n", 13)
+    expect(reached).to_have_count(1)
+    set_to(page, "width of a head", 8)  # S makes d / 2, T at most 128
+    expect(reached).to_have_count(2)
+
+
+def test_parts_that_are_none_are_refused():
+    with pytest.raises(ValueError, match=r"some of .*'C'\), got \('P', 'Q'\)"):
+        roofline_figure(DEVICES, ["P", "Q"])
+    with pytest.raises(ValueError, match=r"got \(\)"):
+        roofline_figure(DEVICES, [])
 
 
 EXAMPLE = Example(lambda: roofline_figure(DEVICES), None)

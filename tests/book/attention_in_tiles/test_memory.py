@@ -2,7 +2,7 @@
 
 import torch
 
-from book.efficient_attention.memory import peak_bytes
+from book.attention_in_tiles.memory import peak_bytes
 
 FLOATS = 100 * 4  # bytes of a vector of 100 float32
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.efficient_attention import tiles_figure
+from book.attention_in_tiles import tiles_figure
 from companion.nn import scaled_dot_product_attention
 from tests.book.reading import Example, close, numbers, press, select
 

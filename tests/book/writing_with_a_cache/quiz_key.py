@@ -1,4 +1,4 @@
-"""Right options of the quiz on efficient attention, computed."""
+"""Right options of the quiz on writing with a cache, computed."""
 
 import math
 
@@ -6,45 +6,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from companion.generation import generate
-from companion.kernels import tiled_attention
 from companion.models import GPT, GPTConfig
-from companion.nn import EncoderBlock, KVCache, MultiHeadAttention, scaled_dot_product_attention
-
-
-def when_the_maximum_rises() -> str:
-    # Three old keys of score log 2 with the mean value 4, then one of log 8 with the value 4.
-    scores = torch.tensor([2.0, 2, 2, 8]).log()
-    weights = (scores - scores.max()).exp()
-    old, value = 12 / 3, 4.0
-    blend = weights[:3].sum() * old + weights[3] * value
-    return f"sum {weights.sum():.2f}, blend {blend:.0f}"
-
-
-def is_it_exact() -> str:
-    query, key, value = torch.randn(3, 40, 8, dtype=torch.float64)
-    exact, _ = scaled_dot_product_attention(query, key, value)
-    errors = [
-        (tiled_attention(query, key, value, block_size=size) - exact).abs().max().item()
-        for size in (1, 7, 40)
-    ]
-    return "the same number" if max(errors) < 1e-13 else "an approximation"
-
-
-def kept_for_backward() -> str:
-    kept, x = [], torch.randn(50, 4, requires_grad=True)
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
-        output = tiled_attention(x * 1, x * 2, x * 3, block_size=8)
-    others = [t.shape for t in kept if t.shape not in (x.shape, output.shape, ())]
-    return "One number per query" if others == [(50, 1)] else str(others)
-
-
-def share_of_pairs() -> str:
-    with torch.device("meta"):
-        block, x = EncoderBlock(768, 12, 4 * 768), torch.zeros(1, 1024, 768)
-    with FlopCounterMode(display=False) as counter:
-        block(x, need_weights=True)
-    counts = counter.get_flop_counts()["Global"]
-    return f"About {100 * counts[torch.ops.aten.bmm] / sum(counts.values()):.0f} %"
+from companion.nn import KVCache, MultiHeadAttention
 
 
 def linear_rows_without_cache() -> str:
@@ -105,3 +68,29 @@ def a_worse_draft() -> str:
     same = all(torch.allclose(p, model) for p in comes_out)
     slower = "it comes more slowly" if kept[1] < kept[0] else "it comes faster"
     return f"{slower}, with the same distribution" if same else "its words are worse"
+
+
+def a_chip_that_computes_faster() -> str:
+    weights, bandwidth, peak = 7e9, 3.35e12, 989.5e12
+    cache = 2 * 32 * 4096 * 2 * 1000  # bytes of a thousand tokens, 32 layers of width 4,096
+    reading = (2 * weights + cache) / bandwidth
+    before, after = (1 / max(reading, 2 * weights / top) for top in (peak, 2 * peak))
+    gain = after / before
+    words = ["fewer, ", "nearly as many", "more, ", "twice"]
+    return words[sum(gain >= least for least in (0.99, 1.01, 1.99))]
+
+
+def where_a_test_looks() -> str:
+    wanted = torch.tensor([0.5, 0.5, 0.0], dtype=torch.float64)
+    drafts = {
+        "where the draft has": [0.0, 0.0, 1.0],
+        "where about half": [1.0, 0.0, 0.0],
+        "where draft and": [0.5, 0.5, 0.0],
+    }
+    harm = {}
+    for words, draft in drafts.items():
+        both = torch.minimum(wanted, torch.tensor(draft, dtype=torch.float64))
+        comes_out = both + (1 - both.sum()) * wanted
+        harm[words] = (comes_out - wanted).abs().sum().item() / 2
+    most = max(harm, key=harm.get)
+    return most if harm[most] > min(harm.values()) + 0.01 else "everywhere"

@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.efficient_attention import online_figure
+from book.attention_in_tiles import online_figure
 from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser

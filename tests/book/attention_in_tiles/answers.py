@@ -1,21 +1,15 @@
-"""Answers to the exercises of book/efficient_attention.ipynb."""
-
-from collections import deque
+"""Answers to the exercises of "Attention in tiles"."""
 
 import torch
-import torch.nn.functional as F
 
-from book.efficient_attention.checks import (
+from book.attention_in_tiles.checks import (
     backward_row,
-    grouped_attention,
     merge,
-    window_cache,
     window_mask,
 )
-from companion.nn import scaled_dot_product_attention
 from tests.book.answers import right, wrong
 
-# 1. Two halves of a row
+# Two halves of a row
 
 
 @right(merge)
@@ -53,7 +47,7 @@ def absolute(m1, l1, b1, m2, l2, b2):
     return m, (l1 * e1 + l2 * e2) / e, (b1 * e1 + b2 * e2) / e
 
 
-# 2. Backward, block by block
+# Backward, block by block
 
 
 @right(backward_row)
@@ -126,7 +120,7 @@ def unscaled_gradients(*given):
     return backward(*given, of_scores=lambda p, dp, mean: p * (dp - mean), scale=False)
 
 
-# 3. A sliding window
+# A sliding window
 
 
 @right(window_mask)
@@ -153,114 +147,3 @@ def row_by_row(T, S, window):
 @wrong(window_mask, "turned round")
 def forbidden(T, S, window):
     return ~by_distance(T, S, window)
-
-
-# 4. A cache that forgets
-
-
-@right(window_cache)
-class ByConcatenation:
-    def __init__(self, window):
-        self.window, self.keys, self.values = window, None, None
-
-    def append(self, key, value):
-        if self.keys is None:
-            self.keys, self.values = key[None], value[None]
-        else:
-            self.keys = torch.cat([self.keys, key[None]])[-self.window :]
-            self.values = torch.cat([self.values, value[None]])[-self.window :]
-        return self.keys, self.values
-
-
-@right(window_cache)
-class ByDeque:
-    def __init__(self, window):
-        self.pairs = deque(maxlen=window)
-
-    def append(self, key, value):
-        self.pairs.append((key, value))
-        keys, values = zip(*self.pairs, strict=True)
-        return torch.stack(keys), torch.stack(values)
-
-
-@right(window_cache)
-class Ring:
-    """Writes over the oldest; what comes back is turned, which attention does not notice."""
-
-    def __init__(self, window):
-        self.window, self.count, self.keys, self.values = window, 0, None, None
-
-    def append(self, key, value):
-        if self.keys is None:
-            self.keys = key.new_zeros(self.window, len(key))
-            self.values = value.new_zeros(self.window, len(value))
-        at, self.count = self.count % self.window, self.count + 1
-        self.keys[at], self.values[at] = key, value
-        held = min(self.count, self.window)
-        return self.keys[:held], self.values[:held]
-
-
-class Listed:
-    """Two lists, to be forgotten from by `forget`."""
-
-    def __init__(self, window):
-        self.window, self.keys, self.values = window, [], []
-
-    def append(self, key, value):
-        self.keys.append(key)
-        self.values.append(value)
-        self.forget()
-        return torch.stack(self.keys), torch.stack(self.values)
-
-    def forget(self):
-        while len(self.keys) > self.window:
-            del self.keys[0], self.values[0]
-
-
-@wrong(window_cache, "nothing is ever forgotten")
-class Hoarder(Listed):
-    def forget(self):
-        pass
-
-
-@wrong(window_cache, "is the `return` missing?")
-class Silent(Listed):
-    def append(self, key, value):
-        super().append(key, value)
-
-
-# 5. Shared keys
-
-
-@right(grouped_attention)
-def repeated(query, key, value):
-    group = query.shape[1] // key.shape[1]
-    key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
-    return scaled_dot_product_attention(query, key, value)[0]
-
-
-@right(grouped_attention)
-def in_five_dimensions(query, key, value):
-    q = query.unflatten(1, (key.shape[1], -1))  # (B, G, H / G, T, d_k)
-    scores = q @ key[:, :, None].transpose(-2, -1) / query.shape[-1] ** 0.5
-    return (scores.softmax(-1) @ value[:, :, None]).flatten(1, 2)
-
-
-@right(grouped_attention)
-def by_torch(query, key, value):
-    return F.scaled_dot_product_attention(query, key, value, enable_gqa=True)
-
-
-def sharing(query, key, value, share):
-    key, value = share(key), share(value)
-    return scaled_dot_product_attention(query, key, value)[0]
-
-
-@wrong(grouped_attention, "key head h mod G")
-def in_turn(query, key, value):
-    return sharing(query, key, value, lambda x: x.repeat(1, query.shape[1] // x.shape[1], 1, 1))
-
-
-@wrong(grouped_attention, "it raised RuntimeError")
-def not_repeated(query, key, value):
-    return (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).softmax(-1) @ value

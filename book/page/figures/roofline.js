@@ -1,13 +1,13 @@
 // The roofline: how many operations a computation makes of every byte it moves, and so how fast it can
 // be at most. Points are parts of a model that reads or writes; the reader moves what they depend on.
 
-import { axes } from "../../page/kit/axes.js";
-import { choice, connect, remember, slider } from "../../page/kit/controls.js";
-import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
-import { goals } from "../../page/kit/goals.js";
-import { clamp } from "../../page/kit/numerics.js";
-import { label, part, stage } from "../../page/kit/stage.js";
-import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
+import { axes } from "../kit/axes.js";
+import { choice, connect, remember, slider } from "../kit/controls.js";
+import { announce, css, drawing, element, fill, format, frame, write } from "../kit/dom.js";
+import { goals } from "../kit/goals.js";
+import { clamp } from "../kit/numerics.js";
+import { label, part, stage } from "../kit/stage.js";
+import { columnHead, headRow, tableRow } from "../kit/tables.js";
 
 const HEADS = 32; // query heads; the model is this many heads wide
 const BLOCK = 128; // queries in a tile
@@ -42,10 +42,10 @@ css`
 /** What each operation computes and moves: numbers of one head, or of one matrix of a layer. A block of
     queries has all keys and values come from the large memory again (T), or finds them in a cache on the
     chip once they have come (T*): real kernels lie between. */
-function operations({ n, d, batch, group }) {
+function operations({ n, d, batch, group }, parts) {
   const width = HEADS * d;
   const matrix = (rows) => ({ flops: 2 * rows * width ** 2, moved: width ** 2 + 2 * rows * width });
-  return [
+  const all = [
     { name: "P", text: "matrices, reading a prompt", ...matrix(batch * n) },
     { name: "W", text: "matrices, writing a token", ...matrix(batch) },
     {
@@ -68,14 +68,15 @@ function operations({ n, d, batch, group }) {
       moved: 2 * n * d + 2 * group * d,
     },
   ];
+  return all.filter(({ name }) => parts.includes(name));
 }
 
 /** The same with the device: intensity, most tera-operations per second, share of its peak. */
-function placed(devices, value) {
+function placed({ devices, parts }, value) {
   const device = devices[value.device],
     peak = device.peak[value.dtype],
     bytes = value.dtype === "float32" ? 4 : 2;
-  const points = operations(value).map((operation) => {
+  const points = operations(value, parts).map((operation) => {
     const intensity = operation.flops / (operation.moved * bytes);
     const reached = Math.min(peak, intensity * device.bandwidth);
     return { ...operation, intensity, reached, share: reached / peak };
@@ -83,7 +84,7 @@ function placed(devices, value) {
   return { points, peak, bandwidth: device.bandwidth, ridge: peak / device.bandwidth };
 }
 
-function build(root, width, all, published) {
+function build(root, width, names, all, published) {
   const [left, right, top, bottom] = [44, width - 12, 8, 179];
   const ticks = [1, 10, 100, 1000];
   const far = [...ticks, 10000];
@@ -115,7 +116,7 @@ function build(root, width, all, published) {
     says = label("", 0, 0, "cl-own cl-end");
   const measured = drawing("g", { class: "cl-measure" }, where, dot, says);
   root.append(measured);
-  const points = operations({ n: 1, d: 1, batch: 1, group: 1 }).map(({ name }) => {
+  const points = names.map((name) => {
     const kind = { P: "stream", W: "stream", C: "k" }[name] ?? "attention";
     const node = drawing(
       "g",
@@ -136,11 +137,13 @@ function build(root, width, all, published) {
     ridge.textContent = `ridge: ${format(now.ridge, 0)}`;
     fill(ridge, { x: x(now.ridge) + 6, y: bottom - 8 }, []);
     const ends = now.points.filter(({ name }) => name === "T" || name === "T*");
-    const over = [...ends.map(({ intensity }) => intensity), now.ridge]
-      .filter((one) => one >= ends[0].intensity && one <= ends[1].intensity)
-      .sort((a, b) => a - b);
-    const places = over.map((one) => `${x(one)} ${y(Math.min(now.peak, one * now.bandwidth))}`);
-    stretch.setAttribute("d", `M${places.join("L")}`);
+    if (ends.length === 2) {
+      const over = [...ends.map(({ intensity }) => intensity), now.ridge]
+        .filter((one) => one >= ends[0].intensity && one <= ends[1].intensity)
+        .sort((a, b) => a - b);
+      const places = over.map((one) => `${x(one)} ${y(Math.min(now.peak, one * now.bandwidth))}`);
+      stretch.setAttribute("d", `M${places.join("L")}`);
+    }
     const kernel = published(value);
     measured.style.display = kernel ? "" : "none";
     if (kernel) {
@@ -166,9 +169,10 @@ function build(root, width, all, published) {
 }
 
 function render({ model, el }) {
-  const { devices } = model.get("data");
+  const { devices, parts } = model.get("data");
+  const has = (name) => parts.includes(name);
   const state = connect(model);
-  const all = remember((value) => placed(devices, value));
+  const all = remember((value) => placed({ devices, parts }, value));
   const power = (key, label, max, min = 0) =>
     slider(state, `log_${key}`, label, {
       min,
@@ -189,15 +193,17 @@ function render({ model, el }) {
     choice(state, "device", "device", Object.keys(devices)),
     choice(state, "dtype", "numbers", ["bfloat16", "float32"]),
     power("n", "tokens n", 17, 5),
-    power("batch", "batch of texts", 10),
+    has("W") ? power("batch", "batch of texts", 10) : null,
     power("d", "width of a head", 8, 5),
-    power("group", "queries per key", 4),
+    has("C") ? power("group", "queries per key", 4) : null,
   );
   const published = ({ device, dtype }) => dtype === "bfloat16" && devices[device].published;
-  const scene = stage(state, "Roofline", (root, width) => build(root, width, result, published));
+  const scene = stage(state, "Roofline", (root, width) =>
+    build(root, width, parts, result, published),
+  );
 
   const cell = (name) => element("td", { "data-name": name });
-  const rows = result(state.value).points.map(() => ["intensity", "reached", "share"].map(cell));
+  const rows = parts.map(() => ["intensity", "reached", "share"].map(cell));
   state.draw((value) =>
     result(value).points.forEach(({ intensity, reached, share }, i) => {
       write(rows[i][0], intensity, intensity < 100 ? 1 : 0);
@@ -220,10 +226,10 @@ function render({ model, el }) {
   table.querySelectorAll("tbody th").forEach((head) => {
     head.style.whiteSpace = "normal";
   });
-  const names = (list) => list.map(({ name }) => name).join(", ") || "none";
+  const listed = (list) => list.map(({ name }) => name).join(", ") || "none";
   const sentence = (ridge, below, under) =>
-    `Ridge: ${format(ridge, 0)}. Memory decides the speed of ${names(below)}; ` +
-    `arithmetic that of ${names(under)}.`;
+    `Ridge: ${format(ridge, 0)}. Memory decides the speed of ${listed(below)}; ` +
+    `arithmetic that of ${listed(under)}.`;
   const tell = (value) => {
     const { points, ridge, peak } = result(value);
     const below = points.filter(({ reached }) => reached < peak);
@@ -235,17 +241,28 @@ function render({ model, el }) {
   };
   const caption = announce(state, tell, [sentence(100, result(state.value).points, [])]);
   const point = (value, wanted) => result(value).points.find(({ name }) => name === wanted);
-  const puzzles = goals(state, [
-    {
+  const puzzles = [
+    has("W") && {
       text: "Bring W under the flat roof.",
       reached: (value) => point(value, "W").share === 1,
     },
-    {
+    has("C") && {
       text: "Bring C above 4 per byte, in bfloat16.",
       reached: (value) => value.dtype === "bfloat16" && point(value, "C").intensity > 4,
     },
-  ]);
-  frame(el, "A roofline", controls, scene, table, caption, puzzles);
+    has("T*") && {
+      text: "Find the longest text for which memory decides even the speed of T*.",
+      reached: (value) =>
+        point(value, "T*").share < 1 &&
+        point({ ...value, log_n: value.log_n + 1 }, "T*").share === 1,
+    },
+    has("S") &&
+      has("T") && {
+        text: "Bring S within a tenth of T.",
+        reached: (value) => point(value, "S").intensity > 0.9 * point(value, "T").intensity,
+      },
+  ].filter(Boolean);
+  frame(el, "A roofline", controls, scene, table, caption, goals(state, puzzles));
   return state.close;
 }
 

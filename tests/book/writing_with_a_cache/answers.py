@@ -1,0 +1,164 @@
+"""Answers to the exercises of "Writing with a cache"."""
+
+from collections import deque
+
+import torch
+import torch.nn.functional as F
+
+from book.writing_with_a_cache.checks import grouped_attention, judge, window_cache
+from companion.nn import scaled_dot_product_attention
+from tests.book.answers import right, wrong
+
+# A cache that forgets
+
+
+@right(window_cache)
+class ByConcatenation:
+    def __init__(self, window):
+        self.window, self.keys, self.values = window, None, None
+
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys, self.values = key[None], value[None]
+        else:
+            self.keys = torch.cat([self.keys, key[None]])[-self.window :]
+            self.values = torch.cat([self.values, value[None]])[-self.window :]
+        return self.keys, self.values
+
+
+@right(window_cache)
+class ByDeque:
+    def __init__(self, window):
+        self.pairs = deque(maxlen=window)
+
+    def append(self, key, value):
+        self.pairs.append((key, value))
+        keys, values = zip(*self.pairs, strict=True)
+        return torch.stack(keys), torch.stack(values)
+
+
+@right(window_cache)
+class Ring:
+    """Writes over the oldest; what comes back is turned, which attention does not notice."""
+
+    def __init__(self, window):
+        self.window, self.count, self.keys, self.values = window, 0, None, None
+
+    def append(self, key, value):
+        if self.keys is None:
+            self.keys = key.new_zeros(self.window, len(key))
+            self.values = value.new_zeros(self.window, len(value))
+        at, self.count = self.count % self.window, self.count + 1
+        self.keys[at], self.values[at] = key, value
+        held = min(self.count, self.window)
+        return self.keys[:held], self.values[:held]
+
+
+class Listed:
+    """Two lists, to be forgotten from by `forget`."""
+
+    def __init__(self, window):
+        self.window, self.keys, self.values = window, [], []
+
+    def append(self, key, value):
+        self.keys.append(key)
+        self.values.append(value)
+        self.forget()
+        return torch.stack(self.keys), torch.stack(self.values)
+
+    def forget(self):
+        while len(self.keys) > self.window:
+            del self.keys[0], self.values[0]
+
+
+@wrong(window_cache, "nothing is ever forgotten")
+class Hoarder(Listed):
+    def forget(self):
+        pass
+
+
+@wrong(window_cache, "is the `return` missing?")
+class Silent(Listed):
+    def append(self, key, value):
+        super().append(key, value)
+
+
+# Shared keys
+
+
+@right(grouped_attention)
+def repeated(query, key, value):
+    group = query.shape[1] // key.shape[1]
+    key, value = key.repeat_interleave(group, 1), value.repeat_interleave(group, 1)
+    return scaled_dot_product_attention(query, key, value)[0]
+
+
+@right(grouped_attention)
+def in_five_dimensions(query, key, value):
+    q = query.unflatten(1, (key.shape[1], -1))  # (B, G, H / G, T, d_k)
+    scores = q @ key[:, :, None].transpose(-2, -1) / query.shape[-1] ** 0.5
+    return (scores.softmax(-1) @ value[:, :, None]).flatten(1, 2)
+
+
+@right(grouped_attention)
+def by_torch(query, key, value):
+    return F.scaled_dot_product_attention(query, key, value, enable_gqa=True)
+
+
+def sharing(query, key, value, share):
+    key, value = share(key), share(value)
+    return scaled_dot_product_attention(query, key, value)[0]
+
+
+@wrong(grouped_attention, "key head h mod G")
+def in_turn(query, key, value):
+    return sharing(query, key, value, lambda x: x.repeat(1, query.shape[1] // x.shape[1], 1, 1))
+
+
+@wrong(grouped_attention, "it raised RuntimeError")
+def not_repeated(query, key, value):
+    return (query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5).softmax(-1) @ value
+
+
+# Accept or replace
+
+
+@right(judge)
+def one_by_one(p, q, words, uniform):
+    kept = 0
+    for word, number, wanted, offered in zip(words, uniform, p, q, strict=False):
+        if number >= wanted[word] / offered[word]:
+            more = torch.relu(wanted - offered)
+            return kept, more / (1 - torch.minimum(wanted, offered).sum())
+        kept += 1
+    return kept, p[-1]
+
+
+@right(judge)
+def at_once(p, q, words, uniform):
+    rows = torch.arange(len(words))
+    kept = (uniform * q[rows, words] < p[rows, words]).int().cumprod(0).sum()
+    offered = torch.cat([q, torch.zeros_like(q[:1])])  # behind the last word, nothing
+    more = (p - offered).clamp(min=0)[kept]
+    return kept.item(), more / more.sum()
+
+
+@wrong(judge, "a number below a half keeps it")
+def by_the_better(p, q, words, uniform):
+    return at_once(p, q, words, torch.ones(len(words)))
+
+
+@wrong(judge, "upside down")
+def for_the_draft(p, q, words, uniform):
+    rows = torch.arange(len(words))
+    kept = (uniform * p[rows, words] < q[rows, words]).int().cumprod(0).sum()
+    return (
+        at_once(p, q, words[:kept], uniform[:kept] * 0)
+        if kept
+        else one_by_one(p, q, words, uniform + 10)
+    )
+
+
+@wrong(judge, "is the `return` missing?")
+def silent(p, q, words, uniform):
+    one_by_one(p, q, words, uniform)
