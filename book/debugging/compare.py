@@ -102,7 +102,7 @@ def maps(pairs: Mapping, *, alt: str, xlabel: str, ylabel: str, rows=None, colum
         axes[0, 0].set_yticks(range(len(rows)), rows)
     fig.colorbar(shades, ax=axes[:, :2], location="bottom", aspect=30)
     scale = fig.colorbar(changes, ax=axes[:, 2:], location="bottom", aspect=15)
-    scale.set_ticks([-off, 0, off], labels=[typeset(short(each)) for each in (-off, 0, off)])
+    scale.set_ticks([-off, 0, off], labels=[typeset(f"{each:.2g}") for each in (-off, 0, off)])
     return fig
 
 
