@@ -100,13 +100,13 @@ function render({ model, el }) {
     ends.map(({ text }) => text),
   );
   const rows = element("tbody");
-  const heads = ["", "this run", "the sound run", ""].map(columnHead);
-  const table = element("table", { "data-name": "beside" }, headRow(heads), rows);
+  const heads = ["this run", "the sound run"].map(columnHead);
+  const table = element("table", { "data-name": "beside" }, headRow(element("td"), heads), rows);
   state.draw((value) => {
     const look = here(value);
     picture.hidden = legend.hidden = !look.x;
     table.hidden = Boolean(look.x);
-    heads[1].textContent = `run ${value.run}`;
+    heads[0].textContent = `run ${value.run}`;
     if (look.x) {
       const [one, other] = [look.yours.at(-1), look.sound.at(-1)];
       [one, other, one - other].forEach((number, i) => {
