@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from book.debugging import forecaster
-from book.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging.fault import Case, Fault, altered, fault_of, named, smooth
 
 EVERY = 10  # steps from one judgement to the next
 WINDOW, HORIZON, PATCH = forecaster.WINDOW, forecaster.HORIZON, forecaster.PATCH
@@ -67,10 +67,43 @@ class Run(Case):
         start = forecaster.PAST + 24 * index
         return self.series[start : start + WINDOW + HORIZON]
 
+    def instruments(self) -> dict:
+        """As `Case.instruments` says."""
+        days = [self.held_out(i) for i in range(11)]
+        forecasts = torch.stack([self.forecast(day) for day in days])
+        came = torch.stack([day[WINDOW:] for day in days])
+        moved = torch.stack([self.influence(day) for day in days]).mean((0, 1))
+        ahead, hours = list(range(1, HORIZON + 1)), list(range(WINDOW + HORIZON))
+        raised = torch.stack([self.forecast(day + 1) for day in days]) - forecasts
+        squared = "squared error"
+        at, training = self.judged_at, smooth(self.loss, EVERY)
+        read = torch.stack([self.weights(day) for day in days]).mean((0, 1))
+        return {
+            "the judged loss": (at, self.judged, "step", squared),
+            "the loss in training": (at, training, "step", squared),
+            "its error against what came": (
+                ahead,
+                (forecasts - came).square().mean(0).tolist(),
+                "hours ahead",
+                squared,
+            ),
+            "one forecast": (ahead, forecasts[3].tolist(), "hours ahead", "value"),
+            "which hours move the forecast?": (hours, moved.tolist(), "hour", "how far it moves"),
+            "which patches does it look at?": {
+                f"patch {i}": weight for i, weight in enumerate(read.tolist(), 1)
+            },
+            "all hours raised by 1, how far does the forecast go?": {
+                "in the mean": raised.mean().item()
+            },
+        }
 
-def train(number: int) -> Run:
-    """The run of a reader's number, which chooses the series, the first weights and the fault."""
-    return Run(number, fault_of(number, FAULTS), forecaster.STEPS)
+
+def train(number: int, chosen: int | None = None) -> Run:
+    """The run of a reader's number, which chooses the series, the first weights and the fault.
+
+    With `chosen`, that number chooses the fault, and the other one all the rest.
+    """
+    return Run(number, fault_of(number if chosen is None else chosen, FAULTS), forecaster.STEPS)
 
 
 def train_with(number: int, name: str, steps: int = forecaster.STEPS) -> Run:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
+import torch
+
 from book.checking.rungs import replaced_once
 from companion.data.sampling import seeded
 
@@ -59,6 +61,13 @@ class Case:
     def __init__(self, number: int, fault: Fault | None) -> None:
         self.number, self._fault = number, fault
 
+    def instruments(self) -> dict:
+        """What the page's figure shows of a run, by name; a curve comes first.
+
+        A curve is (x, y, what x is, what y is), a table {name: number}, and a text a string.
+        """
+        raise NotImplementedError
+
     def reveal(self) -> tuple[str, str]:
         """The name of what is wrong; and which line was changed, and how it can be seen."""
         fault = self._fault
@@ -69,6 +78,11 @@ class Case:
             f"The line\n{fault.line.strip()}\n{became}\n"
             f"With this fault, {fault.would}. In this run, {fault.value(self)}."
         )
+
+
+def smooth(values: Sequence[float], every: int) -> list[float]:
+    """The mean of each `every` values."""
+    return torch.tensor(values).unflatten(0, (-1, every)).mean(1).tolist()
 
 
 def altered(program: ModuleType, fault: Fault | None) -> ModuleType:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from book.debugging import own_model
-from book.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging.fault import Case, Fault, altered, fault_of, named, smooth
 from companion.data import BOS, EOS
 
 EVERY = 20  # steps from one judgement to the next
@@ -74,10 +74,43 @@ class Run(Case):
         words = (own_model.LANGUAGE.words[i] for i in ids[1:].tolist())
         return " ".join(takewhile(lambda word: word != EOS, words))
 
+    def instruments(self) -> dict:
+        """As `Case.instruments` says."""
+        at, nats, first = self.judged_at, "loss in nats per word", list(range(1, 61))
+        words = ("[BOS]", *TEXT.split())
+        gaps = (self.logits(TEXT) - self.cached(TEXT)[0]).abs().amax(1).tolist()
+        chances = self.logits("the dog")[-1].softmax(-1)
+        sharp, flat = (self.sampler("the dog", temperature) for temperature in (0.5, 1.0))
+        likeliest = chances.argmax()
+        later = [weights.triu(1).sum(1)[:-1].mean().item() for weights in self.maps(TEXT)]
+        return {
+            "loss on held-out sentences": (at, self.judged, "step", nats),
+            "loss in training": (at, smooth(self.loss, EVERY), "step", nats),
+            "the longest move of a weight": (first, self.moves[:60], "step", "how far it moves"),
+            "read at once and word by word, do the logits differ?": {
+                f"{i}: {word}": gap for i, (word, gap) in enumerate(zip(words, gaps, strict=True))
+            },
+            "the likeliest word after “the dog”": {
+                "the model's probability": chances[likeliest].item(),
+                "the sampler's, temperature 1": flat[likeliest].item(),
+                "the sampler's, temperature 0.5": sharp[likeliest].item(),
+            },
+            "all positions raised by 7, do the logits move?": {
+                "the largest change": _moved_along(self)
+            },
+            "how much weight goes to later words?": {
+                f"block {i}": weight for i, weight in enumerate(later, 1)
+            },
+            "what does it write?": self.write(seed=0),
+        }
 
-def train(number: int) -> Run:
-    """The run of a reader's number, which chooses the data, the first weights and the fault."""
-    return Run(number, fault_of(number, FAULTS), own_model.STEPS)
+
+def train(number: int, chosen: int | None = None) -> Run:
+    """The run of a reader's number, which chooses the data, the first weights and the fault.
+
+    With `chosen`, that number chooses the fault, and the other one all the rest.
+    """
+    return Run(number, fault_of(number if chosen is None else chosen, FAULTS), own_model.STEPS)
 
 
 def train_with(number: int, name: str, steps: int = own_model.STEPS) -> Run:

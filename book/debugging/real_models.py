@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from book.debugging import assistant
-from book.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging.fault import Case, Fault, altered, fault_of, named, smooth
 from companion.data import standard_library_text
 from companion.data.sampling import seeded
 
@@ -106,6 +106,36 @@ class Run(Case):
         there = published().weights[name]
         return ((self.writer.weights[name] - there).norm() / there.norm()).item()
 
+    @torch.no_grad()
+    def instruments(self) -> dict:
+        """As `Case.instruments` says."""
+        losses, found = self.losses(), self.similarity()
+        places = list(range(0, 4001, 200))
+        own = {f"question {i + 1}": found[i, i].item() for i in range(6)}
+
+        def turned(entry):
+            still = self.turned(entry, 0)
+            cosines = [(still @ self.turned(entry, place)).item() for place in places]
+            return places, cosines, "places away", f"cosine of entry {entry} with itself"
+
+        matrix = "blocks.10.feed_forward.down_proj.weight"
+        return {
+            "loss on English": (
+                list(range(8, 120, 16)),
+                smooth(losses[:112].tolist(), 16),
+                "token of the passage",
+                "loss in nats per token",
+            ),
+            "does a question find its note? (cosine)": own,
+            "what does it answer?": self.answer(0),
+            "what is it given to read?": self.words.decode(self.prompt(0), special_tokens=True),
+            "RoPE, entry 30": turned(30),
+            "RoPE, entry 63": turned(63),
+            "a sentence beside a longer one": {"how far its vector moves": _company(self)},
+            "a matrix and the published one": {"distance, as a share": self.rounding(matrix)},
+            "head and word vectors": {"mean cosine": _tied(self)},
+        }
+
 
 def _notes(number: int) -> tuple[list[str], list[str]]:
     draw = seeded("notes", number)
@@ -120,9 +150,12 @@ def _notes(number: int) -> tuple[list[str], list[str]]:
     return notes, questions + [f"Who looks after the {thing}?" for thing in things[3:]]
 
 
-def start(number: int) -> Run:
-    """The run of a reader's number, which chooses the notes, the text and the fault."""
-    return Run(number, fault_of(number, FAULTS))
+def start(number: int, chosen: int | None = None) -> Run:
+    """The run of a reader's number, which chooses the notes, the text and the fault.
+
+    With `chosen`, that number chooses the fault, and the other one all the rest.
+    """
+    return Run(number, fault_of(number if chosen is None else chosen, FAULTS))
 
 
 def start_with(number: int, name: str) -> Run:

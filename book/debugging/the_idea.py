@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from book.debugging import dictionary
-from book.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging.fault import Case, Fault, altered, fault_of, named, smooth
 
 PARTS = {
     "queries of head 1": "heads.0.q_proj",
@@ -75,10 +75,47 @@ class Run(Case):
         asked = (torch.tensor(part)[None] for part in (keys, values, questions))
         return self.model(*asked)[0][0].argmax(-1).tolist()
 
+    @torch.no_grad()
+    def instruments(self) -> dict:
+        """As `Case.instruments` says."""
+        keys, _, questions, answers = self.held_out
+        logits, weights = self.model(*self.held_out[:3])
+        found = (logits.argmax(-1) == answers).float()
+        again = (questions[..., None] == keys[:, None, None]).sum(-1) > 1
+        parts = {"once": ~again, "again": again}
+        at, share = self.judged_at, "share of right answers"
+        padding = (keys == dictionary.PAD)[:, None, None].expand_as(weights)
+        start = self.start(*self.held_out[:3])[1]
+        return {
+            "right answers, second key": (at, self.right[1], "step", share),
+            "right answers, first key": (at, self.right[0], "step", share),
+            "the loss": (at, smooth(self.loss, EVERY), "step", "loss in nats per answer"),
+            "which keys does it get right?": {
+                f"{name} key, entered {how}": found[..., which][chosen[..., which]].mean().item()
+                for which, name in enumerate(("first", "second"))
+                for how, chosen in parts.items()
+            },
+            "the gradient of each part, median": {
+                part: torch.tensor(norms).median().item() for part, norms in self.gradient.items()
+            },
+            "where does a question look?": {
+                "all its weights together": weights.sum(-1).mean().item(),
+                "the weights on padding": (weights * padding).sum(-1).mean().item(),
+                "the largest weight": weights.amax(-1).mean().item(),
+                "the largest before training": start.amax(-1).mean().item(),
+            },
+            "with other values, do the weights move?": {
+                "the largest change": _moved_by_values(self)
+            },
+        }
 
-def train(number: int) -> Run:
-    """The run of a reader's number, which chooses the data, the first weights and the fault."""
-    return Run(number, fault_of(number, FAULTS), dictionary.STEPS)
+
+def train(number: int, chosen: int | None = None) -> Run:
+    """The run of a reader's number, which chooses the data, the first weights and the fault.
+
+    With `chosen`, that number chooses the fault, and the other one all the rest.
+    """
+    return Run(number, fault_of(number if chosen is None else chosen, FAULTS), dictionary.STEPS)
 
 
 def train_with(number: int, name: str, steps: int = dictionary.STEPS) -> Run:

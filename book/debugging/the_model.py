@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from book.debugging import language_model
-from book.debugging.fault import Case, Fault, altered, fault_of, named
+from book.debugging.fault import Case, Fault, altered, fault_of, named, smooth
 from companion.data import BOS, EOS
 
 PARTS = ("words", "places", "blocks.0", "blocks.1", "norm", "head")
@@ -110,10 +110,44 @@ class Run(Case):
             for part, pair in pairs.items()
         }
 
+    @torch.no_grad()
+    def instruments(self) -> dict:
+        """As `Case.instruments` says."""
+        loss, nats = smooth(self.loss, EVERY), "loss in nats per word"
+        words = self.maps("the dog was near the bridge")
+        later = {f"block {i}": weights.triu(1).sum(1)[:-1] for i, weights in enumerate(words, 1)}
+        expected = self.probabilities("the dog")
+        return {
+            "loss on held-out sentences": (self.judged_at, self.judged, "step", nats),
+            "loss in training": (self.judged_at, loss, "step", nats),
+            "the gradient of each part, median": {
+                part: torch.tensor(norms).median().item() for part, norms in self.gradient.items()
+            },
+            "the longest step of each part": {p: max(steps) for p, steps in self.update.items()},
+            "how far each part has moved": self.moved(),
+            "do two gradients in a row agree?": (
+                self.judged_at[1:],
+                smooth(self.agreement[EVERY - 1 :], EVERY),
+                "step",
+                "cosine of a gradient and the one before",
+            ),
+            "how much weight goes to later words?": {
+                block: weights.mean().item() for block, weights in later.items()
+            },
+            "judged twice, is it the same loss?": {"once": self.judge(), "again": self.judge()},
+            "what does it expect after “the dog”?": ", ".join(
+                f"{word} {chance:.2f}" for word, chance in expected.items()
+            ),
+            "what does it write?": self.write(seed=0),
+        }
 
-def train(number: int) -> Run:
-    """The run of a reader's number, which chooses the data, the first weights and the fault."""
-    return Run(number, fault_of(number, FAULTS), language_model.STEPS)
+
+def train(number: int, chosen: int | None = None) -> Run:
+    """The run of a reader's number, which chooses the data, the first weights and the fault.
+
+    With `chosen`, that number chooses the fault, and the other one all the rest.
+    """
+    return Run(number, fault_of(number if chosen is None else chosen, FAULTS), language_model.STEPS)
 
 
 def train_with(number: int, name: str, steps: int = language_model.STEPS) -> Run:

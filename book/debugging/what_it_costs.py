@@ -4,6 +4,7 @@ from copy import deepcopy
 
 import torch
 from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
 
 from book.debugging import window_reader
 from book.debugging.fault import Case, Fault, altered, fault_of, named
@@ -78,10 +79,48 @@ class Run(Case):
         biases = [(layer.bias_ih_l0 + layer.bias_hh_l0).chunk(4)[1] for layer in layers]
         return tuple(bias.sigmoid().mean().item() for bias in biases)
 
+    @torch.no_grad()
+    def instruments(self) -> dict:
+        """As `Case.instruments` says."""
+        right = self.answers_right()
+        ages = age_of_answers(self.held_out[0])
+        at, share, steps = self.judged_at, "share of right answers", list(range(0, 28, 2))
 
-def train(number: int) -> Run:
-    """The run of a reader's number, which chooses ledgers, first weights and the fault."""
-    return Run(number, fault_of(number, FAULTS), window_reader.STEPS)
+        def by_age(way):
+            chosen = [(ages == age) | (ages == age + 1) for age in steps]
+            shares = [right[way][rows].mean().item() for rows in chosen]
+            return steps, shares, "rows since the value was entered", share
+
+        rows = list(range(LENGTH))
+        ways = ("in chunks", "at once", "LSTM")
+        return {
+            **{f"right answers, {way}": (at, self.right[way], "step", share) for way in ways},
+            "in chunks, row by row": (rows, right["in chunks"].mean(0).tolist(), "row", share),
+            "in chunks, by the age of the value": by_age("in chunks"),
+            "at once, by the age of the value": by_age("at once"),
+            "how many entries are cached?": {
+                f"after {8 * i} rows": entries for i, entries in enumerate(self.cached(), 1)
+            },
+            "how far are the tiles from PyTorch?": {
+                f"{keys} keys": self._from_torch(keys) for keys in (4, 15, 16)
+            },
+            "the mean forget gate of the LSTM": dict(
+                zip(("before training", "after it"), self.forget_gates(), strict=True)
+            ),
+        }
+
+    def _from_torch(self, keys: int) -> float:
+        q, k, v, added = random_heads(self.number, keys)
+        whole = scaled_dot_product_attention(q, k, v, enable_gqa=True)
+        return (self.tiled(q, k, v, added) - whole).abs().max().item()
+
+
+def train(number: int, chosen: int | None = None) -> Run:
+    """The run of a reader's number, which chooses ledgers, first weights and the fault.
+
+    With `chosen`, that number chooses the fault, and the other one all the rest.
+    """
+    return Run(number, fault_of(number if chosen is None else chosen, FAULTS), window_reader.STEPS)
 
 
 def train_with(number: int, name: str, steps: int = window_reader.STEPS) -> Run:

@@ -11,7 +11,7 @@ import { columnHead, headRow, tableRow } from "../../page/kit/tables.js";
 
 const DRAWN = 64; // losses that a drawing has
 const FEWEST = 8;
-const HEIGHT = 236;
+const HEIGHT = 214;
 
 css`
   .cl-curve {
@@ -38,7 +38,7 @@ css`
     width: 100%;
   }
   .cl-asked textarea {
-    height: 7rem;
+    height: 5.6rem;
     resize: vertical;
   }
   .cl-resembled th[scope="row"] {

@@ -57,7 +57,7 @@ export const STYLE = `
     margin: 0.6rem 0 0;
   }
   .cl-title {
-    margin: 0 0 0.8rem;
+    margin: 0 0 0.5rem;
     font-weight: 600;
   }
   .cl-controls {
