@@ -11,6 +11,13 @@ css`
   .cl-predict {
     margin: 0.4rem 0 0.9rem;
   }
+  .cl-predict:has(+ .cl-captions > .cl-say:empty) {
+    margin-bottom: 0; /* until there is an answer, it has no room: what follows moves out of its veil */
+  }
+  .cl-predict + .cl-captions:has(.cl-say:empty) {
+    height: 0;
+    overflow: hidden;
+  }
   .cl-predict legend {
     font-weight: 600;
   }
@@ -42,7 +49,7 @@ css`
     top: 0.25rem;
   }
   .cl-few .cl-controls {
-    flex-basis: 100%;
+    margin: 0;
   }
   .cl-predict .cl-true {
     outline: 2px solid var(--first);
