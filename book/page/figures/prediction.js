@@ -13,6 +13,14 @@ css`
     stroke: var(--second);
     stroke-width: 3;
   }
+  /* Until there is an answer, what is said is for those who hear it, and has no room. */
+  .cl-predict:has(+ .cl-until) {
+    margin-bottom: 0;
+  }
+  .cl-until {
+    height: 0;
+    overflow: hidden;
+  }
   .cl-legend {
     display: flex;
     gap: 1.2rem;
@@ -42,7 +50,10 @@ function render({ model, el }) {
   const ask = data.choices ? amongChoices : data.x ? onLine : onSlider;
   const { field, verdict } = ask(state, { ...data, describe, end });
   const answer = (guess) => `${verdict(guess)} ${data.because}`.trim();
-  const say = announce(state, ({ prediction: { guess, shown } }) => (shown ? answer(guess) : ""));
+  const say = announce(state, ({ prediction: { guess, shown } }) =>
+    shown ? answer(guess) : "Make your guess, then see the answer.",
+  );
+  state.draw(({ prediction: { shown } }) => say.classList.toggle("cl-until", !shown));
   say.style.whiteSpace = "pre-line";
   frame(el, "Predict, then look", field, say);
   return state.close;

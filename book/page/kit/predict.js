@@ -11,13 +11,6 @@ css`
   .cl-predict {
     margin: 0.4rem 0 0.9rem;
   }
-  .cl-predict:has(+ .cl-captions > .cl-say:empty) {
-    margin-bottom: 0; /* until there is an answer, it has no room: what follows moves out of its veil */
-  }
-  .cl-predict + .cl-captions:has(.cl-say:empty) {
-    height: 0;
-    overflow: hidden;
-  }
   .cl-predict legend {
     font-weight: 600;
   }
