@@ -38,34 +38,43 @@ def transformer_diagram() -> HTML:
     left, right, middle = 98, 262, 180
     parts = [
         _text(left, 14, "source_ids", code=True),
-        _text(left, 31, "the old bike"),
+        _text(left, 31, "the black cat"),
         _text(right, 14, "target_ids", code=True),
-        _text(right, 31, "[BOS] le vieux vélo"),
+        _text(right, 31, "[BOS] le chat noir"),
         _arrow((left, 38), (left, 52)),
         _arrow((right, 38), (right, 52)),
-        _box(middle, 52, 46, QUIET, "look up, times √d_model", "token_embedding", width=324),
-        _arrow((left, 98), (left, 110)),
-        _arrow((right, 98), (right, 110)),
-        _box(middle, 110, 46, QUIET, "add sinusoids", "positions", width=324),
-        _arrow((left, 156), (left, 174)),
-        _arrow((right, 156), (right, 174)),
-        *_blocks(left, -1, 174, "encoder_blocks", ENCODER),
-        *_blocks(right, 1, 174, "decoder_blocks", DECODER),
-        _arrow(
-            (left, 424), (left, 466), (middle, 466), (middle, 361), (right - BOX_WIDTH / 2, 361)
+        _box(
+            middle,
+            52,
+            26,
+            QUIET,
+            None,
+            "token_embedding",
+            before="look up, times √d_model: ",
+            width=324,
         ),
-        _text(left, 484, "memory"),
-        _text(left, 501, "its keys and values", quiet=True),
-        _arrow((right, 530), (right, 554)),
-        _box(right, 554, 62, QUIET, "output matrix", "head", "= token_embedding"),
-        _arrow((right, 616), (right, 634)),
-        _text(right, 650, "softmax"),
-        _text(right, 668, "le vieux vélo [EOS]"),
+        _arrow((left, 78), (left, 90)),
+        _arrow((right, 78), (right, 90)),
+        _box(middle, 90, 26, QUIET, None, "positions", before="add sinusoids: ", width=324),
+        _arrow((left, 116), (left, 132)),
+        _arrow((right, 116), (right, 132)),
+        *_blocks(left, -1, 132, "encoder_blocks", ENCODER),
+        *_blocks(right, 1, 132, "decoder_blocks", DECODER),
+        _arrow(
+            (left, 384), (left, 424), (middle, 424), (middle, 319), (right - BOX_WIDTH / 2, 319)
+        ),
+        _text(left, 442, "memory"),
+        _text(left, 459, "its keys and values", quiet=True),
+        _arrow((right, 490), (right, 508)),
+        _box(right, 508, 62, QUIET, "output matrix", "head", "= token_embedding"),
+        _arrow((right, 570), (right, 586)),
+        _text(right, 600, "softmax"),
+        _text(right, 617, "le chat noir [EOS]"),
     ]
     return HTML(
         '<svg class="companion-diagram" xmlns="http://www.w3.org/2000/svg" role="img" '
-        f'aria-label="{escape(TITLE)}" viewBox="0 0 360 678" font-family="inherit" '
-        'style="display: block; width: 100%; max-width: 30rem; margin: 0 auto; color: inherit">'
+        f'aria-label="{escape(TITLE)}" viewBox="0 0 360 626" font-family="inherit" '
+        'style="display: block; width: 100%; max-width: 24rem; margin: 0 auto; color: inherit">'
         f"<title>{TITLE}</title><desc>{DESCRIPTION}</desc>"
         f'<marker id="{MARKER}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
         'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="currentColor"/></marker>'

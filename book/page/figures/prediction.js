@@ -13,6 +13,14 @@ css`
     stroke: var(--second);
     stroke-width: 3;
   }
+  /* Until there is an answer, what is said is for those who hear it, and has no room. */
+  .cl-predict:has(+ .cl-until) {
+    margin-bottom: 0;
+  }
+  .cl-until {
+    height: 0;
+    overflow: hidden;
+  }
   .cl-legend {
     display: flex;
     gap: 1.2rem;
@@ -45,9 +53,7 @@ function render({ model, el }) {
   const say = announce(state, ({ prediction: { guess, shown } }) =>
     shown ? answer(guess) : "Make your guess, then see the answer.",
   );
-  // Room for every answer: the highest is not always the longest, for a line of code stands alone.
-  const answers = data.choices ?? [state.value.prediction.guess];
-  say.append(...answers.map((guess) => element("p", { "aria-hidden": "true" }, answer(guess))));
+  state.draw(({ prediction: { shown } }) => say.classList.toggle("cl-until", !shown));
   say.style.whiteSpace = "pre-line";
   frame(el, "Predict, then look", field, say);
   return state.close;
@@ -78,25 +84,34 @@ function onSlider(state, { question, low, high, step, truth, found: how, describ
       y = 12;
     const place = (number) => side + ((number - low) / (high - low)) * (width - 2 * side);
     const gap = drawing("path", { class: "cl-gap" });
-    root.append(
-      drawing("path", { class: "cl-axis", d: `M${side} ${y}H${width - side}` }),
+    const ends = [
       label(end(low), 0, y + 26, "cl-quiet cl-start"),
       label(end(high), width, y + 26, "cl-quiet cl-end"),
+    ];
+    root.append(
+      drawing("path", { class: "cl-axis", d: `M${side} ${y}H${width - side}` }),
+      ...ends,
       gap,
     );
     const ring = part(root, drawing("circle", { class: "cl-ring", r: 7 }), { y });
     const text = write(label("", 0, 0, "cl-strong"), truth);
     text.textContent = `${how} ${describe(truth)}`;
     const half = text.textContent.length * 4.5;
-    fill(text, { x: clamp(place(truth), half, width - half), y: y + 46 }, []);
+    const middle = clamp(place(truth), half, width - half);
+    fill(text, { x: middle, y: y + 26 }, []);
+    const room = (number) => 8 * end(number).length + half;
+    const covered = [middle < room(low), middle > width - room(high)]; // an end of the scale
     const words = part(root, text, { o: 0 });
     const dot = drawing("circle", { class: "cl-found", r: 6 });
     const found = part(root, dot, { y, o: 0 }, ({ x }) => {
       gap.setAttribute("d", `M${place(state.value.prediction.guess)} ${y}H${x}`);
     });
     return {
-      height: y + 52,
+      height: y + 32,
       pose({ prediction: { guess, shown } }, { jump }) {
+        ends.forEach((name, i) => {
+          name.style.visibility = shown && covered[i] ? "hidden" : "";
+        });
         ring.to({ x: place(guess) }, { jump: true });
         gap.style.visibility = shown ? "" : "hidden";
         found.to({ x: place(shown ? truth : guess), o: shown ? 1 : 0 }, { jump: jump || !shown });

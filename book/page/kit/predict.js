@@ -42,7 +42,7 @@ css`
     top: 0.25rem;
   }
   .cl-few .cl-controls {
-    flex-basis: 100%;
+    margin: 0;
   }
   .cl-predict .cl-true {
     outline: 2px solid var(--first);
