@@ -97,7 +97,7 @@ def delta_rule(
     with full_precision(query.device.type):
         q, k, v, strength = (_at_least_float32(x) for x in (query, key, value, beta[..., None]))
         left = kept(k, log_decay)
-        mixed = (strength * (k @ k.transpose(-2, -1)) * left).tril(-1)
+        mixed = ((strength * k) @ k.transpose(-2, -1) * left).tril(-1)
         written = torch.linalg.solve_triangular(
             mixed, strength * v, upper=False, unitriangular=True
         )
