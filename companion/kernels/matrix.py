@@ -71,6 +71,7 @@ def delta_rule(
     """Read S_t = a_t S_(t-1) + u_t k_t^T with u_t = beta_t (v_t - a_t S_(t-1) k_t): overwrite.
 
     With a key of length 1 and beta_t = 1, reading at k_t afterwards gives v_t, whatever was there.
+    With a decay it fades as well as overwrites: the gated delta rule.
     The u of all positions solve one triangular system, (I + L) U = diag(beta) V, where L is the
     strictly lower part of diag(beta) K K^T, faded. The other words are those of `linear_attention`.
 
@@ -96,7 +97,7 @@ def delta_rule(
     with full_precision(query.device.type):
         q, k, v, strength = (_at_least_float32(x) for x in (query, key, value, beta[..., None]))
         left = kept(k, log_decay)
-        mixed = (strength * (k @ k.transpose(-2, -1)) * left).tril(-1)
+        mixed = ((strength * k) @ k.transpose(-2, -1) * left).tril(-1)
         written = torch.linalg.solve_triangular(
             mixed, strength * v, upper=False, unitriangular=True
         )

@@ -46,3 +46,12 @@ def test_a_layer_that_overwrites_and_one_that_adds_read_what_full_attention_does
         for other in names[:i]:
             assert not torch.allclose(found[one][:, :, -1], found[other][:, :, -1], atol=1e-3)
     assert torch.allclose(found["full"][:, :, :16], found["window"][:, :, :16])
+
+
+def test_looking_back_is_the_short_convolution():
+    torch.manual_seed(5)
+    mixer = readers.Mixer(d=6, heads=2, kind="add")
+    torch.nn.init.normal_(mixer.conv.weight)
+    torch.nn.init.normal_(mixer.conv.bias)
+    y = torch.randn(2, 7, 18)
+    torch.testing.assert_close(mixer.look_back(y), mixer.conv(y.mT)[..., :7].mT)
