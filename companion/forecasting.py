@@ -75,8 +75,7 @@ def valid_steps(forecast: Tensor, truth: Tensor, *, threshold: float = 0.4) -> T
         Lyapunov time, this is the valid prediction time.
 
     Raises:
-        ValueError: the shapes differ, or are others, or the threshold is not positive.
-        TypeError: one of them is not a tensor.
+        ValueError, TypeError: the shapes differ or are others, or the threshold is not positive.
     """
     require_tensor("forecast", forecast)
     require_tensor("truth", truth)

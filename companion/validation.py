@@ -26,12 +26,15 @@ def has_values(x: torch.Tensor) -> bool:
     )
 
 
-def require_no_nan(logits: torch.Tensor) -> None:
-    """Raise if a model has diverged. Looks at CPU tensors only: no GPU is made to wait."""
-    if logits.device.type == "cpu" and has_values(logits) and logits.isnan().any():
+def require_no_nan(x: torch.Tensor) -> None:
+    """Raise if logits, or what was made of them, show that a model has diverged.
+
+    Looks at CPU tensors only: no GPU is made to wait.
+    """
+    if x.device.type == "cpu" and has_values(x) and x.isnan().any():
         raise FloatingPointError(
-            "the model's logits are NaN, so there is no token to choose: its weights have diverged "
-            "in training, or its numbers overflow in half precision"
+            "the model's logits are NaN or infinite, so there is no token to choose: its weights "
+            "have diverged in training, or its numbers overflow in half precision"
         )
 
 
@@ -325,12 +328,6 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
         )
-    fixed = [cache.capacity for cache in caches if cache.capacity is not None]
-    if fixed and hasattr(blocks[0], "cross_attention"):
-        raise ValueError(
-            "the caches of an encoder-decoder grow with the target that it is given, got "
-            f"KVCache(capacity={fixed[0]}); start with KVCache()"
-        )
 
 
 def require_sampling(
@@ -349,6 +346,15 @@ def require_sampling(
             require_number(**{name: share})
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is a share in (0, 1], got {share}; None keeps all")
+
+
+def require_ended(ended: torch.Tensor, batch: int) -> None:
+    """Raise unless what the user's `stop` returned says of each row whether it ends."""
+    if ended.dtype != torch.bool or ended.shape not in ((), (batch,)):
+        raise ValueError(
+            f"stop must return booleans (B,) = ({batch},), True for rows that end here; got "
+            f"{ended.dtype} of shape {tuple(ended.shape)}"
+        )
 
 
 def require_prompt_mask(prompt_mask: torch.Tensor, token_ids: torch.Tensor) -> None:

@@ -95,8 +95,7 @@ class Forecaster(nn.Module):
             need_weights: also return a list over blocks of weights (B, H, P, P).
 
         Raises:
-            ValueError: the window is not of the configured size.
-            TypeError: it is not floating.
+            ValueError, TypeError: the window is not of the configured size, or not floating.
         """
         config = self.config
         require_features("window", window, "(B, T, features)", config.features)

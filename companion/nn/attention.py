@@ -94,14 +94,11 @@ def fused_attention(
     score_bias: torch.Tensor | None = None,
     dropout_p: float = 0.0,
 ) -> torch.Tensor:
-    """The output of `scaled_dot_product_attention` by torch's fused kernels, with the same meaning.
+    """The output (B, H, T, d_v) of `scaled_dot_product_attention` by torch's fused kernels.
 
-    The (T, S) weights are never stored. Arguments are those of the explicit function, in four
-    dimensions (B, H, T, d_k), and are expected to be checked by the caller; key and value may have
-    fewer heads, which are then shared by consecutive groups of query heads.
-
-    Returns:
-        output (B, H, T, d_v).
+    The (T, S) weights are never stored. Arguments mean what they mean there, have four dimensions
+    (B, H, T, d_k), and are not checked; key and value may have fewer heads, each of which serves
+    several query heads in a row.
     """
     T, S = query.shape[-2], key.shape[-2]
     if is_causal:
