@@ -328,6 +328,12 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
         )
+    fixed = [cache.capacity for cache in caches if cache.capacity is not None]
+    if fixed and hasattr(blocks[0], "cross_attention"):
+        raise ValueError(
+            "the caches of an encoder-decoder grow with the target that it is given, got "
+            f"KVCache(capacity={fixed[0]}); start with KVCache()"
+        )
 
 
 def require_sampling(
@@ -351,10 +357,8 @@ def require_sampling(
 def require_ended(ended: torch.Tensor, batch: int) -> None:
     """Raise unless what the user's `stop` returned says of each row whether it ends."""
     if ended.dtype != torch.bool or ended.shape not in ((), (batch,)):
-        raise ValueError(
-            f"stop must return booleans (B,) = ({batch},), True for rows that end here; got "
-            f"{ended.dtype} of shape {tuple(ended.shape)}"
-        )
+        got = f"{ended.dtype} of shape {tuple(ended.shape)}"
+        raise ValueError(f"stop must return booleans (B,) = ({batch},), one for a row; got {got}")
 
 
 def require_prompt_mask(prompt_mask: torch.Tensor, token_ids: torch.Tensor) -> None:

@@ -157,11 +157,6 @@ class Transformer(nn.Module):
         mask = padding_mask(target_ids, self.config.pad_id)
         memory_mask = padding_mask(source_ids, self.config.pad_id)
         require_caches(caches, self.decoder_blocks)
-        if caches and caches[0].capacity is not None:
-            raise ValueError(
-                "the caches of an encoder-decoder grow with the target that it is given, got "
-                f"KVCache(capacity={caches[0].capacity}); start with KVCache()"
-            )
         past = caches[0].length if caches else 0
         if past > target_ids.shape[1]:
             raise ValueError(

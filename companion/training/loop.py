@@ -223,8 +223,7 @@ def fit(
                 kept.append(_in_json(found) if checkpoint else found)
             history.evaluated_at.append(step)
         if report and rank == 0:
-            copied = vars(history) | {"evaluations": shown}
-            report(History(*map(list, copied.values())))
+            report(History(*map(list, (vars(history) | {"evaluations": shown}).values())))
 
     done, hidden = len(history.loss), not progress or rank > 0
     with deferred_interrupt() as interrupted:

@@ -24,10 +24,8 @@ def as_one(made) -> torch.optim.Optimizer:
     several = made if isinstance(made, list | tuple) else [made]
     for optimizer in several:
         if not isinstance(optimizer, torch.optim.Optimizer):
-            raise TypeError(
-                "optimizer must be a function that makes a torch.optim.Optimizer of the model, or "
-                f"a list of them, got one that makes a {type(optimizer).__name__}"
-            )
+            kind = type(optimizer).__name__
+            raise TypeError(f"optimizer must be a function that returns Optimizers, got a {kind}")
     return Several(several) if several is made else made
 
 
