@@ -135,7 +135,7 @@ def fused_attention(
         enable_gqa=is_grouped,
     )
     if T == 1:
-        output = output.reshape(output.shape[0], heads, 1, -1)
+        output = output.reshape(output.shape[0], heads, 1, output.shape[-1])
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
@@ -143,7 +143,7 @@ def _with_shared_keys(query, key, value, attn_mask) -> tuple:
     """Query, key and value whose heads go together, and whether the kernel is to group them."""
     has_mask_by_head = attn_mask is not None and attn_mask.dim() > 2 and attn_mask.shape[-3] > 1
     if query.shape[-2] == 1 and not has_mask_by_head:  # heads that share keys are rows of one query
-        return query.reshape(query.shape[0], key.shape[1], -1, query.shape[-1]), key, value, False
+        return query[:, :, 0].unflatten(1, (key.shape[1], -1)), key, value, False
     # Only the flash kernel takes grouped heads; torch would turn to the one that stores (T, S)
     # scores, so every query head gets its own keys and values.
     is_half = query.dtype in (torch.float16, torch.bfloat16)

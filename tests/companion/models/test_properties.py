@@ -542,10 +542,11 @@ def test_models_are_mapped_over_examples_and_traced():
         torch.testing.assert_close(traced(*inputs), model(*inputs))
 
 
-def test_an_empty_batch():
+@pytest.mark.parametrize("length", [5, 1])
+def test_an_empty_batch(length):
     for model, inputs in examples():
-        output = model(*(token_ids[:0] for token_ids in inputs))
-        assert output.shape[:2] == (0, inputs[-1].shape[1])
+        output = model(*(token_ids[:0, :length] for token_ids in inputs))
+        assert output.shape[:2] == (0, length)
 
 
 # Bad input.
