@@ -94,7 +94,7 @@ def beam_search(
     best, best_score = beam[:, 0].clone(), scores.new_full((B,), -torch.inf)
     with writing(model):
         memory = model.encode(source_ids).repeat_interleave(K, dim=0)  # (B * K, S, d_model)
-        sources = source_ids.repeat_interleave(K, dim=0)
+        sources = source_ids.repeat_interleave(K, dim=0)  # (B * K, S)
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
             logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)

@@ -134,15 +134,15 @@ def fused_attention(
         dropout_p=dropout_p,
         enable_gqa=is_grouped,
     )
-    if T == 1:
-        output = output.reshape(output.shape[0], heads, 1, output.shape[-1])
+    if T == 1:  # groups of heads may be its rows
+        output = output.reshape(output.shape[0], heads, 1, output.shape[-1])  # (B, H, 1, d_v)
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
 def _with_shared_keys(query, key, value, attn_mask) -> tuple:
     """Query, key and value whose heads go together, and whether the kernel is to group them."""
     has_mask_by_head = attn_mask is not None and attn_mask.dim() > 2 and attn_mask.shape[-3] > 1
-    if query.shape[-2] == 1 and not has_mask_by_head:  # heads that share keys are rows of one query
+    if query.shape[-2] == 1 and not has_mask_by_head:  # heads that share keys become rows
         return query[:, :, 0].unflatten(1, (key.shape[1], -1)), key, value, False
     # Only the flash kernel takes grouped heads; torch would turn to the one that stores (T, S)
     # scores, so every query head gets its own keys and values.

@@ -157,11 +157,11 @@ class MultiHeadAttention(nn.Module):
             keys = cache.num_keys(T) if cache is not None and is_self_attention else S
             check_mask_of_layer(mask, score_bias, (B, self.num_heads, T, keys))
 
-        q = self.q_proj(query).view(B, T, self.num_heads, self.d_k).transpose(1, 2)
-        q, memory = q if self.q_norm is None else self.q_norm(q), None
+        q, memory = self.q_proj(query).view(B, T, self.num_heads, self.d_k).transpose(1, 2), None
+        q = q if self.q_norm is None else self.q_norm(q)  # (B, H, T, d_k)
         if cache is not None and not is_self_attention:
             memory = cache.held_memory(S, B, self.num_kv_heads, self.d_k, self.d_v)
-        if memory is None:
+        if memory is None:  # (B, H_kv, S, d_k) and (B, H_kv, S, d_v)
             k = self.k_proj(key).view(B, S, self.num_kv_heads, self.d_k).transpose(1, 2)
             k = k if self.k_norm is None else self.k_norm(k)
             v = self.v_proj(value).view(B, S, self.num_kv_heads, self.d_v).transpose(1, 2)

@@ -50,4 +50,4 @@ class PatchEmbedding(nn.Module):
             raise TypeError(
                 f"images must be floating, got {images.dtype}; scale the pixels, as in images / 255"
             )
-        return self.proj(images).flatten(2).transpose(1, 2)
+        return self.proj(images).flatten(2).transpose(1, 2)  # (B, patches, d_model)

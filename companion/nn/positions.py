@@ -126,4 +126,4 @@ def _sinusoids(positions: Tensor, d_model: int) -> Tensor:
     """(...) positions -> (..., d_model) waves in float64, or float32 where a device may lack it."""
     dtype = torch.float64 if positions.device.type in ("cpu", "cuda") else torch.float32
     angle = angles(positions, d_model, 10000.0, dtype)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)  # (..., d_model)

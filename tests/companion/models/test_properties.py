@@ -515,14 +515,20 @@ def test_an_exported_model_takes_other_sizes():
         torch.testing.assert_close(exported(*others), model(*others))
 
 
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning", "ignore:# The axis name")
 def test_an_onnx_model_takes_other_sizes():
     reason = "no pin: pip install onnx onnxscript onnxruntime"
     for package in ("onnxscript", "onnxruntime"):
         pytest.importorskip(package, reason=reason)
     for model, inputs, sizes, others in exported_examples():
+        model.float()  # the runtime has no convolution in float64
+        inputs, others = (
+            tuple(x.float() if x.is_floating_point() else x for x in given)
+            for given in (inputs, others)
+        )
         program = torch.onnx.export(model, inputs, dynamic_shapes=sizes, dynamo=True, verbose=False)
         (found,) = program(*others)
-        torch.testing.assert_close(found, model(*others))
+        torch.testing.assert_close(found, model(*others), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.filterwarnings(
