@@ -47,17 +47,17 @@ def roll_out(forecaster: Forecast, window: Tensor, steps: int) -> Tensor:
         ValueError: less than one step is asked for, or the forecaster says no point.
     """
     require_positive(steps=steps)
-    said = []
-    while sum(points.shape[1] for points in said) < steps:
+    parts = []
+    while sum(points.shape[1] for points in parts) < steps:
         points = forecaster(window).clamp(-1000, 1000)
         if points.shape[1] == 0:
             raise ValueError(
                 "the forecaster must return (B, horizon, features) with horizon at least 1, "
                 f"got {tuple(points.shape)}"
             )
-        said.append(points)
+        parts.append(points)
         window = torch.cat([window, points], dim=1)[:, -window.shape[1] :]
-    return torch.cat(said, dim=1)[:, :steps]
+    return torch.cat(parts, dim=1)[:, :steps]
 
 
 def valid_steps(forecast: Tensor, truth: Tensor, *, threshold: float = 0.4) -> Tensor:
@@ -75,8 +75,7 @@ def valid_steps(forecast: Tensor, truth: Tensor, *, threshold: float = 0.4) -> T
         Lyapunov time, this is the valid prediction time.
 
     Raises:
-        ValueError: the shapes differ, or are others, or the threshold is not positive.
-        TypeError: one of them is not a tensor.
+        ValueError, TypeError: the shapes differ or are others, or the threshold is not positive.
     """
     require_tensor("forecast", forecast)
     require_tensor("truth", truth)

@@ -26,12 +26,15 @@ def has_values(x: torch.Tensor) -> bool:
     )
 
 
-def require_no_nan(logits: torch.Tensor) -> None:
-    """Raise if a model has diverged. Looks at CPU tensors only: no GPU is made to wait."""
-    if logits.device.type == "cpu" and has_values(logits) and logits.isnan().any():
+def require_no_nan(x: torch.Tensor) -> None:
+    """Raise if logits, or what was made of them, show that a model has diverged.
+
+    Looks at CPU tensors only: no GPU is made to wait.
+    """
+    if x.device.type == "cpu" and x.numel() and has_values(x) and x.max().isnan():
         raise FloatingPointError(
-            "the model's logits are NaN, so there is no token to choose: its weights have diverged "
-            "in training, or its numbers overflow in half precision"
+            "the model's logits are NaN or infinite, so there is no token to choose: its weights "
+            "have diverged in training, or its numbers overflow in half precision"
         )
 
 
@@ -349,6 +352,13 @@ def require_sampling(
             require_number(**{name: share})
             if not 0 < share <= 1:
                 raise ValueError(f"{name} is a share in (0, 1], got {share}; None keeps all")
+
+
+def require_ended(ended: torch.Tensor, batch: int) -> None:
+    """Raise unless what the user's `stop` returned says of each row whether it ends."""
+    if ended.dtype != torch.bool or ended.shape not in ((), (batch,)):
+        got = f"{ended.dtype} of shape {tuple(ended.shape)}"
+        raise ValueError(f"stop must return booleans (B,) = ({batch},), one for a row; got {got}")
 
 
 def require_prompt_mask(prompt_mask: torch.Tensor, token_ids: torch.Tensor) -> None:

@@ -27,8 +27,7 @@ def digits(seed: int, split: str = "train") -> tuple[Tensor, Tensor]:
         Images, float32 (N, 1, 8, 8) from 0 (paper) to 1 (ink), and labels, int64 (N,).
 
     Raises:
-        ValueError: another split.
-        TypeError: the seed is not a whole number.
+        ValueError, TypeError: another split, or a seed that is not whole.
         ImportError: scikit-learn, which brings them, is not installed.
 
     Source: Alpaydin and Kaynak 1998 (https://doi.org/10.24432/C50P49), the test part.

@@ -43,8 +43,7 @@ def corpus(num_sentences: int, seed: int) -> list[list[str]]:
     """`num_sentences` sentences of all kinds, mixed; each is a list of words without punctuation.
 
     Raises:
-        ValueError: a negative number.
-        TypeError: a number or seed that is not whole.
+        ValueError, TypeError: a number that is negative or not whole.
     """
     require_not_negative(num_sentences=num_sentences)
     rng = seeded("corpus", seed)

@@ -131,8 +131,7 @@ def pronoun_sentences(
         split: "train", "validation" or "test".
 
     Raises:
-        ValueError: a negative number, or a split of another name.
-        TypeError: a number or seed that is not whole.
+        ValueError, TypeError: a number that is negative or not whole, or another split.
     """
     require_not_negative(num_sentences=num_sentences)
     held_out = seeded("pronouns: what is held out", seed)

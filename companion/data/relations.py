@@ -46,8 +46,7 @@ def who_did_it_sentences(
         split: "train", "validation" or "test".
 
     Raises:
-        ValueError: a negative number, or a split of another name.
-        TypeError: a number or seed that is not whole.
+        ValueError, TypeError: a number that is negative or not whole, or another split.
     """
     require_not_negative(num_sentences=num_sentences)
     pairs = part(list(combinations(ACTORS, 2)), split, seeded("who did it: held out", seed))

@@ -79,8 +79,7 @@ def translation_pairs(
             takes, does not begin the most probable sentence.
 
     Raises:
-        ValueError: a negative number, or a split or kind of another name.
-        TypeError: a number or seed that is not whole.
+        ValueError, TypeError: a number that is negative or not whole, another split or kind.
     """
     require_not_negative(num_sentences=num_sentences)
     require_choice("kind", kind, KINDS)

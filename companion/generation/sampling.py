@@ -14,6 +14,7 @@ from torch import nn
 from companion.nn import KVCache
 from companion.validation import (
     has_values,
+    require_ended,
     require_no_nan,
     require_prompt_mask,
     require_prompts,
@@ -42,6 +43,10 @@ def next_token_probabilities(
     Returns:
         (B, vocab_size), 0 for tokens that were cut; every row sums to 1.
 
+    Raises:
+        ValueError: an argument is out of range.
+        FloatingPointError: a row has NaN, or is infinite at its best (checked on the CPU only).
+
     Source: top-k: Fan et al. 2018, section 5.4 (https://arxiv.org/abs/1805.04833); top-p, or
     nucleus: Holtzman et al. 2020, section 3.1 (https://arxiv.org/abs/1904.09751); min-p: Nguyen et
     al. 2024, section 3 (https://arxiv.org/abs/2407.01082).
@@ -63,12 +68,13 @@ def next_token_probabilities(
         if cuts_top_p:
             kept = kept / kept.sum(dim=-1, keepdim=True)
             before = kept.cumsum(dim=-1) - kept  # mass of the more probable tokens
-            # .5 + .3 has reached .8, though the sum in float32 may be a little below.
+            # .5 + .3 has reached .8, though the sum may be a little below; likewise for min_p
             kept = kept.masked_fill(before >= top_p * (1 - 1e-6), 0.0)
         probabilities = torch.zeros_like(probabilities).scatter(-1, tokens, kept)
     if min_p is not None:
         best = probabilities.amax(dim=-1, keepdim=True)
-        probabilities = probabilities.masked_fill(probabilities < min_p * best, 0.0)
+        probabilities = probabilities.masked_fill(probabilities < min_p * best * (1 - 1e-6), 0.0)
+    require_no_nan(probabilities)
     return probabilities / probabilities.sum(dim=-1, keepdim=True)
 
 
@@ -110,16 +116,15 @@ def generate(
         (B, T + max_new_tokens), the prompts included.
 
     Raises:
-        ValueError: an argument is out of range, a prompt is not padded on the left, or there are
-            more tokens than learned positions.
-        TypeError: the model is no GPT, the ids are not integers, or the mask is not boolean.
+        ValueError, TypeError: an argument is out of range or of another kind, a prompt is not
+            padded on the left, or there are more tokens than learned positions.
         FloatingPointError: the model has diverged (checked on the CPU only).
     """
     cuts = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     tokens, steps = _write(
         model, token_ids, max_new_tokens, cuts, eos_id, stop, prompt_mask, use_cache, generator
     )
-    with _writing(model, use_cache):
+    with writing(model):
         for _ in steps:
             pass
     return tokens
@@ -155,7 +160,7 @@ def stream(
 
     def written():
         while True:
-            with _writing(model, use_cache):
+            with writing(model):
                 step = next(steps, None)
             if step is None:
                 return
@@ -193,14 +198,16 @@ def _write(
         ended = torch.zeros(B, dtype=torch.bool, device=tokens.device)
         for length in range(T, T + n):
             new = slice(caches[0].length if caches else 0, length)
-            logits = model(
-                tokens[:, new],
-                None if mask is None else mask[..., :length],
-                positions=None if positions is None else positions[:, new],
-                caches=caches,
-            )[:, -1]
-            require_no_nan(logits)
+            is_prompt = caches and length == T
+            with model.head.register_forward_pre_hook(_last) if is_prompt else nullcontext():
+                logits = model(
+                    tokens[:, new],
+                    None if mask is None else mask[..., :length],
+                    positions=None if positions is None else positions[:, new],
+                    caches=caches,
+                )[:, -1]
             if cuts["temperature"] == 0:
+                require_no_nan(logits)
                 token = logits.argmax(dim=-1)
             else:
                 token = drawn(next_token_probabilities(logits, **cuts), generator)
@@ -211,12 +218,21 @@ def _write(
             if eos_id is not None:
                 ended = ended | (token == eos_id)
             if stop is not None:
-                ended = ended | stop(tokens[:, : length + 1])
+                rows = torch.as_tensor(stop(tokens[:, : length + 1]), device=ended.device)
+                require_ended(rows, B)
+                ended = ended | rows
             yield token, logits, had_ended
             if (eos_id is not None or stop is not None) and known_to_be_done(ended, length):
                 return
 
     return tokens, steps()
+
+
+def _last(head: nn.Module, inputs: tuple) -> tuple | None:
+    """What a head is to read of a prompt's (B, T, d_model): the last token, which alone counts."""
+    if inputs and inputs[0].dim() == 3:  # a subclass may call its head otherwise
+        return (inputs[0][:, -1:], *inputs[1:])
+    return None
 
 
 def drawn(probabilities: torch.Tensor, generator: torch.Generator | None = None) -> torch.Tensor:
@@ -243,17 +259,11 @@ def evaluating(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _writing(model: nn.Module, use_cache: bool) -> Iterator[None]:
-    """`evaluating`, where nothing is compiled, and the head reads no prompt but its last token."""
-
-    def last(head, inputs):
-        return (inputs[0][:, -1:], *inputs[1:]) if use_cache else None
-
+def writing(model: nn.Module) -> Iterator[None]:
+    """`evaluating`, where nothing is compiled: a growing cache would be again at every length."""
     compiles = "torch._dynamo" in sys.modules
-    with model.head.register_forward_pre_hook(last), evaluating(model):
-        # A cache that grows would be compiled again at every length.
-        with torch.compiler.set_stance("force_eager") if compiles else nullcontext():
-            yield
+    with torch.compiler.set_stance("force_eager") if compiles else nullcontext(), evaluating(model):
+        yield
 
 
 def known_to_be_done(ended: torch.Tensor, length: int) -> bool:

@@ -6,7 +6,7 @@ Shapes: B batch, T target tokens, S source tokens, K hypotheses in the beam.
 import torch
 from torch import nn
 
-from companion.generation.sampling import evaluating, known_to_be_done
+from companion.generation.sampling import known_to_be_done, writing
 from companion.nn import KVCache
 from companion.validation import require_finite, require_no_nan, require_positive, require_target
 
@@ -26,8 +26,7 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
         in time has no eos_id.
 
     Raises:
-        ValueError: max_len is out of range, or an id is.
-        TypeError: the model is no encoder-decoder, or the ids are not integers.
+        ValueError, TypeError: max_len or an id is out of range, or the model is no encoder-decoder.
         FloatingPointError: the model has diverged (checked on the CPU only).
     """
     require_target(model, source_ids, max_len)
@@ -35,7 +34,7 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
     target = source_ids.new_full((source_ids.shape[0], max_len), config.pad_id)
     target[:, 0] = config.bos_id
     ended = torch.zeros(len(target), dtype=torch.bool, device=target.device)
-    with evaluating(model):
+    with writing(model):
         memory = model.encode(source_ids)
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
@@ -93,15 +92,15 @@ def beam_search(
     scores = torch.full((B, K), -torch.inf, device=beam.device)
     scores[:, 0] = 0.0  # the K beginnings are still one and the same
     best, best_score = beam[:, 0].clone(), scores.new_full((B,), -torch.inf)
-    with evaluating(model):
+    with writing(model):
         memory = model.encode(source_ids).repeat_interleave(K, dim=0)  # (B * K, S, d_model)
-        sources = source_ids.repeat_interleave(K, dim=0)
+        sources = source_ids.repeat_interleave(K, dim=0)  # (B * K, S)
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
             logits = model.decode(beam[..., :length].flatten(0, 1), memory, sources, caches=caches)
-            require_no_nan(logits)
             exact = torch.promote_types(logits.dtype, torch.float32)
             log_probabilities = logits[:, -1].log_softmax(-1, dtype=exact).unflatten(0, (B, K))
+            require_no_nan(log_probabilities)
             candidates = scores[..., None] + log_probabilities  # (B, K, vocab_size)
             scores, index = candidates.flatten(1).topk(K)
             origin, token = index // logits.shape[-1], index % logits.shape[-1]  # (B, K) each

@@ -48,15 +48,10 @@ def triton_attention(
     gradients are the same from run to run.
 
     Args:
-        query: (..., T, d_k), of float16, bfloat16 or float32.
-        key: (..., S, d_k).
-        value: (..., S, d_v).
-        is_causal: no query sees a later key; the last query is aligned with the last key.
+        query, key, value, is_causal, what is returned: as for `tiled_attention`; of float16,
+            bfloat16 or float32.
         block_size: number of queries in a tile of the forward kernel, a power of two, at least 16;
             smaller, as in the backward kernels, where a GPU has not the shared memory for it.
-
-    Returns:
-        output (..., T, d_v), in the dtype of the query.
 
     Raises:
         ValueError: shapes do not fit together, the block size is none that the kernel takes, or the

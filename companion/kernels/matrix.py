@@ -47,8 +47,7 @@ def linear_attention(
         output (..., T, d_v).
 
     Raises:
-        ValueError: shapes do not fit together.
-        TypeError: dtypes differ or are not floating.
+        ValueError, TypeError: shapes do not fit together, or dtypes differ or are not floating.
 
     Source: Katharopoulos et al. 2020 (https://arxiv.org/abs/2006.16236), without feature map and
     denominator.
@@ -73,21 +72,12 @@ def delta_rule(
     With a key of length 1 and beta_t = 1, reading at k_t afterwards gives v_t, whatever was there.
     With a decay it fades as well as overwrites: the gated delta rule.
     The u of all positions solve one triangular system, (I + L) U = diag(beta) V, where L is the
-    strictly lower part of diag(beta) K K^T, faded. The other words are those of `linear_attention`.
+    strictly lower part of diag(beta) K K^T, faded.
 
     Args:
-        query: (..., T, d_k).
+        query, value, log_decay, what is returned and raised: see `linear_attention`.
         key: (..., T, d_k), of length 1 where the rule is to be stable.
-        value: (..., T, d_v).
         beta: (..., T), how much of the old value is replaced: 0 nothing, 1 all of it.
-        log_decay: (..., T), log a_t; None for no decay.
-
-    Returns:
-        output (..., T, d_v).
-
-    Raises:
-        ValueError: shapes do not fit together.
-        TypeError: dtypes differ or are not floating.
 
     Source: Schlag et al. 2021 (https://arxiv.org/abs/2102.11174); in parallel, Yang et al. 2024
     (https://arxiv.org/abs/2406.06484); with a decay, Yang et al. 2024

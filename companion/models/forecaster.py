@@ -95,8 +95,7 @@ class Forecaster(nn.Module):
             need_weights: also return a list over blocks of weights (B, H, P, P).
 
         Raises:
-            ValueError: the window is not of the configured size.
-            TypeError: it is not floating.
+            ValueError, TypeError: the window is not of the configured size, or not floating.
         """
         config = self.config
         require_features("window", window, "(B, T, features)", config.features)
@@ -107,7 +106,7 @@ class Forecaster(nn.Module):
             )
         x = self.dropout(self.positions(self.patch_embedding(self._patches(window))))
         x, weights = run_blocks(self.blocks, x, need_weights=need_weights)
-        moves = self.head(self.final_norm(x).flatten(1))
+        moves = self.head(self.final_norm(x).flatten(1))  # (B, horizon * features)
         moves = moves.unflatten(1, (config.horizon, config.features))
         forecast = window[:, -1:] + config.step_scale * moves
         return (forecast, weights) if need_weights else forecast

@@ -108,8 +108,7 @@ class ViT(nn.Module):
             need_weights: also return a list over blocks of weights (B, H, T, T).
 
         Raises:
-            ValueError: the images are not of the configured size.
-            TypeError: the pixels are not floating.
+            ValueError, TypeError: the images are not of the configured size, or not floating.
         """
         patches = self.patch_embedding(images)  # (B, patches, d_model)
         cls = self.cls_token.expand(patches.shape[0], -1, -1)  # (B, 1, d_model)

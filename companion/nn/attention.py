@@ -94,14 +94,11 @@ def fused_attention(
     score_bias: torch.Tensor | None = None,
     dropout_p: float = 0.0,
 ) -> torch.Tensor:
-    """The output of `scaled_dot_product_attention` by torch's fused kernels, with the same meaning.
+    """The output (B, H, T, d_v) of `scaled_dot_product_attention` by torch's fused kernels.
 
-    The (T, S) weights are never stored. Arguments are those of the explicit function, in four
-    dimensions (B, H, T, d_k), and are expected to be checked by the caller; key and value may have
-    fewer heads, which are then shared by consecutive groups of query heads.
-
-    Returns:
-        output (B, H, T, d_v).
+    The (T, S) weights are never stored. Arguments mean what they mean there, have four dimensions
+    (B, H, T, d_k), and are not checked; key and value may have fewer heads, each of which serves
+    several query heads in a row.
     """
     T, S = query.shape[-2], key.shape[-2]
     if is_causal:
@@ -137,16 +134,16 @@ def fused_attention(
         dropout_p=dropout_p,
         enable_gqa=is_grouped,
     )
-    if T == 1:
-        output = output.reshape(output.shape[0], heads, 1, -1)
+    if T == 1:  # groups of heads may be its rows
+        output = output.reshape(output.shape[0], heads, 1, output.shape[-1])  # (B, H, 1, d_v)
     return output if empty is None else output.masked_fill(empty, 0.0)
 
 
 def _with_shared_keys(query, key, value, attn_mask) -> tuple:
     """Query, key and value whose heads go together, and whether the kernel is to group them."""
     has_mask_by_head = attn_mask is not None and attn_mask.dim() > 2 and attn_mask.shape[-3] > 1
-    if query.shape[-2] == 1 and not has_mask_by_head:  # heads that share keys are rows of one query
-        return query.reshape(query.shape[0], key.shape[1], -1, query.shape[-1]), key, value, False
+    if query.shape[-2] == 1 and not has_mask_by_head:  # heads that share keys become rows
+        return query[:, :, 0].unflatten(1, (key.shape[1], -1)), key, value, False
     # Only the flash kernel takes grouped heads; torch would turn to the one that stores (T, S)
     # scores, so every query head gets its own keys and values.
     is_half = query.dtype in (torch.float16, torch.bfloat16)

@@ -1,5 +1,7 @@
 """What an attention layer remembers: keys and values of the tokens that it has seen."""
 
+import copy
+
 import torch
 
 from companion.validation import require_positive
@@ -45,6 +47,14 @@ class KVCache:
         if self._memory is None:
             self._memory = KVCache()
         return self._memory
+
+    def __deepcopy__(self, memo: dict) -> "KVCache":
+        """Torch copies no tensor that has a gradient, as keys and values have while one trains."""
+        twin = copy.copy(self)
+        for name, held in vars(self).items():
+            own = held.clone() if isinstance(held, torch.Tensor) else copy.deepcopy(held, memo)
+            setattr(twin, name, own)
+        return twin
 
     def num_keys(self, T: int) -> int:
         """How many keys T new tokens choose from: all tokens so far, or the whole capacity."""

@@ -25,8 +25,7 @@ def causal_mask(
         Boolean tensor (T, S); entry (i, j) is True when i + S - T - window < j <= i + S - T.
 
     Raises:
-        ValueError: a size is negative, or the window is not positive.
-        TypeError: a size is not an int.
+        ValueError, TypeError: a size is negative, the window is not positive, or one is no int.
 
     Source: Vaswani et al. 2017, section 3.2.3 (https://arxiv.org/abs/1706.03762); sliding window:
     Beltagy et al. 2020, section 3.1 (https://arxiv.org/abs/2004.05150).

@@ -153,17 +153,18 @@ class MultiHeadAttention(nn.Module):
         value = key if value is None else value
         check_attention_call(self, query, key, value, positions, rotation, cache, is_self_attention)
         (B, T), S = query.shape[:2], key.shape[1]
-        if cache is not None and is_self_attention:
-            S = cache.num_keys(T)
         if mask is not None or score_bias is not None:
-            check_mask_of_layer(mask, score_bias, (B, self.num_heads, T, S))
+            keys = cache.num_keys(T) if cache is not None and is_self_attention else S
+            check_mask_of_layer(mask, score_bias, (B, self.num_heads, T, keys))
 
-        q, memory = self._split_heads(self.q_proj(query), self.num_heads, self.q_norm), None
+        q, memory = self.q_proj(query).view(B, T, self.num_heads, self.d_k).transpose(1, 2), None
+        q = q if self.q_norm is None else self.q_norm(q)  # (B, H, T, d_k)
         if cache is not None and not is_self_attention:
             memory = cache.held_memory(S, B, self.num_kv_heads, self.d_k, self.d_v)
-        if memory is None:
-            k = self._split_heads(self.k_proj(key), self.num_kv_heads, self.k_norm)
-            v = self._split_heads(self.v_proj(value), self.num_kv_heads)
+        if memory is None:  # (B, H_kv, S, d_k) and (B, H_kv, S, d_v)
+            k = self.k_proj(key).view(B, S, self.num_kv_heads, self.d_k).transpose(1, 2)
+            k = k if self.k_norm is None else self.k_norm(k)
+            v = self.v_proj(value).view(B, S, self.num_kv_heads, self.d_v).transpose(1, 2)
         else:
             k, v = memory
         if rotation is None and self.rope is not None:
@@ -177,7 +178,7 @@ class MultiHeadAttention(nn.Module):
             visible = cache.visible(T, is_causal=is_causal, window=self.sliding_window)
             mask, is_causal = visible if mask is None else mask & visible, False
         elif is_causal and self.sliding_window is not None:
-            mask = causal(mask, T, S, window=self.sliding_window, device=q.device)
+            mask = causal(mask, T, k.shape[-2], window=self.sliding_window, device=q.device)
             is_causal = mask is None
 
         attend = {"mask": mask, "is_causal": is_causal, "score_bias": score_bias}
@@ -189,9 +190,3 @@ class MultiHeadAttention(nn.Module):
             heads, weights = fused_attention(q, k, v, **attend), None
         merged = heads.transpose(1, 2).flatten(2)  # (B, T, H * d_v)
         return self.out_proj(merged), weights
-
-    def _split_heads(self, x: torch.Tensor, num_heads: int, norm=None) -> torch.Tensor:
-        """(B, T, num_heads * width) -> (B, num_heads, T, width), each head's vectors normed."""
-        B, T, width = x.shape
-        x = x.view(B, T, num_heads, width // num_heads).transpose(1, 2)
-        return x if norm is None else norm(x)

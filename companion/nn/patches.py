@@ -37,8 +37,7 @@ class PatchEmbedding(nn.Module):
         """(B, channels, height, width) -> (B, patches, d_model), row by row from the top left.
 
         Raises:
-            ValueError: the images do not have the size the layer was built for.
-            TypeError: the pixels are not floating.
+            ValueError, TypeError: the images are not of the size and kind that the layer takes.
         """
         require_tensor("images", images)
         expected = (self.channels, self.image_size, self.image_size)
@@ -51,4 +50,4 @@ class PatchEmbedding(nn.Module):
             raise TypeError(
                 f"images must be floating, got {images.dtype}; scale the pixels, as in images / 255"
             )
-        return self.proj(images).flatten(2).transpose(1, 2)
+        return self.proj(images).flatten(2).transpose(1, 2)  # (B, patches, d_model)

@@ -32,8 +32,7 @@ def sinusoidal_encoding(
         (length, d_model).
 
     Raises:
-        ValueError: d_model is odd or not positive, or the length is negative.
-        TypeError: a size is not an int.
+        ValueError, TypeError: d_model is odd or not positive, the length negative, or one no int.
 
     Source: Vaswani et al. 2017, section 3.5 (https://arxiv.org/abs/1706.03762).
     """
@@ -84,8 +83,7 @@ def alibi_bias(num_heads: int, T: int, S: int | None = None, *, device=None) -> 
         every second slope of the next power of two.
 
     Raises:
-        ValueError: num_heads is not positive, or a length is negative.
-        TypeError: one of them is not an int.
+        ValueError, TypeError: num_heads is not positive, a length negative, or one no int.
 
     Source: Press et al. 2022, section 3 (https://arxiv.org/abs/2108.12409); the case of other H is
     their published code's.
@@ -128,4 +126,4 @@ def _sinusoids(positions: Tensor, d_model: int) -> Tensor:
     """(...) positions -> (..., d_model) waves in float64, or float32 where a device may lack it."""
     dtype = torch.float64 if positions.device.type in ("cpu", "cuda") else torch.float32
     angle = angles(positions, d_model, 10000.0, dtype)
-    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)  # (..., d_model)

@@ -1,6 +1,7 @@
 """The tokenizers of published models: what turns a text into their ids, and back."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
@@ -40,7 +41,7 @@ class PretrainedTokenizer:
         self._tokenizer = tokenizer
         self._chat_template, self._named_tokens = chat_template, dict(named_tokens or {})
         added = tokenizer.get_added_tokens_decoder().values()
-        self._special = sorted((token.content for token in added if token.special), key=len)
+        self._added = sorted(added, key=lambda token: len(token.content), reverse=True)
         self.eos_id = eos_id
 
     def __len__(self) -> int:
@@ -82,7 +83,8 @@ class PretrainedTokenizer:
         """The ids of a conversation in the model's own format, up to where its answer begins.
 
         `decode(ids, special_tokens=True)` shows the format. A special token that a message spells
-        out is encoded as text, so that nobody's words open a turn.
+        out is encoded as text, so that nobody's words open a turn; of all but the assistant, any
+        token that was added to the vocabulary, since formats are written with others, too.
 
         Args:
             messages: {"role": "user", "content": "..."}; the other roles are "system", which comes
@@ -111,8 +113,8 @@ class PretrainedTokenizer:
             raise TemplateError(reason)
 
         try:
-            text = jinja.from_string(self._chat_template).render(
-                messages=[{key: self._marked(part) for key, part in m.items()} for m in messages],
+            text = jinja.from_string(_without_generation(self._chat_template)).render(
+                messages=[self._marked(message) for message in messages],
                 add_generation_prompt=True,
                 raise_exception=raise_exception,
                 **self._named_tokens,
@@ -123,14 +125,19 @@ class PretrainedTokenizer:
             return self._encode_marked(text)
         return self._tokenizer.encode(text, add_special_tokens=False).ids  # the format has its own
 
-    def _marked(self, part):
-        """A message's text in which no special token is spelled out any more."""
-        if not isinstance(part, str):
+    def _marked(self, message: Mapping) -> dict:
+        """The message with texts in which no such token is spelled out any more."""
+        tokens = [t.content for t in self._added if t.special or message["role"] != "assistant"]
+
+        def marked(part):
+            if not isinstance(part, str):
+                return part
+            part = part.replace(MARK, "\N{REPLACEMENT CHARACTER}")
+            for token in tokens:  # the longest first
+                part = part.replace(token, token[0] + MARK + token[1:])
             return part
-        part = part.replace(MARK, "\N{REPLACEMENT CHARACTER}")
-        for token in reversed(self._special):  # the longest first
-            part = part.replace(token, token[0] + MARK + token[1:])
-        return part
+
+        return {key: marked(part) for key, part in message.items()}
 
     def _encode_marked(self, text: str) -> list[int]:
         """The ids of a text whose special tokens are such, but for those that have been marked.
@@ -143,6 +150,11 @@ class PretrainedTokenizer:
         mark = tokenizer.token_to_id(MARK)
         ids = tokenizer.encode(text, add_special_tokens=False).ids
         return [token for token in ids if token != mark]
+
+
+def _without_generation(template: str) -> str:
+    """The template without what transformers adds to Jinja: where the assistant's words stand."""
+    return re.sub(r"(\{%[-+]?\s*(?:end)?)generation(\s*[-+]?%\})", r"\1with\2", template)
 
 
 def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:

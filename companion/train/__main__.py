@@ -53,12 +53,12 @@ def main(
     own = {name: chosen for name in OF_A_RECIPE if (chosen := getattr(options, name)) is not None}
     if options.recipe == "text" and options.text is None:
         parser.error("text needs a file to learn from: --text FILE")
-    asked = {"recipe": options.recipe, "steps": options.steps, "seed": options.seed} | own
+    request = {"recipe": options.recipe, "steps": options.steps, "seed": options.seed} | own
     history = History()
     is_main = os.environ.get("RANK", "0") == "0"
     try:
         if "text" in own:
-            asked["sha256"] = hashlib.sha256(Path(options.text).read_bytes()).hexdigest()
+            request["sha256"] = hashlib.sha256(Path(options.text).read_bytes()).hexdigest()
         if is_main:
             check_device(options.device)
             require_probability(dropout=own.get("dropout", 0.0))
@@ -69,7 +69,7 @@ def main(
         torch.manual_seed(options.seed)
         recipe = make(options.steps, options.seed, **own)
         if is_main:
-            history = start(options.out, asked, options.resume)
+            history = start(options.out, request, options.resume)
             if not checkpoint.exists():  # one that does has its own, which must not be lost
                 describe(options.out, recipe.model, recipe.tokenizer)
     except (ValueError, OSError) as error:
@@ -100,8 +100,8 @@ def main(
             **recipe.arguments,
         )
     except KeyboardInterrupt as interrupt:
-        told = is_main and str(interrupt)  # nothing is told of a second Ctrl-C
-        parser.exit(130, f"{told}, or the command with --resume\n" if told else None)
+        message = is_main and str(interrupt)  # empty for a second Ctrl-C
+        parser.exit(130, f"{message}, or the command with --resume\n" if message else None)
     finally:
         if torch.distributed.is_initialized():
             torch.distributed.destroy_process_group()

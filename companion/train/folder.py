@@ -69,7 +69,7 @@ def describe(out: Path, model: nn.Module, tokenizer) -> None:
         tokenizer.save(out / PIECES)
 
 
-def start(out: Path, asked: dict, resume: bool) -> History:
+def start(out: Path, request: dict, resume: bool) -> History:
     """Make or check the folder of a run; return what was saved of it, nothing if it is to begin.
 
     Raises:
@@ -77,33 +77,33 @@ def start(out: Path, asked: dict, resume: bool) -> History:
             run was another one, or a file is damaged.
     """
     checkpoint, run, history = out / CHECKPOINT, out / RUN, History()
-    found = {path.name for path in out.iterdir()} if out.exists() else set()
-    if METRICS in found and (out / METRICS).stat().st_size == 0:
-        found.remove(METRICS)  # a run that came to no step may be begun again
-    if not resume and not found <= {RUN, MODEL, WORDS, PIECES}:
-        go_on = "add --resume to go on, or " if OURS & found else ""
+    names = {path.name for path in out.iterdir()} if out.exists() else set()
+    if METRICS in names and (out / METRICS).stat().st_size == 0:
+        names.remove(METRICS)  # a run that came to no step may be begun again
+    if not resume and not names <= {RUN, MODEL, WORDS, PIECES}:
+        go_on = "add --resume to go on, or " if OURS & names else ""
         raise ValueError(f"{out} is not empty; {go_on}choose another --out")
     if resume:
-        begun = _asked_before(run)
+        earlier = _earlier_request(run)
         # More steps may be asked for: the learning rate is then that of the longer run.
-        if begun is not None and begun | {"steps": asked["steps"]} != asked:
+        if earlier is not None and earlier | {"steps": request["steps"]} != request:
             raise ValueError(
-                f"{out} has the run {begun}, not {asked}; ask for the same, or another --out"
+                f"{out} has the run {earlier}, not {request}; ask for the same, or another --out"
             )
         if checkpoint.exists():
             history = load_history(checkpoint)
-            if begun is None:
-                raise ValueError(f"{run} is damaged: it must say what was asked for, {asked}")
-        elif begun is None and not found <= OURS:
+            if earlier is None:
+                raise ValueError(f"{run} is damaged: it must say what was asked for, {request}")
+        elif earlier is None and not names <= OURS:
             raise ValueError(f"{out} is not empty, and has no run; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
     unfinished = out / f"{RUN}.unfinished"
-    unfinished.write_text(json.dumps(asked, indent=1) + "\n", "utf8")
+    unfinished.write_text(json.dumps(request, indent=1) + "\n", "utf8")
     os.replace(unfinished, run)
     return history
 
 
-def _asked_before(run: Path) -> dict | None:
+def _earlier_request(run: Path) -> dict | None:
     """What the run was begun with; None if that is not written there."""
     try:
         return json.loads(run.read_text("utf8"))
@@ -127,8 +127,8 @@ class Metrics:
         if history.evaluated_at[-1:] == [step]:
             numbers = dict(history.evaluations[-1])
             samples = numbers.pop("samples")
-            told = ", ".join(f"{name} {number:.4f}" for name, number in numbers.items())
-            tqdm.write("\n  ".join([f"step {step}: loss {history.loss[-1]:.4f}, {told}", *samples]))
+            text = ", ".join(f"{name} {number:.4f}" for name, number in numbers.items())
+            tqdm.write("\n  ".join([f"step {step}: loss {history.loss[-1]:.4f}, {text}", *samples]))
 
 
 def metrics_line(history: History, step: int) -> str:

@@ -108,10 +108,10 @@ def bert(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     config = BERTConfig(**SENTENCES, vocab_size=len(words), dropout=dropout, pad_id=words.pad_id)
     loss = masked_token_loss(words.pad_id)
     whole = batches(train, batch_size=64, seed=seed, pad_id=words.pad_id)
-    asked = hide_words(held_out, words, torch.Generator().manual_seed(seed))
+    tests = hide_words(held_out, words, torch.Generator().manual_seed(seed))
 
     def evaluate(model):
-        shown, targets = (ids.to(device_of(model)) for ids in asked)
+        shown, targets = (ids.to(device_of(model)) for ids in tests)
         guesses = model(shown).argmax(dim=-1)
         hidden = targets != words.pad_id
         samples = []
@@ -120,7 +120,7 @@ def bert(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
             (guessed,) = words.decode(guesses[row, None][:, hidden[row]].cpu())
             samples.append(f"{' '.join(sentence)} -> {' '.join(guessed)}")
         return {
-            "validation_loss": mean_loss(model, loss, asked),
+            "validation_loss": mean_loss(model, loss, tests),
             "accuracy": (guesses == targets)[hidden].float().mean().item(),
             "samples": samples,
         }
@@ -147,7 +147,7 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
         return sources, words.encode([[BOS, *pair.target, EOS] for pair in pairs])
 
     held_out = translation_pairs(200, seed, split="validation")
-    train, asked = encoded(translation_pairs(20_000, seed)), encoded(held_out)
+    train, tests = encoded(translation_pairs(20_000, seed)), encoded(held_out)
     config = TransformerConfig(
         **SENTENCES,
         vocab_size=len(words),
@@ -158,14 +158,14 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
     )
 
     def evaluate(model):
-        written = greedy_decode(model, asked[0].to(device_of(model)), config.max_len)
+        written = greedy_decode(model, tests[0].to(device_of(model)), config.max_len)
         translations = sentences_of(written, words)
         right = [
             translation in dict(pair.translations)
             for translation, pair in zip(translations, held_out, strict=True)
         ]
         return {
-            "validation_loss": mean_loss(model, translation_loss(words.pad_id, smoothing=0), asked),
+            "validation_loss": mean_loss(model, translation_loss(words.pad_id, smoothing=0), tests),
             "right": sum(right) / len(right),
             "samples": [
                 f"{' '.join(pair.source)} -> {' '.join(translation)}"

@@ -192,10 +192,11 @@ def _model_layout(model: nn.Module) -> dict[str, str]:
 
 
 def _optimizer_layout(optimizer: torch.optim.Optimizer) -> dict[str, str]:
-    """The optimizer's class, and the shapes of the parameters in each of its groups."""
+    """The optimizer's class or classes, and the shapes of the parameters in each of its groups."""
     groups = enumerate(optimizer.param_groups)
     shapes = {f"group {i}": str([tuple(p.shape) for p in group["params"]]) for i, group in groups}
-    return {"class": type(optimizer).__name__, **shapes}
+    several = getattr(optimizer, "optimizers", [optimizer])
+    return {"class": " and ".join(type(one).__name__ for one in several), **shapes}
 
 
 def _require_same(path, what: str, saved: dict, here: dict) -> None:

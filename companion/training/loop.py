@@ -16,6 +16,7 @@ from tqdm.auto import tqdm
 
 from companion.training.checkpoints import load_checkpoint, require_savable, save_checkpoint
 from companion.training.losses import Loss
+from companion.training.optimizers import adamw, as_one, set_rate
 from companion.training.prefetching import Prefetcher
 from companion.training.processes import (
     deferred_interrupt,
@@ -144,10 +145,9 @@ def fit(
         learning_rate: a number, or a function of the step such as a schedule.
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
-        optimizer: optimizer(model) makes the optimizer, in place of AdamW with these two. Each of
-            its groups gets the learning rate, times its own "lr_scale" if it has one. torch's Muon
-            takes matrices alone: it serves a model whose other parameters are frozen, and beside an
-            AdamW for these takes a loop of one's own.
+        optimizer: optimizer(model) makes the optimizer, in place of AdamW with these two, or a list
+            of several, each of its own parameters: torch's Muon takes matrices alone. Every group
+            gets the learning rate, times its own "lr_scale" if it has one.
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
             `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor
@@ -183,12 +183,7 @@ def fit(
         raise ValueError(f"max_grad_norm must be positive, got {max_grad_norm}; inf never shortens")
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
     rank, num_processes = join_processes()
-    optimizer = _adamw(model, betas, weight_decay) if optimizer is None else optimizer(model)
-    if not isinstance(optimizer, torch.optim.Optimizer):
-        raise TypeError(
-            "optimizer must be a function that makes a torch.optim.Optimizer of the model, got one "
-            f"that makes a {type(optimizer).__name__}"
-        )
+    optimizer = adamw(model, betas, weight_decay) if optimizer is None else as_one(optimizer(model))
     history, seed = _begun(checkpoint, steps, model, optimizer, resume, rank, num_processes)
     replica = DistributedDataParallel(model) if num_processes > 1 else model
     device = next(model.parameters()).device
@@ -197,13 +192,15 @@ def fit(
         model.train()
     frozen = [module for module in model.modules() if not module.training]
 
+    shown = _in_json(history.evaluations)  # to `report`, which may change what it is given
+
     def save():
         if checkpoint and rank == 0:
             save_checkpoint(checkpoint, model, optimizer, history=asdict(history), seed=seed)
 
     def update(step):
         rate = learning_rate(step) if callable(learning_rate) else learning_rate
-        _set_rate(optimizer, rate)
+        set_rate(optimizer, rate)
         if num_processes > 1:  # each draws its own dropout, the same again after a resumption
             torch.manual_seed(hash((seed, step, rank)))
         mean_loss, grad_norm = train_step(
@@ -222,10 +219,11 @@ def fit(
     def look(step):
         if evaluate and _is_due(step, evaluate_every, steps):
             found = _evaluated(model, evaluate, frozen)
-            history.evaluations.append(_in_json(found) if checkpoint else found)
+            for kept in (history.evaluations, shown):
+                kept.append(_in_json(found) if checkpoint else found)
             history.evaluated_at.append(step)
         if report and rank == 0:
-            report(History(*map(list, vars(history).values())))
+            report(History(*map(list, (vars(history) | {"evaluations": shown}).values())))
 
     done, hidden = len(history.loss), not progress or rank > 0
     with deferred_interrupt() as interrupted:
@@ -308,15 +306,6 @@ def _in_json(found):
     )
 
 
-def _set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Give every group the learning rate, times the group's own "lr_scale" if it has one."""
-    require_number(learning_rate=rate)
-    if not 0 <= rate < math.inf:
-        raise ValueError(f"learning_rate must be at least 0 and finite, got {rate}")
-    for group in optimizer.param_groups:
-        group["lr"] = float(rate) * group.get("lr_scale", 1.0)  # one of numpy fits in no checkpoint
-
-
 def load_history(checkpoint: str | os.PathLike) -> History:
     """The history that `fit` saved; errors are those of `load_checkpoint`."""
     return _history(checkpoint, load_checkpoint(checkpoint))
@@ -334,17 +323,6 @@ def _history(checkpoint, state: dict) -> History:
 
 def _is_due(step: int, every: int | None, steps: int) -> bool:
     return step == steps or (every is not None and step % every == 0)
-
-
-def _adamw(model: nn.Module, betas: tuple[float, float], weight_decay: float):
-    """AdamW that lets only matrices decay, in one kernel for all parameters of a group."""
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    groups = [
-        {"params": [p for p in parameters if p.dim() >= 2]},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
-    fused = all(p.is_cuda or p.is_cpu for p in parameters) or None  # None: as torch chooses
-    return torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay, fused=fused)
 
 
 def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:

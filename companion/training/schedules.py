@@ -14,8 +14,7 @@ def warmup_schedule(step: int, *, d_model: int, warmup_steps: int) -> float:
         warmup_steps: the step at which the rate is highest.
 
     Raises:
-        ValueError: the step or a size is below 1.
-        TypeError: one of them is not an int.
+        ValueError, TypeError: the step or a size is below 1, or no int.
 
     Source: Vaswani et al. 2017, section 5.3, equation 3 (https://arxiv.org/abs/1706.03762).
     """

@@ -109,6 +109,12 @@ def test_top_p_that_is_reached_exactly_takes_no_token_more(cut, shares):
     assert (cut(logits, top_p=1e-9) > 0).sum() == 1
 
 
+def test_a_token_that_is_exactly_min_p_times_as_probable_is_kept():
+    for shares in ((0.4, 0.2, 0.2, 0.2), (0.6, 0.3, 0.05, 0.05), (0.5, 0.25, 0.125, 0.125)):
+        kept = probabilities(shares, min_p=0.5) > 0
+        assert kept[0].tolist() == [2 * share >= max(shares) for share in shares]
+
+
 def test_equally_likely_tokens_are_cut_to_k_too():
     kept = next_token_probabilities(torch.zeros(1, 17), top_k=5)[0]
     assert sorted(kept.tolist()) == pytest.approx([0] * 12 + [0.2] * 5)
@@ -538,12 +544,16 @@ def test_a_model_that_has_diverged_writes_nothing(temperature):
     writer, translator = gpt(), transformer()
     for model in (writer, translator):
         model.token_embedding.weight.data[5] = torch.nan
+    overflowing = transformer()
+    overflowing.head.register_forward_hook(lambda head, inputs, logits: 1e308 * logits.abs() * 9)
     ids = torch.tensor([[3, 4], [3, 5]])
     for call in (
         lambda: generate(writer, ids, 3, temperature=temperature),
         lambda: next(stream(writer, ids, 3, temperature=temperature)),
         lambda: greedy_decode(translator, ids, 4),
         lambda: beam_search(translator, ids, 4, beam_size=2),
+        lambda: next_token_probabilities(torch.tensor([[1.0, torch.inf]])),
+        lambda: beam_search(overflowing, ids, 4, beam_size=2),
     ):
         refused(FloatingPointError, call, "logits are NaN", "diverged")
     assert generate(writer, ids[:1], 1).shape == (1, 3)  # nothing of token 5 is read
@@ -681,10 +691,20 @@ def test_a_subclass_is_asked_itself():
         def forward(self, *args, **kwargs):
             return -super().forward(*args, **kwargs)
 
-    model = ready(Contrary(GPTConfig(**SIZES)), embedding=0.6, block=0.6)
-    prompts = torch.randint(1, 17, (4, 5))
-    written = generate(model, prompts, 20, temperature=0)
-    assert torch.equal(written, generate(model, prompts, 20, temperature=0, use_cache=False))
+    class Flat(GPT):
+        def forward(self, token_ids, *args, **kwargs):
+            hidden = self.hidden_states(token_ids, *args, **kwargs)
+            return self.head(hidden.flatten(0, 1)).unflatten(0, token_ids.shape)
+
+    class Named(GPT):
+        def forward(self, *args, **kwargs):
+            return self.head(input=self.hidden_states(*args, **kwargs))
+
+    for kind in (Contrary, Flat, Named):
+        model = ready(kind(GPTConfig(**SIZES)), embedding=0.6, block=0.6)
+        prompts = torch.randint(1, 17, (4, 5))
+        written = generate(model, prompts, 20, temperature=0)
+        assert torch.equal(written, generate(model, prompts, 20, temperature=0, use_cache=False))
 
 
 @pytest.mark.parametrize("how", ["wrapped", "in place", "a block"])
@@ -696,8 +716,12 @@ def test_a_compiled_model_is_written_with_uncompiled(how):
         compiled = torch.compile(model, backend="eager")
     else:
         (model if how == "in place" else model.blocks[1]).compile(backend="eager")
+    translator = transformer()
+    for block in translator.decoder_blocks:
+        block.compile(backend="eager")
     torch._dynamo.reset()
     torch._dynamo.utils.counters.clear()
+    greedy_decode(translator, prompts, 9), beam_search(translator, prompts, 9, beam_size=2)
     assert torch.equal(generate(compiled, prompts, 9, temperature=0), written)
     assert not torch._dynamo.utils.counters["frames"]
     with torch.no_grad():
@@ -748,6 +772,11 @@ def test_rows_stop_where_a_function_of_the_text_says():
         assert torch.equal(other[:length], row[:length]) and not other[length:].any()
     with pytest.raises(ValueError, match="filled with eos_id"):
         generate(gpt(pad_id=None), prompts, 20, stop=lambda tokens: tokens[:, -1] == 3)
+    assert torch.equal(
+        generate(model, prompts, 20, stop=lambda t: t.shape[1] == 6)[:, 6:], 0 * free[:, 6:]
+    )
+    for stop in (lambda t: t[:, -1], lambda t: t == 3, lambda t: t[:, -1:] == 3):
+        refused(ValueError, lambda s=stop: generate(model, prompts, 2, stop=s), "(B,) = (4,)")
 
 
 def test_what_is_drawn_is_what_multinomial_draws():

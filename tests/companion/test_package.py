@@ -41,13 +41,18 @@ def test_three_wrong_calls_are_found(tmp_path):
 
 def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     root = Path(companion.__file__).parents[1]
-    (code,) = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf8"), re.S)
+    text = (root / "README.md").read_text("utf8")
+    use, train = re.findall(r"```python\n(.*?)```", text, re.S)
     monkeypatch.chdir(tmp_path)
     names = {}
-    exec(code, names)  # the lines of our own README
+    exec(use, names)  # the lines of our own README
     model, ids = names["model"], torch.randint(50, (3, 11))
     torch.testing.assert_close(names["exported"].module()(ids), model(ids))
     torch.testing.assert_close(names["same"](ids), model(ids))
+    if hasattr(torch.optim, "Muon"):  # came with torch 2.9
+        exec(train, names)
+        loss = names["history"].loss
+        assert loss[-1] < loss[0] - 1 and len(loss) == 20
 
 
 def test_models_and_layers_are_in_the_package_itself():

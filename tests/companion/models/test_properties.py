@@ -10,7 +10,18 @@ import torch.nn.functional as F
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.export import Dim
 
-from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from companion.models import (
+    BERT,
+    GPT,
+    BERTConfig,
+    Forecaster,
+    ForecasterConfig,
+    GPTConfig,
+    Transformer,
+    TransformerConfig,
+    ViT,
+    ViTConfig,
+)
 from companion.nn import KVCache, attention, causal_mask, padding_mask
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 19}
@@ -474,19 +485,50 @@ def test_models_are_built_and_run_on_the_meta_device():
         assert logits.shape == (2, 5, 17) and logits.is_meta
 
 
-def test_a_compiled_gpt_gives_the_same_logits():
-    model, token_ids = gpt(), ids(2, 7)
-    compiled = torch.compile(model, backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(token_ids), model(token_ids))
-
-
-def test_an_exported_model_takes_other_sizes():
+def exported_examples():
+    """Every kind of model, inputs, which of their sizes are open, and inputs of other sizes."""
     lengths = Dim("T", max=19), Dim("S", max=19)
     for model, inputs in examples():
         sizes = tuple({0: Dim("B", max=9), 1: length} for length in lengths[: len(inputs)])
+        yield model, inputs, sizes, tuple(ids(3, 4 + i) for i in range(len(inputs)))
+    small = {"d_model": 12, "num_layers": 2, "num_heads": 3, "d_ff": 7, "dropout": 0.0}
+    vit = ViT(ViTConfig(**small, image_size=8, patch_size=4, channels=1, num_classes=3))
+    sight = {"features": 2, "window": 6, "horizon": 3, "patch_size": 3, "step_scale": 1.0}
+    for model, shape in (
+        (vit, (1, 8, 8)),
+        (Forecaster(ForecasterConfig(**small, **sight)), (6, 2)),
+    ):
+        batches = ((torch.randn(size, *shape).double(),) for size in (2, 3))
+        inputs, others = batches
+        yield model.double().eval(), inputs, ({0: Dim("B", max=9)},), others
+
+
+def test_a_compiled_model_is_one_graph_and_gives_the_same():
+    for model, inputs, _, _ in exported_examples():
+        compiled = torch.compile(model, backend="eager", fullgraph=True)
+        torch.testing.assert_close(compiled(*inputs), model(*inputs))
+
+
+def test_an_exported_model_takes_other_sizes():
+    for model, inputs, sizes, others in exported_examples():
         exported = torch.export.export(model, inputs, dynamic_shapes=sizes).module()
-        others = tuple(ids(3, 4 + i) for i in range(len(inputs)))
         torch.testing.assert_close(exported(*others), model(*others))
+
+
+@pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning", "ignore:# The axis name")
+def test_an_onnx_model_takes_other_sizes():
+    reason = "no pin: pip install onnx onnxscript onnxruntime"
+    for package in ("onnxscript", "onnxruntime"):
+        pytest.importorskip(package, reason=reason)
+    for model, inputs, sizes, others in exported_examples():
+        model.float()  # the runtime has no convolution in float64
+        inputs, others = (
+            tuple(x.float() if x.is_floating_point() else x for x in given)
+            for given in (inputs, others)
+        )
+        program = torch.onnx.export(model, inputs, dynamic_shapes=sizes, dynamo=True, verbose=False)
+        (found,) = program(*others)
+        torch.testing.assert_close(found, model(*others), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.filterwarnings(
@@ -506,10 +548,11 @@ def test_models_are_mapped_over_examples_and_traced():
         torch.testing.assert_close(traced(*inputs), model(*inputs))
 
 
-def test_an_empty_batch():
+@pytest.mark.parametrize("length", [5, 1])
+def test_an_empty_batch(length):
     for model, inputs in examples():
-        output = model(*(token_ids[:0] for token_ids in inputs))
-        assert output.shape[:2] == (0, inputs[-1].shape[1])
+        output = model(*(token_ids[:0, :length] for token_ids in inputs))
+        assert output.shape[:2] == (0, length)
 
 
 # Bad input.

@@ -1,5 +1,7 @@
 """Tokens taken one chunk at a time, with the keys and values of the past kept."""
 
+import copy
+
 import pytest
 import torch
 from hypothesis import given
@@ -309,6 +311,17 @@ def test_more_or_fewer_rows_may_be_selected(capacity, rows):
         cache.append(*second)
     for held, past, new in zip((cache.key, cache.value), first, second, strict=True):
         assert torch.equal(held[:, :, :5], torch.cat([past[rows], new], dim=2))
+
+
+def test_a_copy_of_a_cache_with_gradients_goes_its_own_way():
+    layer, x = MultiHeadAttention(12, 3).double(), random(2, 5, 12)
+    cache = KVCache()
+    layer(x, is_causal=True, cache=cache), cache.memory.hold(x, x)
+    twin = copy.deepcopy(cache)
+    output, _ = layer(x[:, :1], is_causal=True, cache=twin)
+    output.sum().backward()
+    assert layer.k_proj.weight.grad.any() and twin.memory.is_memory
+    assert (cache.length, twin.length) == (5, 6)
 
 
 def test_a_memory_takes_no_fixed_size():

@@ -438,9 +438,13 @@ def test_who_reports_a_run_cannot_spoil_it(tmp_path):
     def report(history):
         history.loss.clear()
         history.grad_norm[-1] = {1, 2}
+        for evaluation in history.evaluations:
+            evaluation["accuracy"] = {1, 2}
 
     path = tmp_path / "run.safetensors"
-    assert run(bigram(), report=report, checkpoint=path) == run(bigram())
+    options = {"evaluate": lambda model: {"accuracy": 0.5}, "evaluate_every": 2}
+    history = run(bigram(), report=report, checkpoint=path, **options)
+    assert history == run(bigram(), **options)
     assert len(load_checkpoint(path)["history"]["loss"]) == 4
 
 
@@ -471,21 +475,33 @@ def test_another_optimizer_can_be_made():
 
 
 @pytest.mark.skipif(not hasattr(torch.optim, "Muon"), reason="came with torch 2.9")
-def test_torchs_muon_trains_matrices(tmp_path):
-    def muon(model):
-        return torch.optim.Muon(p for p in model.parameters() if p.requires_grad)
+def test_torchs_muon_and_an_adamw_train_a_model_together(tmp_path):
+    def both(model):
+        matrices = [model.embedding.weight, model.head.weight]
+        vectors = [p for p in model.parameters() if p.dim() < 2]
+        adamw = torch.optim.AdamW([{"params": vectors, "lr_scale": 0.3}], fused=True)
+        return [torch.optim.Muon(matrices), adamw]
 
-    def matrices(seed=0):
-        model = bigram(seed)
-        for parameter in model.parameters():
-            parameter.requires_grad_(parameter.dim() == 2)
-        return model
-
-    path, options = tmp_path / "run.safetensors", {"optimizer": muon, "learning_rate": 0.02}
-    whole = run(matrices(), steps=20, **options)
-    assert whole.loss[-1] < whole.loss[0]
-    run(matrices(), steps=7, checkpoint=path, **options)
-    assert run(matrices(1), steps=20, checkpoint=path, resume=True, **options) == whole
+    by_hand, losses = bigram(), []
+    muon, adamw = both(by_hand)
+    for step in range(1, 21):
+        rate = 0.02 / step
+        muon.param_groups[0]["lr"], adamw.param_groups[0]["lr"] = rate, 0.3 * rate
+        total, count = next_token_loss(PAD)(by_hand, sentences(step))
+        by_hand.zero_grad()
+        (total / count).backward()
+        nn.utils.clip_grad_norm_(by_hand.parameters(), 1.0)
+        muon.step(), adamw.step()
+        losses.append((total / count).item())
+    path = tmp_path / "run.safetensors"
+    options = {"optimizer": both, "learning_rate": lambda step: 0.02 / step}
+    whole = run(bigram(), steps=20, **options)
+    assert whole.loss == pytest.approx(losses, rel=1e-12)
+    run(bigram(), steps=7, checkpoint=path, **options)
+    assert run(bigram(1), steps=20, checkpoint=path, resume=True, **options) == whole
+    with pytest.raises(ValueError, match=r"Muon and AdamW in the file, AdamW and AdamW here"):
+        options["optimizer"] = lambda m: [torch.optim.AdamW(o.param_groups) for o in both(m)]
+        run(bigram(), steps=20, checkpoint=path, resume=True, **options)
 
 
 def test_a_longer_run_is_not_taken_for_a_shorter_one(tmp_path):
