@@ -69,8 +69,7 @@ def delta_rule(
 ) -> torch.Tensor:
     """Read S_t = a_t S_(t-1) + u_t k_t^T with u_t = beta_t (v_t - a_t S_(t-1) k_t): overwrite.
 
-    With a key of length 1 and beta_t = 1, reading at k_t afterwards gives v_t, whatever was there.
-    With a decay it fades as well as overwrites: the gated delta rule.
+    With a key of length 1 and beta_t = 1, reading at k_t gives v_t. With a decay: gated delta rule.
     The u of all positions solve one triangular system, (I + L) U = diag(beta) V, where L is the
     strictly lower part of diag(beta) K K^T, faded.
 
