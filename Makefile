@@ -90,8 +90,9 @@ NAMED = $(or $(CHAPTER),$(error say which chapter's exercises: make $@ CHAPTER=s
 assignment: $(READY) ## build the exercises to hand out: make assignment CHAPTER=self_attention
 	@$(RUN) -m book._grading assignment $(NAMED)
 
-grade: $(READY) ## grade <student>.ipynb or <student>/<chapter>.ipynb: make grade CHAPTER=... SUBMISSIONS=folder
-	@$(RUN) -m book._grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder))
+grade: $(READY) ## grade <student>.ipynb or <student>/<chapter>.ipynb: make grade CHAPTER=... SUBMISSIONS=folder [DUE=2026-10-01]
+	@$(RUN) -m book._grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder)) \
+	$(if $(DUE),--due "$(DUE)")
 
 quizzes: $(READY) ## write every chapter's quiz for Moodle, and as QTI 2.1, into quizzes/
 	@$(RUN) -m book._grading quizzes

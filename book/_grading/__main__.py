@@ -23,6 +23,7 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
         command.add_argument("chapter")
         command.add_argument("--course", type=Path, default=assignment.COURSE, help="its folder")
     take_in.add_argument("submissions", type=Path, help="their folder")
+    take_in.add_argument("--due", type=grade.end_of, help="2026-10-01, or '2026-10-01 18:00'")
     export = commands.add_parser("quizzes", help="write the quizzes for Moodle and as QTI 2.1")
     export.add_argument("folder", type=Path, nargs="?", default=Path("quizzes"))
     export.set_defaults(run=quizzes.main)

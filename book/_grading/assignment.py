@@ -11,9 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import patch
+from urllib.parse import urljoin
 
 import nbformat
 from nbconvert.preprocessors import TagRemovePreprocessor
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
@@ -22,6 +24,9 @@ from traitlets.config import Config
 from book._grading import student
 
 COURSE = Path("course")
+# Links to the solutions, and to what lies beside the notebook in the repository and nowhere else.
+SOLUTION = re.compile(r"\n*^\[Solution\]\(.*\)$", re.M)
+BESIDE = re.compile(r"\]\((?![\w+.-]+:|#)([^)]*)\)")
 INSTALLED = re.compile(r"git\+https://[^\s\"\\]+")
 # https://github.com/you/yours.git, git@github.com:you/yours.git; a name or token before @ goes.
 ORIGIN = re.compile(r"(?:\w+://)?(?:[^/@]+@)?([\w-]+(?:\.[\w-]+)+)[:/](.+?)(?:\.git)?/?")
@@ -42,14 +47,25 @@ def course(folder: Path) -> NbGraderAPI:
     return NbGraderAPI(coursedir=directory, config=config)
 
 
+def source_of(root: Path, chapter: str) -> NotebookNode:
+    """The notebook of a chapter's solutions; ValueError where there is none."""
+    known = [x for x in student.sources(root) if (root / "book" / x / "chapter.toml").exists()]
+    if chapter not in known:
+        raise ValueError(f"{chapter} is no chapter with exercises; there are {', '.join(known)}")
+    return student.source_of(root, chapter)
+
+
 def build(root: Path, chapter: str, folder: Path) -> Path:
     """Make the assignment and its student release; the path of the notebook to hand out.
 
     Raises ValueError if there are no exercises, RuntimeError if nbgrader does not take them.
     """
-    notebook = student.source_of(root, chapter)
+    notebook = source_of(root, chapter)
     for preprocessor in (TagRemovePreprocessor, student.Exercises):
         notebook, _ = preprocessor(config=student.CONFIG)(notebook, {})
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = SOLUTION.sub("", cell.source)
     api = course(folder)
     source = folder / "source" / chapter / f"{chapter}.ipynb"
     source.parent.mkdir(parents=True, exist_ok=True)
@@ -62,24 +78,27 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
     return folder / "release" / chapter / f"{chapter}.ipynb"
 
 
-def installed_from(root: Path) -> str:
-    """What students install: the package of `origin` at the latest tag that leads to HEAD.
+def published(root: Path) -> tuple[str, str]:
+    """The address of `origin`, and the latest tag that leads to HEAD: what students install.
 
     Raises ValueError if there is no such tag, or if `origin` is no public address.
     """
     tag = _git(root, "describe", "--tags", "--abbrev=0")
     origin = _git(root, "remote", "get-url", "origin")
+    missing = []
+    if not (found := ORIGIN.fullmatch(origin)):
+        missing.append(
+            f"students install the package from origin, which is {origin!r}; it has to be public: "
+            "git remote set-url origin https://github.com/you/yours"
+        )
     if not tag:
-        raise ValueError(
+        missing.append(
             "students install the package as a tag names it, and HEAD has none: "
             "git tag autumn && git push origin autumn"
         )
-    if not (found := ORIGIN.fullmatch(origin)):
-        raise ValueError(
-            f"students install the package from origin, which is {origin!r}: "
-            "git remote set-url origin https://github.com/you/yours"
-        )
-    return f"git+https://{found[1]}/{found[2]}@{tag}"
+    if missing:
+        raise ValueError("\n".join([*missing, "(make grade needs neither)"]))
+    return f"https://{found[1]}/{found[2]}", tag
 
 
 def _git(root: Path, *words: str) -> str:
@@ -90,11 +109,16 @@ def _git(root: Path, *words: str) -> str:
 
 def main(root: Path, chapter: str, course: Path) -> None:
     """Make the assignment, whose first cell installs the package of a tag; say what to hand out."""
-    if not (root / "book" / chapter / "chapter.toml").exists():
-        raise ValueError(f"{chapter} is no chapter; an assignment is made of a chapter's exercises")
-    installed = installed_from(root)
+    source_of(root, chapter)
+    address, tag = published(root)
+    installed, here = f"git+{address}@{tag}", f"{address}/blob/{tag}/book/{chapter}/"
     release = build(root, chapter, course)
-    release.write_text(INSTALLED.sub(installed, release.read_text("utf8")), "utf8")
+    notebook = nbformat.read(release, as_version=4)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = BESIDE.sub(lambda link: f"]({urljoin(here, link[1])})", cell.source)
+        cell.source = INSTALLED.sub(installed, cell.source)
+    nbformat.write(notebook, release)
     print(f"hand out   {os.path.relpath(release)}")
     print(f"installs   {installed} (push the tag)")
     print(f"keep       {os.path.relpath(course)} (solutions, hidden tests, gradebook)")

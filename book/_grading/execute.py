@@ -39,7 +39,7 @@ class ExecuteInSandbox(NbGraderPreprocessor):
         for i, (cell, names) in enumerate(zip(cells, touched, strict=True), start=1):
             cell.execution_count = i
             if names and not _is_check(cell):
-                self.flags.append(f"cell {i} touches {', '.join(names)}")
+                self.flags.append(f"In [{i}] touches {', '.join(names)}")
         self._run(cells)
         if self.flags:
             why = f"no points until a person gives them: {'; '.join(self.flags)}"
@@ -69,7 +69,7 @@ class ExecuteInSandbox(NbGraderPreprocessor):
                             cell.outputs = outputs
                     return
                 except Lost as error:
-                    self.lost.append(f"cell {i + 1}: {error}")
+                    self.lost.append(f"In [{i + 1}]: {error}")
                     cell.outputs = [_error(type(error).__name__, str(error))]
                     lost.add(i)
                     done = max(done, i + 1)
@@ -90,7 +90,7 @@ class ExecuteInSandbox(NbGraderPreprocessor):
             raise Lost("its process has sent something else than outputs") from error
         if changed:
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
-            flag = f"cell {cell.execution_count} changes {', '.join(changed[:3])}{more}"
+            flag = f"In [{cell.execution_count}] changes {', '.join(changed[:3])}{more}"
             self.flags += [] if flag in self.flags else [flag]
         if not _is_check(cell):
             self.shown += len(json.dumps(outputs))

@@ -1,6 +1,8 @@
 """What students have handed in: files of any content, and the notebooks made of them."""
 
+import re
 import unicodedata
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -12,13 +14,18 @@ from book._grading import harmless
 
 NO_NAME = set("/\\*?[]")  # nbgrader looks for students by patterns
 LARGEST = 20 * 2**20  # bytes of a notebook
+# What Moodle and Canvas make of a name: "Ann Smith_123456_assignsubmission_file", with a new number
+# for each assignment, and "smithann_LATE_123_456_self_attention", where 123 is always hers.
+MOODLE = re.compile(r"_\d+_assignsubmission_.*")
+CANVAS = r"^(\w+?)(?:_LATE)?_(\d+)_\d+_{}.*"
 
 
 def submissions(folder: Path, chapter: str) -> tuple[dict[str, Path], dict[str, str]]:
     """Who has handed in which file, and which names were not taken, with why.
 
     A name may be in any script, with spaces, apostrophes and plus signs. It is taken in Unicode's
-    composed form, since macOS takes letters and their accents apart.
+    composed form, since macOS takes letters and their accents apart. What Moodle and Canvas add to
+    it is taken off, but for the number by which Canvas knows the student.
 
     Raises:
         ValueError: there is no submission.
@@ -38,8 +45,11 @@ def submissions(folder: Path, chapter: str) -> tuple[dict[str, Path], dict[str, 
             refused[place.name] = f"several notebooks, and none is called {chapter}.ipynb"
     if not handed_in and not refused:
         raise ValueError(f"no <student>.ipynb and no <student>/{chapter}.ipynb in {folder}")
+    same = Counter(MOODLE.sub("", name) for name, _ in handed_in)
     for name, path in handed_in:
-        name = unicodedata.normalize("NFC", name)
+        if same[short := MOODLE.sub("", name)] == 1:  # else there are two of that name
+            name = short
+        name = re.sub(CANVAS.format(chapter), r"\1_\2", unicodedata.normalize("NFC", name))
         if not name.isprintable() or NO_NAME & set(name) or name.startswith((".", "-")):
             refused[name] = (
                 "no name that nbgrader can keep: rename it without * ? [ ] or a first . -"
@@ -79,7 +89,8 @@ def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
     """The submission as it should have come: answers and own cells the student's, all else ours.
 
     Of a cell that nbgrader knows, only the text of an answer is the student's; own cells stay
-    behind the one that they follow. What else a submission says of its cells (points, what is
+    behind the one that they follow. Where the place for words is as it was, and an own cell with
+    words follows it, they are the answer. What else a submission says of its cells (points, what is
     graded) is left behind.
 
     Raises:
@@ -97,11 +108,19 @@ def restored(release: NotebookNode, submission: NotebookNode) -> NotebookNode:
         elif cell.cell_type != "raw":
             new = new_code_cell if cell.cell_type == "code" else new_markdown_cell
             own[place].append(_filled(new(), cell))
-    cells = own[""]
+    cells, given = own[""], {"", *map(_first_line, release.cells)}
     for name, cell in ours.items():
         cell = nbformat.from_dict(cell)
         if name in theirs:
-            cells += [_filled(cell, theirs[name]) if is_solution(cell) else cell, *own[name]]
+            untouched = theirs[name].source.strip() == cell.source.strip()
+            if is_solution(cell):
+                cell = _filled(cell, theirs[name])
+            if is_solution(cell) and is_grade(cell) and untouched:
+                below = (x for x in own[name] if x.cell_type == "markdown")
+                if words := next((x for x in below if _first_line(x) not in given), None):
+                    own[name].remove(words)
+                    cell.source, cell.attachments = words.source, words.attachments
+            cells += [cell, *own[name]]
         elif is_grade(cell) or is_locked(cell):
             cells.append(cell)
     for i, cell in enumerate(cells):
@@ -113,6 +132,11 @@ def _name(cell: NotebookNode) -> str:
     """The name by which nbgrader knows a cell, if it does."""
     known = cell.metadata.get("nbgrader")
     return str(known.get("grade_id", "")) if isinstance(known, dict) else ""
+
+
+def _first_line(cell: NotebookNode) -> str:
+    """What tells a text of ours from a student's: the rest of it may have other links."""
+    return cell.source.strip().partition("\n")[0]
 
 
 def _filled(cell: NotebookNode, theirs: NotebookNode) -> NotebookNode:

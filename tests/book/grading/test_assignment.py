@@ -6,12 +6,18 @@ import nbformat
 import pytest
 
 from book._grading.__main__ import main
-from book._grading.assignment import installed_from
+from book._grading.assignment import published
 from book._grading.student import SOLUTIONS
 from tests.book.grading.handed_in import CHAPTER, repository
 
 COMMITTED = '%pip install --quiet "transformer-companion @ git+https://github.com/OWNER/any"'
 OURS = "https://github.com/ada/lectures"
+LINKS = {
+    f"[a]({CHAPTER}.ipynb#why)": f"[a]({OURS}/blob/autumn/book/{CHAPTER}/{CHAPTER}.ipynb#why)",
+    "[b](../glossary.md#entropy)": f"[b]({OURS}/blob/autumn/book/glossary.md#entropy)",
+    "[c](https://a.b/../c)": "[c](https://a.b/../c)",
+    "[d](#d)": "[d](#d)",
+}
 
 
 def git(root, *words):
@@ -25,6 +31,9 @@ def root(tmp_path):
     root = repository(tmp_path / "clone")
     path = root / "book" / CHAPTER / f"{CHAPTER}{SOLUTIONS}"
     notebook = nbformat.read(path, as_version=4)
+    notebook.cells[
+        0
+    ].source += f"\n\n{' '.join(LINKS)}\n\n[Back to the exercise]({CHAPTER}_exercises.ipynb#1)"
     notebook.cells[1].source = COMMITTED
     nbformat.write(notebook, path)
     git(root, "init", "--quiet")
@@ -42,6 +51,7 @@ def test_the_notebook_installs_the_latest_tag(root, tmp_path, capsys):
     cells = nbformat.read(path, as_version=4).cells
     assert cells[1].source == COMMITTED.replace("https://github.com/OWNER/any", f"{OURS}@autumn")
     assert f"installs   git+{OURS}@autumn (push the tag)" in capsys.readouterr().out
+    assert cells[0].source == "\n\n".join(["# Exercises: Small", " ".join(LINKS.values())])
     assert "do not write the answer" in path.with_name("AGENTS.md").read_text("utf8")
 
 
@@ -65,17 +75,26 @@ def test_without_a_tag_nothing_is_made_and_it_says_how_to_tag(root, tmp_path, ca
 )
 def test_every_spelling_of_the_address_becomes_the_public_one(root, origin):
     git(root, "remote", "set-url", "origin", origin)
-    assert installed_from(root) == f"git+{OURS}@autumn"
+    assert published(root) == (OURS, "autumn")
 
 
 @pytest.mark.parametrize("origin", ["/srv/lectures.git", "../lectures", "file:///srv/lectures"])
 def test_an_origin_on_the_disk_is_refused(root, origin):
     git(root, "remote", "set-url", "origin", origin)
     with pytest.raises(ValueError, match="git remote set-url origin https://"):
-        installed_from(root)
+        published(root)
+
+
+def test_all_that_is_missing_is_said_at_once(root):
+    git(root, "tag", "-d", "autumn")
+    git(root, "remote", "remove", "origin")
+    with pytest.raises(
+        ValueError, match=r"(?s)set-url origin .*git tag autumn .*grade needs neither"
+    ):
+        published(root)
 
 
 def test_no_origin_is_refused(root):
     git(root, "remote", "remove", "origin")
     with pytest.raises(ValueError, match="which is ''"):
-        installed_from(root)
+        published(root)

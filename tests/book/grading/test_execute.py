@@ -1,5 +1,6 @@
 """Answers and checks in one process in the sandbox: the same verdicts, and nobody is stopped."""
 
+import ast
 import json
 
 import nbformat
@@ -8,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from book._grading import execute
 from book._grading.execute import ExecuteInSandbox
-from book._grading.sandbox import Limits, NoIsolation
+from book._grading.sandbox import Limits, Lost, NoIsolation
 from book._grading.student import sources
 from tests.book import answers
 from tests.book.answers import WRONG
@@ -17,6 +18,7 @@ from tests.book.grading.handed_in import ATTENTION, learners_own
 
 pytestmark = pytest.mark.usefixtures("isolation")
 UNSCALED = ATTENTION.replace(" / np.sqrt(query.shape[-1])", "")
+IMPORTS = ast.Import | ast.ImportFrom
 CHECK = "from book.self_attention import checks\n\nchecks.attention(attention).require()"
 
 
@@ -64,13 +66,22 @@ def test_a_wrong_answer_is_told_its_mistake_and_is_not_flagged():
     assert (runner.flags, runner.lost) == ([], [])
 
 
+def solved() -> list:
+    """All chapters' answers and checks, and what the experiments behind them import."""
+    cells = []
+    for path in sources(ROOT).values():
+        if (path.parent / "chapter.toml").exists():
+            for cell in nbformat.read(path, 4).cells:
+                if "solution" in cell.metadata.get("tags", []) and cell.cell_type == "code":
+                    nodes = ast.walk(ast.parse(cell.source))
+                    lines = [ast.unparse(x) for x in nodes if isinstance(x, IMPORTS)]
+                    cell.source = "\n".join(lines)
+                cells += [cell] if cell.cell_type == "code" and cell.source else []
+    return cells
+
+
 def test_no_solution_is_flagged():
-    """All chapters' solutions, experiments included, with all that they import and train."""
-    paths = [path for path in sources(ROOT).values() if (path.parent / "chapter.toml").exists()]
-    notebooks = [nbformat.read(path, 4) for path in paths]
-    cells = [cell for notebook in notebooks for cell in notebook.cells]
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    cells, runner = run(*code, cell=300, total=1800)  # some train half a minute, on a free core
+    cells, runner = run(*solved(), cell=300, total=1800)
     assert (runner.flags, runner.lost) == ([], [])
     for cell in filter(execute._is_check, cells):
         assert names(cell) == ["display_data"] and "Passed" in cell.outputs[0].data["text/plain"]
@@ -110,25 +121,22 @@ def attention(*arrays):
 
 
 def test_what_is_flagged_has_no_points():
-    first = f"import sys, torch\nfrom companion.nn import causal_mask\n{ATTENTION}"
-    given = checked("from book.self_attention import checks\nverdict = checks.attention(attention)")
-    given.source += "\nverdict.require()\nverdict"
-    cells, runner = run(first, given, IN_A_CALL, given.copy(), *FLAGGED, total=600)
-    assert len(cells[0].outputs) == 0 and not runner.lost
-    assert [names(cell)[-1] for cell in (cells[1], cells[3])] == ["Flagged", "Flagged"]
-    assert "cell 4 changes numpy.fft.fft" in cells[1].outputs[-1].evalue
-    for i, flag in enumerate(FLAGGED.values(), start=5):
-        assert f"cell {i} {flag}" in "; ".join(runner.flags)
-
-
-def test_checks_that_a_first_cell_changes_are_flagged():
-    """They are there before it, whatever it says: `functions` looks at what has been imported."""
+    # The checks are there before a first cell, whatever it says: `functions` sees what is imported.
     hidden = """
 from importlib import import_module
 checks = import_module("book." + "self_attention.checks")
 vars(checks)["attention"] = vars(checks)["masked_attention"]"""
-    _, runner = run(hidden, checked(CHECK))
-    assert runner.flags == ["cell 1 changes book.self_attention.checks.attention"]
+    first = f"import sys, torch\nfrom companion.nn import causal_mask\n{ATTENTION}"
+    given = checked("from book.self_attention import checks\nverdict = checks.attention(attention)")
+    given.source += "\nverdict.require()\nverdict"
+    cells = first, given, IN_A_CALL, given.copy(), *FLAGGED
+    cells, runner = run(hidden, *cells, total=600)
+    assert [len(cell.outputs) for cell in cells[:2]] == [0, 0] and not runner.lost
+    assert [names(cell)[-1] for cell in (cells[2], cells[4])] == ["Flagged", "Flagged"]
+    assert "In [1] changes book.self_attention.checks.attention" in cells[2].outputs[-1].evalue
+    assert "In [5] changes numpy.fft.fft" in cells[2].outputs[-1].evalue
+    for i, flag in enumerate(FLAGGED.values(), start=6):
+        assert f"In [{i}] {flag}" in "; ".join(runner.flags)
 
 
 # Each stands for an answer that passes nothing, and stops nothing that comes behind it.
@@ -153,27 +161,11 @@ def attention(*arrays):
     for pipe in range(3, 20):
         try: os.write(pipe, b"garbage" * 100 + b"\\n")
         except OSError: pass""",
-    "the process ends without a word": """
-import os
-def attention(*arrays): os._exit(0)""",
     "everything is killed": """
 import os, signal
 def attention(*arrays): os.kill(-1, signal.SIGKILL)""",
     "sys.exit": """
 def attention(*arrays): raise SystemExit(0)""",
-    "a tree without an end": """
-import os
-def attention(*arrays):
-    for pipe in range(3, 20):
-        try: os.write(pipe, b"[" * 100_000 + b"\\n")
-        except OSError: pass""",
-    "a line without an end": """
-import os
-def attention(*arrays):
-    while True:
-        for pipe in range(3, 20):
-            try: os.write(pipe, b"x" * 10_000)
-            except OSError: pass""",
 }
 
 
@@ -210,11 +202,31 @@ def test_what_a_cell_shows_stops_nobody():
     assert cells[4].outputs[0].output_type == "execute_result"  # a number is partial credit
 
 
+def line(*outputs, changed=()) -> bytes:
+    """What the sandbox sends of a cell."""
+    return json.dumps({"outputs": outputs, "changed": changed}).encode()
+
+
 def test_too_much_to_show_is_left_out(monkeypatch):
     monkeypatch.setattr(execute, "MOST_SHOWN", 1000)
-    flood = "print('a' * 500)"
-    cells, _ = run(flood, flood, ATTENTION, checked(CHECK))
-    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], ["TooMuch"], []]
+    runner, flood = ExecuteInSandbox(Limits()), {"output_type": "stream", "name": "stdout"}
+    cells = [new_code_cell(), new_code_cell(), checked("")]
+    for cell in cells:
+        cell.outputs = runner._shown(cell, line(flood | {"text": "a" * 700}))
+    assert [names(cell) for cell in cells] == [["stream"], ["TooMuch"], ["stream"]]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        *(b"garbage", b"[" * 100_000, b"\xff", b"3", b"{}", b'{"outputs": 3, "changed": []}'),
+        *(line({"output_type": "stream"}), line({"output_type": "error"}), line(changed=[3])),
+    ],
+    ids=range(9),
+)
+def test_what_is_sent_instead_of_outputs_costs_the_process(sent):
+    with pytest.raises(Lost, match="something else than outputs"):
+        ExecuteInSandbox(Limits())._shown(new_code_cell(), sent)
 
 
 def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
@@ -227,16 +239,16 @@ def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
         checked("x"),
         checked("import gc\ngc.isenabled()"),  # so that garbage does not count
     )
-    cells, runner = run(*cells, cell=10)
+    cells, runner = run(*cells, cell=5)
     assert names(cells[1]) == ["LimitExceeded"] and names(cells[3]) == ["MemoryError"]
     assert cells[2].outputs[0].data["text/plain"] == "1"
     assert cells[5].outputs[0].data["text/plain"] == "2"
     assert cells[6].outputs[0].data["text/plain"] == "True"
-    assert runner.lost == ["cell 2: it took too long"]
+    assert runner.lost == ["In [2]: it took too long"]
 
 
 def test_what_takes_too_long_in_all_is_left_out():
-    cells, runner = run("x = 1", "while True: pass", checked("1"), total=12)
+    cells, runner = run("x = 1", "while True: pass", checked("1"), total=6)
     assert names(cells[2]) == ["LimitExceeded"]
     assert "too long in all" in cells[2].outputs[0].evalue
     assert runner.lost[-1] == "the submission took too long in all"

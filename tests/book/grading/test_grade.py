@@ -4,12 +4,12 @@ import codecs
 import csv
 import io
 import json
+import multiprocessing
 import os
 import re
 import shutil
 import signal
 import socket
-import subprocess
 import sys
 import time
 import unicodedata
@@ -20,6 +20,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from book._grading import assignment, grade, student, submission
+from book._grading.__main__ import main
 from book._grading.sandbox import PACKAGES, Limits
 from tests.book.conftest import ROOT
 from tests.book.grading.handed_in import (
@@ -38,7 +39,7 @@ ENDLESS = "def attention(query, key, value):\n    while True:\n        pass"
 HUNGRY = """\
 import numpy as np
 
-def attention(query, key, value):
+def split_heads(x, num_heads):
     return [np.ones(10**9) for _ in range(100)]"""
 HOSTILE = """\
 import os, pathlib, socket, sys
@@ -86,6 +87,9 @@ def attention(query, key, value):
 
 
 PARTIAL = "Zoë O’Neill + हिन्दी"
+DUE = grade.end_of("2026-10-01")
+LATE_ONE = "wrong_7"  # as Canvas names it
+ON_TIME, LATE = grade.end_of("2026-09-30 18:00"), grade.end_of("2026-10-03 02:05")
 
 
 def as_older_tools_leave_it(text: str) -> str:
@@ -104,6 +108,13 @@ def private() -> list[Path]:
     needed = [Path(sys.prefix), Path(sys.base_prefix), *PACKAGES]
     near = [*Path.home().iterdir(), *ROOT.iterdir(), *student.sources(ROOT).values()]
     return [path for path in near if not any(place.is_relative_to(path) for place in needed)]
+
+
+def place(folder: Path, name: str) -> Path:
+    """Where a submission lies: named by Canvas, or in a folder whose name macOS has written."""
+    if name == LATE_ONE:
+        return folder / "in" / f"wrong_LATE_7_8_{CHAPTER}.ipynb"
+    return folder / "in" / unicodedata.normalize("NFD", name) / f"{CHAPTER}.ipynb"
 
 
 @pytest.fixture(scope="module")
@@ -129,36 +140,34 @@ def course(handed_out, tmp_path_factory):
         notebooks = {
             "right": handed_in(release, attention=ATTENTION, split=SPLIT, why="It is so."),
             PARTIAL: handed_in(release, attention=ATTENTION, split="def split_heads(x, n): 1 / 0"),
-            "wrong": handed_in(release, attention=WRONG, split="split_heads = 'a' +"),
-            "endless": handed_in(release, attention=ENDLESS, split=SPLIT),
-            "hungry": handed_in(release, attention=HUNGRY, split=SPLIT),
+            LATE_ONE: handed_in(release, attention=WRONG, split="split_heads = 'a' +"),
+            "greedy": handed_in(release, attention=ENDLESS, split=HUNGRY),
             "hostile": handed_in(release, attention=hostile, why="<script>alert(1)</script>"),
-            "flagged": handed_in(release, attention=f"import gc\n{ATTENTION}", split=SPLIT),
         }
+        own = nbformat.v4.new_markdown_cell("In a cell of my own.")
+        notebooks[PARTIAL].cells.append(own)  # below the place for words
         for name, notebook in notebooks.items():
-            # as macOS writes names
-            path = folder / "in" / unicodedata.normalize("NFD", name) / f"{CHAPTER}.ipynb"
-            path.parent.mkdir(parents=True)
+            path = place(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
             nbformat.write(notebook, path)
             if name == PARTIAL:
                 path.write_text(as_older_tools_leave_it(path.read_text("utf8")), "utf8")
         (folder / "in" / "torn.ipynb").write_text('{"cells": [')
-        (folder / "in" / "linked.ipynb").symlink_to(folder / "in" / "right" / f"{CHAPTER}.ipynb")
-        limits = Limits(cell=6, memory=2**29)
-        grade.main(root, CHAPTER, folder / "in", folder / "course", limits)
+        for path in (folder / "in").rglob("*.ipynb"):
+            time_of = (LATE if path == place(folder, LATE_ONE) else ON_TIME).timestamp()
+            os.utime(path, (time_of, time_of))
+        limits = Limits(cell=4, memory=2**29)
+        grade.main(root, CHAPTER, folder / "in", folder / "course", DUE, limits)
     return folder
 
 
 POINTS = {
     "right": (2, 3),
     PARTIAL: (2, 0),
-    "wrong": (0, 0),
-    "endless": (0, 3),
-    "hungry": (0, 3),
+    LATE_ONE: (0, 0),
+    "greedy": (0, 0),
     "hostile": (0, 0),
-    "flagged": (0, 0),
     "torn": (0, 0),
-    "linked": (0, 0),
 }
 
 
@@ -181,32 +190,74 @@ def test_everyone_has_the_points_that_are_due(course):
     assert got == POINTS
     assert {row["of"] for row in rows.values()} == {"6.0"}
     by_hand = {name: int(row["by hand"]) for name, row in rows.items()}
-    assert {name for name in by_hand if by_hand[name]} == {"flagged", "hostile", "right"}
+    assert by_hand == dict.fromkeys(POINTS, 0) | {"hostile": 3, "right": 1, PARTIAL: 1}
+
+
+@apart
+def test_canvas_reads_the_totals(course):
+    text = (course / "course" / "scores" / f"{CHAPTER}.canvas.csv").read_text("utf8")
+    header, possible, *rows = csv.reader(io.StringIO(text))
+    assert (header, possible) == (
+        ["Student", "ID", "Section", CHAPTER],
+        ["Points Possible", "", "", "6.0"],
+    )
+    totals = {"_".join(filter(None, row[:2])): float(row[3]) for row in rows}
+    assert totals == {name: sum(points) for name, points in POINTS.items()}
+    assert ["wrong", "7", "", "0.0"] in rows
 
 
 @apart
 def test_the_table_says_what_is_not_as_it_should_be(course):
     remarks = {name: row["remarks"] for name, row in table(course).items()}
-    assert remarks["right"] == remarks[PARTIAL] == remarks["wrong"] == ""
-    assert "flagged: cell 2 touches gc" in remarks["flagged"]
+    assert remarks["right"] == remarks[PARTIAL] == ""
     assert (
-        "flagged: cell 2 touches book.checking, book.self_attention.checks, sys.modules"
+        "flagged: In [2] touches book.checking, book.self_attention.checks, sys.modules"
         in remarks["hostile"]
     )
-    assert "cell 3: it took too long" in remarks["endless"]
-    assert "could not be graded: not a notebook" in remarks["torn"]
-    assert "could not be graded: not a file of its own" in remarks["linked"]
+    assert remarks["greedy"] == "In [3]: it took too long"
+    assert remarks["torn"].startswith("could not be graded: not a notebook")
+
+
+@apart
+def test_what_is_late_is_called_that(course):
+    rows = table(course)
+    assert {row["handed in"] for row in rows.values()} == {"2026-09-30 18:00", "2026-10-03 02:05"}
+    assert rows[LATE_ONE]["remarks"] == "late by 1 day, 2:05 h; late, as Canvas says"
+    assert "Handed in 2026-10-03 02:05, late by 1 day, 2:05 h." in feedback(course, LATE_ONE)
+    assert "Handed in 2026-09-30 18:00." in feedback(course, "right")
 
 
 @apart
 def test_feedback_names_the_mistake(course):
-    assert "the scores are not scaled" in feedback(course, "wrong")
+    assert "the scores are not scaled" in feedback(course, LATE_ONE)
     assert "ZeroDivisionError" in feedback(course, PARTIAL)
-    assert "it took too long" in feedback(course, "endless")
-    assert "MemoryError" in feedback(course, "hungry")
+    assert "it took too long" in feedback(course, "greedy")
+    assert "MemoryError" in feedback(course, "greedy")
     assert "could not be graded" in feedback(course, "torn")
-    assert "no points until a person gives them: cell 2 touches gc" in feedback(course, "flagged")
+    assert "no points until a person gives them: In [2] touches" in feedback(course, "hostile")
     assert "the scores are not scaled" not in feedback(course, "right")
+    assert "verdict.py" not in feedback(course, LATE_ONE) + feedback(course, PARTIAL)
+
+
+@apart
+def test_words_that_nobody_has_read_have_no_zero(course):
+    marks = re.findall(r"<span>(.*)</span></header>", feedback(course, "right"))
+    assert marks == ["2 of 2", "3 of 3", "<em>not yet read</em>"]
+    assert "<b>5 of 6</b> points" in feedback(course, "right")
+    assert "1 of 3 answers is not yet read" in feedback(course, "right")
+    assert "not yet read" not in feedback(course, LATE_ONE)
+
+
+@apart
+@pytest.mark.parametrize(("name", "words"), {"right": "It is so.", PARTIAL: "my own."}.items())
+def test_a_model_answer_stands_beside_the_words(course, name, words):
+    path = (
+        course / "course" / "autograded" / name / CHAPTER / f"{CHAPTER}.ipynb"
+    )  # the formgrader's
+    answer, model = nbformat.read(path, as_version=4).cells[-2:]
+    assert answer.source.endswith(words) and answer.metadata.nbgrader.grade_id == "why-answer"
+    assert model.source == "**A model answer**\n\nBecause."
+    assert re.search(rf"{words}(.|\n)*class=\"model\"(.|\n)*Because.", feedback(course, name))
 
 
 @apart
@@ -217,32 +268,47 @@ def test_a_hostile_submission_sees_nothing_and_leaves_nothing(course):
     assert not [*course.rglob("written")]
 
 
-@apart
-def test_a_person_gives_the_points_of_what_is_flagged(course, tmp_path, capsys):
+def give(course: Path, name: str, exercise: str, points: float) -> None:
+    """Give points by hand, as the formgrader does."""
     taken = grade.Course(course / "repository", CHAPTER, course / "course", Limits())
     with Gradebook(taken.api.coursedir.db_url) as book:
-        by_hand = book.find_grade("attention-check", CHAPTER, CHAPTER, "flagged")
-        by_hand.manual_score, by_hand.needs_manual_grade = 2, False  # as the formgrader does
+        by_hand = book.find_grade(exercise, CHAPTER, CHAPTER, name)
+        by_hand.manual_score, by_hand.needs_manual_grade = points, False
         book.db.commit()
-    shutil.copytree(course / "in" / "flagged", tmp_path / "flagged")
-    grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
-    *_, line = [x.split() for x in capsys.readouterr().out.splitlines() if x.startswith("flagged")]
-    assert line == ["flagged", "2", "6", "1", "flagged:", "cell", "2", "touches", "gc"]
 
 
 @apart
 def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
-    for name in ("right", "wrong"):
-        shutil.copytree(course / "in" / name, tmp_path / name)
-    path = tmp_path / "wrong" / f"{CHAPTER}.ipynb"
-    notebook = nbformat.read(path, as_version=4)
-    next(cell for cell in notebook.cells if cell.id == "split-answer").source = SPLIT
-    nbformat.write(notebook, path)
+    give(course, "hostile", "attention-check", 2)
+    give(course, "right", "why-answer", 0.5)
+    give(course, PARTIAL, "why-answer", 1)
+    changed = {
+        "hostile": ("", "", ""),
+        "right": ("split-answer", SPLIT, f"{SPLIT}  # the same words"),
+        LATE_ONE: ("split-answer", "split_heads = 'a' +", SPLIT),
+        PARTIAL: ("why-answer", "*Your answer goes here.*", "Other words."),
+    }
+    for name, (cell_id, before, after) in changed.items():
+        path = place(course, name)
+        notebook = json.loads(path.read_text("utf8"))
+        for cell in notebook["cells"]:
+            if cell["id"] == cell_id:
+                assert "".join(cell["source"]) == before
+                cell["source"] = after
+        (tmp_path / name).mkdir()
+        if after:
+            text = json.dumps(notebook)
+            (tmp_path / name / f"{CHAPTER}.ipynb").write_text(text, "utf8")
+        else:
+            shutil.copy(path, tmp_path / name)
     grade.main(course / "repository", CHAPTER, tmp_path, course / "course")
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["right"]
-    assert ["wrong", "3", "6"] in lines
-    assert {*table(course)} == {*POINTS}  # who is not in this folder, too
+    assert [line[1] for line in lines if line[-2:] == ["graded", "before"]] == ["hostile"]
+    rows = table(course)
+    assert {*rows} == {*POINTS}  # who is not in this folder, too
+    got = {name: (float(rows[name]["total"]), rows[name]["by hand"]) for name in changed}
+    assert got == {"hostile": (2, "2"), "right": (5.5, "0"), LATE_ONE: (3, "0"), PARTIAL: (3, "1")}
+    assert "0.5 of 1" in feedback(course, "right")
 
 
 @apart
@@ -257,25 +323,33 @@ def test_a_later_file_that_is_no_notebook_takes_no_points(course, tmp_path):
 
 
 @apart
-def test_a_run_that_is_killed_goes_on(handed_out, tmp_path):
+def test_a_run_that_is_killed_goes_on(handed_out, tmp_path, capsys):
     root = shutil.copytree(handed_out, tmp_path, dirs_exist_ok=True)
     release = student.student_copy(solutions())
     (tmp_path / "in").mkdir()
     for name, answer in {"ada": ATTENTION, "bob": ENDLESS}.items():
         nbformat.write(handed_in(release, attention=answer), tmp_path / "in" / f"{name}.ipynb")
-    command = [sys.executable, "-m", "book._grading", "grade", CHAPTER, "in"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    run = {"cwd": root, "env": environment, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, start_new_session=True, **run) as process:
-        marks = tmp_path / "course" / "scores" / f"{CHAPTER}.graded.json"
-        while not marks.exists():
-            assert process.poll() is None, process.stdout.read()
-            time.sleep(0.1)
-        os.killpg(process.pid, signal.SIGKILL)
+    arguments = root, CHAPTER, tmp_path / "in", root / "course"
+    process = multiprocessing.get_context("fork").Process(target=in_a_group, args=arguments)
+    process.start()
+    marks = tmp_path / "course" / "scores" / f"{CHAPTER}.graded.json"
+    while not marks.exists():
+        assert process.is_alive()
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.join()
     nbformat.write(handed_in(release, attention=WRONG), tmp_path / "in" / "bob.ipynb")
-    said = subprocess.run(command, check=True, timeout=300, **run).stdout
+    capsys.readouterr()
+    grade.main(*arguments)
+    said = capsys.readouterr().out
     assert re.search(r"\] ada +graded before\n.*\] bob +\d+ s\n", said)
-    assert re.search(r"^ada +2 +6$", said, re.M) and re.search(r"^bob +0 +6$", said, re.M)
+    assert re.search(r"^ada +2 +6 ", said, re.M) and re.search(r"^bob +0 +6 ", said, re.M)
+
+
+def in_a_group(*arguments) -> None:
+    """Grade, in a group of processes that can be killed together."""
+    os.setsid()
+    grade.main(*arguments)
 
 
 def test_opening_a_course_leaves_the_environment_as_it_was(handed_out):
@@ -293,6 +367,34 @@ def test_who_cannot_be_taken_is_named_and_stops_nobody(tmp_path):
     assert found == {"bob": tmp_path / "bob.ipynb"}
     assert refused.keys() == {"ada", "a*", "-rf", "two\nlines"}
     assert refused["ada"] == "two submissions of ada: leave one of each"
+
+
+def test_what_moodle_and_canvas_add_to_a_name_is_taken_off(tmp_path):
+    downloaded = {
+        f"Ann Smith_123456_assignsubmission_file_/{CHAPTER}.ipynb": "Ann Smith",
+        f"Li Wei_1_assignsubmission_file/{CHAPTER}.ipynb": "Li Wei_1_assignsubmission_file",
+        f"Li Wei_2_assignsubmission_file/{CHAPTER}.ipynb": "Li Wei_2_assignsubmission_file",
+        f"smithann_42_777_{CHAPTER}.ipynb": "smithann_42",
+        f"lovelaceada_LATE_43_778_{CHAPTER}-1.ipynb": "lovelaceada_43",
+        "bob_1_2.ipynb": "bob_1_2",
+    }
+    for name in downloaded:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    found, refused = submission.submissions(tmp_path, CHAPTER)
+    assert {path.relative_to(tmp_path).as_posix(): x for x, path in found.items()} == downloaded
+    assert not refused
+
+
+def test_a_day_is_over_at_midnight():
+    assert grade.end_of("2026-10-01") == grade.end_of("2026-10-02 00:00")
+    assert grade.end_of("2026-10-01 18:00").isoformat().startswith("2026-10-01T18:00:00")
+
+
+def test_a_date_that_is_none_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(tmp_path, ["grade", CHAPTER, "in", "--due", "soon"])
+    assert "argument --due: invalid" in capsys.readouterr().err
 
 
 def test_what_is_no_file_of_its_own_is_not_read(tmp_path):
@@ -368,7 +470,27 @@ def test_the_release_is_the_students_copy(handed_out, tmp_path):
     course = shutil.copytree(handed_out / "course", tmp_path / "course")
     release = assignment.build(ROOT, "self_attention", course)
     copy = student.sources(ROOT)["self_attention"].with_name("self_attention_exercises.ipynb")
-    assert release.read_bytes() == copy.read_bytes()
+    without_solutions = re.sub(
+        r"\\n\",\n *\"\\n\",\n *\"\[Solution\]\(.*\)", "", copy.read_text("utf8")
+    )
+    assert release.read_text("utf8") == without_solutions
+    assert "Solution]" not in without_solutions
+
+
+def test_words_below_their_place_are_the_answer():
+    release = student.student_copy(solutions())
+    heading = nbformat.v4.new_markdown_cell("## 4. Next\n\n[Solution](a.ipynb#4-next)")
+    release.cells.append(heading)
+    theirs = handed_in(release)
+    empty = submission.restored(release, theirs)
+    assert empty.cells[-2].source == "*Your answer goes here.*"
+    theirs.cells.insert(-1, nbformat.v4.new_markdown_cell("Since it is so."))
+    theirs.cells[-1].source = "## 4. Next"  # of the book's page, whose links are others
+    full = submission.restored(release, theirs)
+    assert [cell.source for cell in full.cells[-2:]] == ["Since it is so.", "## 4. Next"]
+    assert full.cells[-2].metadata.nbgrader.grade_id == "why-answer"
+    theirs.cells.pop(-2)
+    assert submission.restored(release, theirs).cells[:-1] == empty.cells[:-1]
 
 
 def test_only_answers_and_own_cells_are_taken_from_a_submission():

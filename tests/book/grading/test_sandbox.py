@@ -196,9 +196,7 @@ def test_calls_in_another_machines_numbers_are_refused():
     assert done.stdout == "Operation not permitted\n", done.stderr
 
 
-@apart
-def test_memory_is_looked_at_while_it_keeps_sending(monkeypatch):
-    script = """
+FULL = """
 import mmap, os
 taken = mmap.mmap(-1, 2**28)  # in memory only what has been written
 for i in range(0, 2**28, 4096):
@@ -206,12 +204,26 @@ for i in range(0, 2**28, 4096):
 while True:
     os.write(1, b"x")
 """
+ENDLESS = "import os\nwhile True: os.write(1, b'x' * 10_000)"
+
+
+@apart
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        (FULL, "it took too much memory"),  # which is looked at while it keeps sending
+        (ENDLESS, "it sent too much"),  # a line without an end
+        ("import os\nos._exit(0)", "its process has ended"),  # without a word
+    ],
+)
+def test_what_a_process_does_instead_of_a_line_costs_it(script, why, monkeypatch):
     sandbox.require()
     command = sandbox.bubblewrap(sys.executable, "-c", script)
     monkeypatch.setattr(sandbox, "bubblewrap", lambda *_: command)
+    monkeypatch.setattr(sandbox, "LONGEST_LINE", 2**20)
     with (
         closing(sandbox.Sandbox([], sandbox.Limits(memory=2**26))) as process,
-        pytest.raises(sandbox.LimitExceeded, match="too much memory"),
+        pytest.raises(sandbox.Lost, match=why),
     ):
         process.line(60)
 

@@ -118,9 +118,10 @@ def test_an_unknown_page_is_refused_with_those_there_are(root, capsys):
 
 
 def test_an_assignment_is_made_of_a_chapter_alone(root, capsys):
+    (root / "book" / "one" / "chapter.toml").touch()
     with pytest.raises(SystemExit):
         main(root, ["assignment", "three"])
-    assert "three is no chapter" in capsys.readouterr().err
+    assert "three is no chapter with exercises; there are one\n" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("page", sources(ROOT))
