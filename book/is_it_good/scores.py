@@ -16,6 +16,7 @@ from importlib.resources import files
 import torch
 from torch import Tensor
 
+from companion.generation import generate
 from companion.models import GPT
 from companion.nn import KVCache
 from companion.pretrained import load, load_tokenizer
@@ -35,6 +36,8 @@ PADDING = (
     "It has been known for a long time and is easy to check.",
     "Many books explain this, with examples and pictures.",
 )
+FREE = ("chat", "chat, briefly")  # forms in which the model writes its answer
+WRITTEN = 24  # tokens of it at most
 JUDGED = 40  # questions about which the model is asked as a judge
 
 
@@ -171,6 +174,38 @@ def score_form(model: GPT, tokenizer, form: str, asked=None) -> dict[str, list]:
     return found
 
 
+def written(model: GPT, tokenizer, form: str, asked=None) -> list[str]:
+    """What the model writes when it is asked without options, the most probable token each time."""
+    asked = questions() if asked is None else asked
+    prompts = [prompt_of(tokenizer, form, question, options) for question, options, _ in asked]
+    found = [""] * len(prompts)
+    for group in alike(prompts, most=40):
+        ids = torch.tensor([prompts[i] for i in group])
+        texts = generate(model, ids, WRITTEN, temperature=0, eos_id=tokenizer.eos_id)
+        for i, text in zip(group, texts[:, ids.shape[1] :].tolist(), strict=True):
+            found[i] = tokenizer.decode(text).strip()
+    return found
+
+
+def grades(model: GPT, tokenizer, answers: list[str], asked=None) -> list[float]:
+    """How much the model, which is told the right answer, prefers Yes to No, in nats."""
+    asked = questions() if asked is None else asked
+    yes, no = (tokenizer.encode(word)[0] for word in ("Yes", "No"))
+    prompts = []
+    for (question, options, right), answer in zip(asked, answers, strict=True):
+        text = (
+            f"Question: {question}\n\nRight answer: {sentence(options[right])}\n\n"
+            f"A student's answer: {answer}\n\nIs the student right? Reply with Yes or No only."
+        )
+        prompts.append(tokenizer.chat([{"role": "user", "content": text}]))
+    reader, found = Reader(model, prompts), [0.0] * len(prompts)
+    for group in alike(prompts):
+        logp, _ = reader.read([prompts[i] for i in group])
+        for i, preferred in zip(group, (logp[:, yes] - logp[:, no]).tolist(), strict=True):
+            found[i] = preferred
+    return found
+
+
 def round_again(model: GPT, bits: int = 4, block: int = 32) -> GPT:
     """Every matrix, in place, rounded to whole multiples of a scale of its own per block."""
     for weight in model.parameters():
@@ -239,6 +274,14 @@ def padded(model: GPT, tokenizer) -> dict[str, list]:
     return found
 
 
+def of_the_key() -> dict[str, list[str]]:
+    """What a grader must accept and what it must refuse: the right options, and the next ones."""
+    return {
+        name: [sentence(options[(right + shift) % 4]) for _, options, right in questions()]
+        for name, shift in (("right", 0), ("wrong", 1))
+    }
+
+
 def thousandths(rows: list[list[float]]) -> list[list[int]]:
     """Numbers as they are stored."""
     return [[round(1000 * value) for value in row] for row in rows]
@@ -269,6 +312,11 @@ def main() -> None:
             found["judge"] = {k: thousandths(v) for k, v in judge(model, tokenizer).items()}
             found["padded"] = padded(model, tokenizer)
             found["padded"]["text"] = thousandths(found["padded"]["text"])
+            found["written"] = {form: written(model, tokenizer, form) for form in FREE}
+            found["grades"] = {
+                name: [round(1000 * grade) for grade in grades(model, tokenizer, answers)]
+                for name, answers in (found["written"] | of_the_key()).items()
+            }
     print(json.dumps(found, separators=(",", ":")).replace('],"', '],\n"'))
 
 

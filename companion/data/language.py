@@ -40,7 +40,7 @@ from companion.validation import require_not_negative
 
 
 def corpus(num_sentences: int, seed: int) -> list[list[str]]:
-    """`num_sentences` sentences of all kinds, mixed; each is a list of words without punctuation.
+    """`num_sentences` sentences of all kinds, drawn by `seed`: lists of words, no punctuation.
 
     Raises:
         ValueError, TypeError: a number that is negative or not whole.

@@ -49,6 +49,24 @@ def test_some_of_what_is_stored_is_computed_again(copy):
 
 
 @pytest.mark.weights
+def test_free_answers_are_written_and_graded_again():
+    tokenizer = load_tokenizer(scores.NAME)
+    some = scores.questions()[:4]
+    with torch.no_grad():
+        model = load(scores.NAME, dtype=torch.float32).eval()
+        for form in scores.FREE:
+            stored = scores.stored()["written"][form]
+            assert len(stored) == 160
+            again = scores.written(model, tokenizer, form, some)
+            assert sum(map(str.__eq__, again, stored)) >= 3  # near ties may fall otherwise
+        for name, answers in scores.of_the_key().items():
+            stored = torch.tensor(scores.stored()["grades"][name]) / 1000
+            again = torch.tensor(scores.grades(model, tokenizer, answers[:4], some))
+            assert len(stored) == 160
+            assert (again - stored[:4]).abs().max() < TOLERANCE, name
+
+
+@pytest.mark.weights
 def test_answers_side_by_side_score_as_each_does_alone():
     tokenizer = load_tokenizer(scores.NAME)
     some = scores.questions()[:4]
