@@ -241,10 +241,13 @@ def _judge(p, q, words, uniform):
 
 @ladder(_judge)
 def JUDGE(judge):
-    """the model likes the word more than the draft did: it is kept, whatever the number, and
-    the next word is drawn from the model's distribution behind it"""
-    p, q = torch.tensor([[0.5, 0.5], [0.2, 0.8]]), torch.tensor([[0.25, 0.75]])
-    yield judge(p, q, torch.tensor([0]), torch.tensor([0.3]))
+    """the model likes both words more than the draft did: they are kept, whatever the numbers,
+    and the next word is drawn from the model's distribution behind them"""
+    p, q = (
+        torch.tensor([[0.5, 0.5], [0.8, 0.2], [0.3, 0.7]]),
+        torch.tensor([[0.25, 0.75], [0.2, 0.8]]),
+    )
+    yield judge(p, q, torch.tensor([0, 0]), torch.tensor([0.3, 0.9]))
 
     """the model likes the word half as much as the draft did: a number below a half keeps it"""
     p, q = torch.tensor([[0.4, 0.6], [0.3, 0.7]]), torch.tensor([[0.8, 0.2]])
