@@ -37,7 +37,7 @@ css`
 
 /** The curve of what is lost, a dot for each number of words kept, and a ring around one. */
 function build(root, width, rows) {
-  const box = { left: 40, right: width - 12, top: 12, bottom: 128 };
+  const box = { left: 40, right: width - 12, top: 12, bottom: 116 };
   const top = Math.max(5, Math.ceil(Math.max(...rows.map(({ lost }) => lost)) / 5) * 5);
   const { x, y } = axes(root, box, {
     x: {
@@ -67,7 +67,7 @@ function build(root, width, rows) {
     root,
     drawing("circle", { r: 8, style: "fill: none; stroke: var(--ink); stroke-width: 2.5" }),
   );
-  return { height: 170, pose: ({ at }, move) => ring.to({ x: x(at), y: y(rows[at].lost) }, move) };
+  return { height: 158, pose: ({ at }, move) => ring.to({ x: x(at), y: y(rows[at].lost) }, move) };
 }
 
 function render({ model, el }) {
@@ -103,7 +103,7 @@ function render({ model, el }) {
       wanted: where((i) => rows[i].lost > middle)[0],
     },
     {
-      text: "Find the largest number kept with which one sentence in twenty is in the language.",
+      text: "Keep as many as you can, with one sentence in twenty in the language.",
       wanted: where((i) => rows[i].share >= 0.05).at(-1),
     },
     { text: "Write with the fewest passes.", wanted: last },
