@@ -283,17 +283,24 @@ def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) ->
     index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
     chapters = chapters_of(index, Path(app.srcdir))
     path = [app.config.root_doc, *(f"book/{c.name}/{c.name}" for c in chapters), AFTER_CHAPTERS]
+
+    def lead(name: str, to: str) -> None:
+        if to in app.env.titles:
+            link = app.builder.get_relative_uri(page, to)
+            title = app.builder.render_partial(app.env.titles[to])["title"]
+            context[name] = {"link": link, "title": title}
+
+    _, before, _ = app.builder.relations.get(page, (None, None, None))
     for at, chapter in enumerate(chapters, 1):
-        if not page.startswith(f"book/{chapter.name}/"):
-            continue
-        is_chapter = page == path[at]
-        if is_chapter:
-            context["body"] = here(chapter.name, chapters) + context["body"]
-        for name, to in (("prev", path[at - is_chapter]), ("next", path[at + 1])):
-            if to in app.env.titles:
-                link = app.builder.get_relative_uri(page, to)
-                title = app.builder.render_partial(app.env.titles[to])["title"]
-                context[name] = {"link": link, "title": title}
+        folder = f"book/{chapter.name}/"
+        if page.startswith(folder):
+            is_chapter = page == path[at]
+            if is_chapter:
+                context["body"] = here(chapter.name, chapters) + context["body"]
+            lead("prev", path[at - is_chapter])
+            lead("next", path[at + 1])
+        elif before and before.startswith(folder):  # a page behind its exercises
+            lead("prev", path[at])
 
 
 def finished(page: str) -> str:

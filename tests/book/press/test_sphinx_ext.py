@@ -140,6 +140,8 @@ def test_next_and_previous_lead_from_chapter_to_chapter(site):
         ("left", "one.html"),
         ("right", "../two/two.html"),
     ]
+    behind = (site / "book" / "api.html").read_text("utf8")  # no chapter's page
+    assert re.findall(r'class="left-prev"\s+href="([^"]+)"', behind) == ["one/one.html"]
 
 
 def test_a_chapter_says_above_its_title_where_it_is(site):
