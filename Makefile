@@ -1,9 +1,11 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test units figures browser pdf epub pictures slides serve claims assignment grade quizzes clean
+.PHONY: help book test figures browser pdf epub pictures slides serve claims assignment grade quizzes clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
-PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+# What is never imported need not be compiled: that takes as long as half of the installation.
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --no-compile
+unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.complete
 # A site with solutions and one without are built over each other, so that only one is up to date.
 export SOLUTIONS ?= yes
@@ -54,20 +56,14 @@ book: $(SITE) ## run the notebooks that changed under nbval and render the book:
 
 # Two processes, each with one file at a time; those of the grading, the longest, are not the last.
 PAIR := -n 2 --dist loadfile --no-loadscope-reorder
-FIGURES := $(RUN) -m pytest $(PAIR) tests/book -m "browser and not site"
 
-units: $(READY) ## run the unit tests
+test: $(READY) ## run the unit tests, which need no browser
 	$(RUN) -m pytest $(PAIR)
 
-test: units ## run the unit tests, then the tests of the live figures
-	@if command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || \
-	command -v google-chrome; then \
-	$(FIGURES); else echo "No Chromium and no Chrome: the live figures are NOT tested."; fi
-
 figures: $(READY) ## test the live figures in Chromium; no built site is needed
-	$(FIGURES)
+	$(RUN) -m pytest $(PAIR) tests/book -m "browser and not site"
 
-browser: $(SITE) ## test the built site in Chromium, with the network refused
+browser: figures $(SITE) ## test the live figures and the built site in Chromium, with the network refused
 	$(RUN) -m pytest -n 2 tests/book -m "browser and site"
 
 pdf epub: $(SITE) ## the built site as one file, for paper or for an e-reader
