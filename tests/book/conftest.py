@@ -7,7 +7,7 @@ console or an uncaught exception fails it.
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -118,16 +118,13 @@ def open_page(browser: Browser, site: Path) -> Iterator[Callable[..., Page]]:
         yield open_page
 
 
-scripts = cache(bundle)  # the same for every figure that a session shows
-
-
 @contextmanager
 def showing(browser: Browser, folder: Path) -> Iterator[Callable[..., Page]]:
     """`show(figure, **options)` -> a page in that folder with the figure alone."""
     contexts, complaints = [], []
 
     def show(figure: LiveFigure, **options) -> Page:
-        (folder / "figures.js").write_text(scripts(), "utf8")
+        (folder / "figures.js").write_text(bundle([figure.name]), "utf8")
         (folder / "page.html").write_text(PAGE.format(figure.to_html()), "utf8")
         context = browser.new_context(**options)
         contexts.append(context)
