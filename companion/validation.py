@@ -53,8 +53,7 @@ def _require_at_least(least: int, numbers: dict) -> None:
         return
     for name, number in numbers.items():
         if isinstance(number, bool) or not isinstance(number, INTS):
-            kind = type(number).__name__
-            raise TypeError(f"{name} must be an int, got {number!r} of type {kind}")
+            raise TypeError(f"{name} must be an int, got {number!r}, a {type(number).__name__}")
         if number < least:
             raise ValueError(f"{name} must be at least {least}, got {number}")
 
@@ -318,21 +317,13 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
     """Raise unless there is one `KVCache` for each block, where they are given."""
     if caches is None:
         return
-    is_list = isinstance(caches, list | tuple)
-    for found in caches if is_list else [caches]:
-        if not (is_list and hasattr(found, "num_keys")):
-            raise TypeError(f"caches must be a list of KVCache(), got {type(found).__name__}")
+    if not (isinstance(caches, list | tuple) and all(hasattr(x, "num_keys") for x in caches)):
+        raise TypeError(f"caches must be a list of KVCache(), got {caches!r:.80}")
     different = len(set(map(id, caches)))
     if not different == len(caches) == len(blocks):
         raise ValueError(
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
-        )
-    fixed = [cache.capacity for cache in caches if cache.capacity is not None]
-    if fixed and hasattr(blocks[0], "cross_attention"):
-        raise ValueError(
-            "the caches of an encoder-decoder grow with the target that it is given, got "
-            f"KVCache(capacity={fixed[0]}); start with KVCache()"
         )
 
 
@@ -342,9 +333,7 @@ def require_sampling(
     """Raise unless the arguments of `next_token_probabilities` are in range."""
     require_number(temperature=temperature)
     if not 0 <= temperature < float("inf"):
-        raise ValueError(
-            f"temperature must be at least 0 and finite, got {temperature}; 0 is greedy"
-        )
+        raise ValueError(f"temperature must be at least 0 (greedy) and finite, got {temperature}")
     if top_k is not None:
         require_positive(top_k=top_k)
     for name, share in (("top_p", top_p), ("min_p", min_p)):

@@ -60,11 +60,8 @@ def next_token_probabilities(
     probabilities = (logits / temperature).softmax(dim=-1)
     cuts_top_p = top_p is not None and top_p < 1
     if top_k is not None or cuts_top_p:
-        if top_k is None:
-            ordered = probabilities.sort(dim=-1, descending=True)
-        else:
-            ordered = probabilities.topk(min(top_k, logits.shape[-1]), dim=-1)
-        kept, tokens = ordered  # the most probable first
+        k = min(top_k or logits.shape[-1], logits.shape[-1])
+        kept, tokens = probabilities.topk(k, dim=-1)  # the most probable first
         if cuts_top_p:
             kept = kept / kept.sum(dim=-1, keepdim=True)
             before = kept.cumsum(dim=-1) - kept  # mass of the more probable tokens
@@ -116,8 +113,7 @@ def generate(
         (B, T + max_new_tokens), the prompts included.
 
     Raises:
-        ValueError, TypeError: an argument is out of range or of another kind, a prompt is not
-            padded on the left, or there are more tokens than learned positions.
+        ValueError, TypeError: an argument is refused, before anything is written.
         FloatingPointError: the model has diverged (checked on the CPU only).
     """
     cuts = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
@@ -186,7 +182,6 @@ def _write(
     if stop is not None and fill is None:
         raise ValueError("rows that stop are filled with eos_id, since there is no pad_id; give it")
     tokens = torch.cat([token_ids, token_ids.new_full((B, n), fill or 0)], dim=1)
-    mask = positions = None
     if prompt_mask is not None:
         require_prompt_mask(prompt_mask, token_ids)
         real = torch.cat([prompt_mask, prompt_mask.new_ones(B, n)], dim=1)
@@ -198,14 +193,12 @@ def _write(
         ended = torch.zeros(B, dtype=torch.bool, device=tokens.device)
         for length in range(T, T + n):
             new = slice(caches[0].length if caches else 0, length)
+            look = {"caches": caches}
+            if prompt_mask is not None:
+                look |= {"mask": mask[..., :length], "positions": positions[:, new]}
             is_prompt = caches and length == T
             with model.head.register_forward_pre_hook(_last) if is_prompt else nullcontext():
-                logits = model(
-                    tokens[:, new],
-                    None if mask is None else mask[..., :length],
-                    positions=None if positions is None else positions[:, new],
-                    caches=caches,
-                )[:, -1]
+                logits = model(tokens[:, new], **look)[:, -1]
             if cuts["temperature"] == 0:
                 require_no_nan(logits)
                 token = logits.argmax(dim=-1)

@@ -164,9 +164,8 @@ class GPT(nn.Module):
 
         Args and errors are those of `hidden_states`.
         """
-        hidden = self.hidden_states(
-            token_ids, mask, positions=positions, caches=caches, need_weights=need_weights
-        )
+        look = {"positions": positions, "caches": caches, "need_weights": need_weights}
+        hidden = self.hidden_states(token_ids, mask, **look)
         if need_weights:
             hidden, weights = hidden
             return self.head(hidden), weights
@@ -211,14 +210,7 @@ class GPT(nn.Module):
         if caches is None or caches[0].capacity is None:
             mask = causal(mask, T, S, window=self.config.sliding_window, device=x.device)
             is_causal = mask is None
-        x, weights = run_blocks(
-            self.blocks,
-            self.dropout(x),
-            mask,
-            is_causal=is_causal,
-            rotation=rotation,
-            caches=caches,
-            need_weights=need_weights,
-        )
+        look = {"is_causal": is_causal, "rotation": rotation, "need_weights": need_weights}
+        x, weights = run_blocks(self.blocks, self.dropout(x), mask, caches=caches, **look)
         hidden = self.final_norm(x)
         return (hidden, weights) if need_weights else hidden

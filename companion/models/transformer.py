@@ -157,6 +157,12 @@ class Transformer(nn.Module):
         mask = padding_mask(target_ids, self.config.pad_id)
         memory_mask = padding_mask(source_ids, self.config.pad_id)
         require_caches(caches, self.decoder_blocks)
+        fixed = [cache.capacity for cache in caches or () if cache.capacity is not None]
+        if fixed:
+            raise ValueError(
+                "the caches of an encoder-decoder grow with the target that it is given, got "
+                f"KVCache(capacity={fixed[0]}); start with KVCache()"
+            )
         past = caches[0].length if caches else 0
         if past > target_ids.shape[1]:
             raise ValueError(

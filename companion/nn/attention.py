@@ -103,10 +103,10 @@ def fused_attention(
     T, S = query.shape[-2], key.shape[-2]
     if is_causal:
         mask = causal(mask, T, S, device=query.device)
+        if mask is None and score_bias is not None:  # torch takes is_causal or a mask, not both
+            mask = causal_mask(T, S, device=query.device)
         if mask is not None or T == 1:
             is_causal = False
-        elif score_bias is not None:  # torch takes is_causal or a mask, not both
-            mask, is_causal = causal_mask(T, S, device=query.device), False
 
     # The kernels do not agree on a query without a key, so none of them is given one.
     attn_mask, empty = mask, None
@@ -126,13 +126,7 @@ def fused_attention(
     if key.shape[1] != heads:
         query, key, value, is_grouped = _with_shared_keys(query, key, value, attn_mask)
     output = F.scaled_dot_product_attention(
-        query,
-        key,
-        value,
-        attn_mask=attn_mask,
-        is_causal=is_causal,
-        dropout_p=dropout_p,
-        enable_gqa=is_grouped,
+        query, key, value, attn_mask, dropout_p, is_causal, enable_gqa=is_grouped
     )
     if T == 1:  # groups of heads may be its rows
         output = output.reshape(output.shape[0], heads, 1, output.shape[-1])  # (B, H, 1, d_v)

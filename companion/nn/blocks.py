@@ -231,10 +231,7 @@ class DecoderBlock(Block):
 def run_blocks(
     blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **look
 ) -> tuple[torch.Tensor, list]:
-    """Return x after all blocks, and a list of the weights that they gave, if these are asked for.
-
-    Every block gets the same arguments, and its own of `caches`.
-    """
+    """Return x after all blocks, each with its own of `caches`, and a list of weights asked for."""
     weights = []
     for i, block in enumerate(blocks):
         if caches is not None:

@@ -68,10 +68,7 @@ class KVCache:
                 small (seen on the CPU, outside compiled code; elsewhere torch's indexing stops).
         """
         if self.is_memory:
-            raise ValueError(
-                "the cache is one of cross-attention, this call is self-attention: it holds a "
-                "memory and takes no more; start a new KVCache()"
-            )
+            raise ValueError("the cache is one of cross-attention; start a new KVCache() for this")
         if self.key is not None:
             self._require_sizes(*key.shape[:2], key.shape[-1], value.shape[-1])
         if self.capacity is not None:

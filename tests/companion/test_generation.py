@@ -499,7 +499,7 @@ def test_what_generate_refuses():
     def call(*args, **kwargs):
         return lambda: generate(model, *args, **kwargs)
 
-    refused(ValueError, call(tokens, 5, temperature=-1), "temperature", "-1", "0 is greedy")
+    refused(ValueError, call(tokens, 5, temperature=-1), "temperature", "-1", "0 (greedy)")
     refused(ValueError, call(tokens, 5, temperature=float("nan")), "temperature", "nan")
     refused(TypeError, call(tokens, 5, temperature="1"), "temperature", "number", "'1'")
     refused(TypeError, call(tokens, 5, top_p="1"), "top_p", "number", "'1'")
