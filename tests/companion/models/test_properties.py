@@ -517,9 +517,6 @@ def test_an_exported_model_takes_other_sizes():
 
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning", "ignore:# The axis name")
 def test_an_onnx_model_takes_other_sizes():
-    reason = "no pin: pip install onnx onnxscript onnxruntime"
-    for package in ("onnxscript", "onnxruntime"):
-        pytest.importorskip(package, reason=reason)
     for model, inputs, sizes, others in exported_examples():
         model.float()  # the runtime has no convolution in float64
         inputs, others = (
