@@ -8,15 +8,16 @@ Pairs = Sequence[tuple[str, str]]
 
 
 def prompt_figure(
-    tasks: Mapping[str, tuple[Pairs, Pairs]], answers: Callable[[str], Sequence[tuple[str, float]]]
+    tasks: Mapping[str, tuple[Pairs, Pairs]],
+    answers: Callable[[Sequence[str]], Sequence[Sequence[tuple[str, float]]]],
 ) -> LiveFigure:
     """The reader chooses a task and how many examples of it stand in the prompt.
 
     Args:
         tasks: two or more; the name of each -> its examples, and the words that are asked, in
             pairs of a word and its right answer. All tasks have as many examples.
-        answers: from a prompt, such as "give: gave\\ngo:", to the most probable next words, each
-            with its probability, the most probable first.
+        answers: from prompts, such as "give: gave\\ngo:", to the most probable next words of each,
+            with their probabilities, the most probable first.
 
     Raises:
         ValueError: there are fewer than two tasks, or one has another number of examples, or no
@@ -30,17 +31,22 @@ def prompt_figure(
             "every task needs as many examples, and a word that is asked; got "
             f"{ {name: (len(examples), len(asked)) for name, (examples, asked) in tasks.items()} }"
         )
+    questions = [(examples, *pair) for examples, asked in tasks.values() for pair in asked]
+    found = []  # prompts with equally many examples are about as long, and are asked together
+    for shots in range(counts.pop() + 1):
+        shown = [
+            "".join(f"{a}: {b}\n" for a, b in examples[:shots]) + f"{word}:"
+            for examples, word, _ in questions
+        ]
+        found.append([[*map(list, best)] for best in answers(shown)])
+    words = [
+        {"asked": word, "right": right, "answers": each}
+        for (_, word, right), *each in zip(questions, *found, strict=True)
+    ]
     data = []
     for name, (examples, asked) in tasks.items():
-        words = []
-        for word, right in asked:
-            prompts = [
-                "".join(f"{a}: {b}\n" for a, b in examples[:shots]) + f"{word}:"
-                for shots in range(len(examples) + 1)
-            ]
-            found = [[list(answer) for answer in answers(prompt)] for prompt in prompts]
-            words.append({"asked": word, "right": right, "answers": found})
-        data.append({"name": name, "examples": [list(pair) for pair in examples], "words": words})
+        of_task, words = words[: len(asked)], words[len(asked) :]
+        data.append({"name": name, "examples": [*map(list, examples)], "words": of_task})
     first = data[0]["words"][0]["answers"][0]
     rows = [(text if text.strip() else _visible(text), p) for text, p in first]
     caption = f"After “{data[0]['words'][0]['asked']}:”, without an example"

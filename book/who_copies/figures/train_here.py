@@ -33,13 +33,14 @@ class AttentionOnly(nn.Module):
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, letters, bias=False)
 
-    def forward(self, ids: torch.Tensor) -> tuple[torch.Tensor, list[torch.Tensor]]:
-        """Letters (B, T) -> logits (B, T, letters), and the weights (B, T, T) of every layer."""
+    def forward(self, ids: torch.Tensor, need_weights: bool = False):
+        """Letters (B, T) -> logits (B, T, letters); if asked, each layer's weights (B, T, T)."""
         stream, maps = self.letters(ids) + self.positions.weight, []
         for norm, layer in zip(self.norms, self.layers, strict=True):
-            added, weights = layer(norm(stream), is_causal=True, need_weights=True)
+            added, weights = layer(norm(stream), is_causal=True, need_weights=need_weights)
             stream = stream + added
-            maps.append(weights[:, 0])
+            if need_weights:
+                maps.append(weights[:, 0])
         return self.head(self.norm(stream)), maps
 
 
@@ -59,7 +60,7 @@ def finished_run() -> tuple[list[float], torch.Tensor]:
         seen, period = repeated()
         seen[0], period[0] = TEXT.repeat(LENGTH // len(TEXT)), len(TEXT)
         known = torch.arange(LENGTH - 1) >= period
-        optimizer = torch.optim.AdamW(model.parameters(), lr=0.006, betas=(0.9, 0.98))
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.006, betas=(0.9, 0.98), fused=True)
         warmup = torch.optim.lr_scheduler.LinearLR(optimizer, 0.02, total_iters=50)
         for step in range(STEPS + 1):
             if step % EVERY == 0:
@@ -69,7 +70,7 @@ def finished_run() -> tuple[list[float], torch.Tensor]:
             loss.backward()
             optimizer.step()
             warmup.step()
-        _, maps = model(seen[:1])
+        _, maps = model(seen[:1], need_weights=True)
     return losses, torch.cat(maps)[:, :SHOWN, :SHOWN].detach()
 
 

@@ -29,7 +29,7 @@ def answers(prompt: str) -> list[tuple[str, float]]:
 
 
 def figure():
-    return prompt_figure(TASKS, answers)
+    return prompt_figure(TASKS, lambda prompts: [answers(prompt) for prompt in prompts])
 
 
 EXAMPLE = Example(figure, "[data-name=answers] [data-value]")
@@ -76,7 +76,8 @@ def test_each_goal_needs_its_task_its_word_and_enough_examples(show):
 
 
 def test_white_space_is_made_visible(show):
-    blank = prompt_figure(TASKS, lambda prompt: [("\n", 0.5), (" \n", 0.25), ("so", 0.125)])
+    blanks = [("\n", 0.5), (" \n", 0.25), ("so", 0.125)]
+    blank = prompt_figure(TASKS, lambda prompts: [blanks] * len(prompts))
     assert blank.to_html().count("↵") >= 2  # the table without JavaScript
     page = show(blank)
     answers = page.locator("[data-name=answers]")

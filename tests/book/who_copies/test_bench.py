@@ -24,9 +24,10 @@ def made(asked: list):
 
     names = {
         "BLOCKS": 2, "HEADS": 3, "copiers": [(1, 2), (0, 1), (0, 0)], "usual": "means",
-        "silenced": silenced, "second_copy": lambda ids: 1.0, "whole": 0.25, "testing": None,
+        "read": lambda ids, first: ids, "silenced": silenced, "second_copy": lambda text: 1.0,
+        "whole": 0.25, "testing": None,
         "english": torch.zeros(4, 128), "english_losses": {"nothing": torch.full((4, 111), 0.5)},
-        "losses_from": lambda ids, start: torch.tensor(2.0),
+        "losses_from": lambda text, start: torch.tensor(2.0),
     }  # fmt: skip
     *lines, last = source.split("\nbench(\n")
     exec("\nbench(\n".join(lines) + "\nfound = bench(\n" + last, names)

@@ -153,7 +153,7 @@ def test_maps_equal_pytorch(compute):
         "(model.forward(ids), [0, 1].map((layer) => model.map(layer, 16)).flat(2))", model, ids
     )
     rows, columns = torch.tril_indices(16, 16)
-    _, maps = model(ids)
+    _, maps = model(ids, need_weights=True)
     expected = torch.cat([x[0, rows, columns] for x in maps]).detach()
     close(torch.tensor(found).double(), expected, 1e-5)
 
