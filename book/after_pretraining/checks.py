@@ -1,7 +1,7 @@
 """Checks for the exercises of book/after_pretraining.ipynb."""
 
 from itertools import pairwise
-from math import comb, perm  # noqa: F401  (perm: for a known mistake)
+from math import comb
 
 import torch
 import torch.nn.functional as F
@@ -15,7 +15,7 @@ from book.checking.rungs import edited, ladder
 def pass_at_k(answer) -> str:
     """Check `pass_at_k(right, tries, k)` -> the share of picks of k tries of which one is right."""
     climb(PASS_AT_K, answer)
-    return "one try and all tries, none right and all right, more tries than can miss, 200 tries"
+    return "three right of ten, none right, more tries than can miss, and 200 tries"
 
 
 def _pass_at_k(right, tries, k):
@@ -26,33 +26,20 @@ def _pass_at_k(right, tries, k):
 @ladder(_pass_at_k)
 def PASS_AT_K(pass_at_k):
     """three right among ten, three picked: 35 of the 120 picks hold no right answer"""
-    right, tries, k = 3, 10, 3
-    yield pass_at_k(right, tries, k)
+    yield pass_at_k(3, 10, 3)
 
     """with fewer wrong answers than k, every pick holds a right one"""
-    right, tries, k = 4, 6, 3
-    yield pass_at_k(right, tries, k)
+    yield pass_at_k(4, 6, 3)
 
     """none right: no pick passes"""
-    right, tries, k = 0, 5, 3
-    yield pass_at_k(right, tries, k)
-
-    """all right: every pick passes"""
-    right, tries, k = 5, 5, 2
-    yield pass_at_k(right, tries, k)
-
-    """picking all of them"""
-    right, tries, k = 1, 6, 6
-    yield pass_at_k(right, tries, k)
+    yield pass_at_k(0, 5, 3)
 
     """two picked of five right among thirty: neither is certain, and more right answers than
     picks do not make it so"""
-    right, tries, k = 5, 30, 2
-    yield pass_at_k(right, tries, k)
+    yield pass_at_k(5, 30, 2)
 
     """two hundred tries: the binomials are huge, their ratio is not"""
-    right, tries, k = 3, 200, 100
-    yield pass_at_k(right, tries, k)
+    yield pass_at_k(3, 200, 100)
 
 
 PASS_AT_K.mistakes |= {
@@ -83,15 +70,6 @@ PASS_AT_K.mistakes |= {
     ),
     "exactly one passes here; two or three that pass are good, too": edited(
         _pass_at_k, "1 - all_fail", "right * comb(tries - right, k - 1) / comb(tries, k)"
-    ),
-    "one pick too few is counted: k are picked": edited(
-        _pass_at_k, "right, k) / comb(tries, k)", "right, k - 1) / comb(tries, k - 1)"
-    ),
-    "one pick too many is counted: k are picked": edited(
-        _pass_at_k, "right, k) / comb(tries, k)", "right, k + 1) / comb(tries, min(k + 1, tries))"
-    ),
-    "picks are counted in order here and without an order there; both in the same way": edited(
-        _pass_at_k, "= comb(", "= perm("
     ),
 }
 
@@ -141,9 +119,6 @@ def ANSWER_LOSS(answer_loss):
     """answers of different length: every token counts the same, whosever answer it is in"""
     yield answer_loss(two_rows, ids_of_two, 2)
 
-    """each answer has its own end, whether the first is the shortest or the longest"""
-    yield answer_loss(two_rows, ids_of_two.flip(0), 2)
-
     """the loss carries the gradient, and none of it reaches the logits before the prompt's
     last"""
     logits = two_rows.clone().requires_grad_()
@@ -169,14 +144,6 @@ ANSWER_LOSS.mistakes |= {
     ),
     "this is the sum; the mean over the tokens of the answers is asked for": edited(
         _answer_loss, "/ there.sum()", "/ 1"
-    ),
-    "the shift goes the wrong way: logits[:, t] is about the token after ids[:, t]": edited(
-        _answer_loss,
-        "logits[:, prompt - 1 : -1], ids[:, prompt:]",
-        "logits[:, prompt:], ids[:, prompt - 1 : -1]",
-    ),
-    "the last token of the answer is left out; it belongs to the answer": edited(
-        _answer_loss, "prompt - 1 : -1], ids[:, prompt:]", "prompt - 1 : -2], ids[:, prompt:-1]"
     ),
     "the last token of the prompt counts as well; the answer begins at ids[:, prompt]": edited(
         _answer_loss,
@@ -218,9 +185,6 @@ def ADVANTAGES(advantages):
     """two groups: each has a mean of its own"""
     yield advantages(torch.tensor([[1.0, 1, 1, 0], [0, 1, 1, 0]]))
 
-    """one answer of a group passes: it has a mean, and an advantage, like any other group"""
-    yield advantages(torch.tensor([[0.0, 0, 1, 0], [1, 0, 1, 0]]))
-
     """all pass, or none: nothing to learn"""
     yield advantages(torch.tensor([[1.0, 1, 1], [0, 0, 0]]))
 
@@ -233,17 +197,11 @@ def ADVANTAGES(advantages):
 
 ADVANTAGES.mistakes |= {
     "the rewards come back as they are; no baseline is subtracted": lambda rewards: rewards.clone(),
-    "the sum of the group is subtracted, not its mean": lambda rewards: (
-        rewards - rewards.sum(1, keepdim=True)
-    ),
     "the median of the group is subtracted, not its mean": lambda rewards: (
         rewards - rewards.median(1, keepdim=True).values
     ),
     "the best of the group is subtracted, not its mean": lambda rewards: (
         rewards - rewards.amax(1, keepdim=True)
-    ),
-    "the worst of the group is subtracted, not its mean": lambda rewards: (
-        rewards - rewards.amin(1, keepdim=True)
     ),
     "it is divided by the mean; subtract it": lambda rewards: (
         rewards / rewards.mean(1, keepdim=True)
@@ -286,9 +244,6 @@ def DPO_LOSS(dpo_loss):
     """the rejected answer has lost one nat: beta multiplies its gain, too"""
     yield dpo_loss(tensor([-3.0]), tensor([-6.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
 
-    """both have lost, the rejected answer more: for DPO that is as good as a gain"""
-    yield dpo_loss(tensor([-6.0]), tensor([-9.0]), tensor([-5.0]), tensor([-6.0]), 1.0)
-
     """out of order: the rejected answer has gained more, and the loss rises above log 2"""
     yield dpo_loss(tensor([-3.0]), tensor([-1.0]), tensor([-3.0]), tensor([-5.0]), 0.5)
 
@@ -323,9 +278,6 @@ DPO_LOSS.mistakes |= {
         _dpo_loss, "return -F.logsigmoid(beta * margin)", "return -beta * F.logsigmoid(margin)"
     ),
     "the rejected answer is not used": edited(_dpo_loss, "- (lost - lost_start)", "- 0 * lost"),
-    "log-probabilities are divided; their difference is the logarithm of the ratio": edited(
-        _dpo_loss, "(won - won_start) - (lost - lost_start)", "won / won_start - lost / lost_start"
-    ),
     "this is the sum; the mean over the pairs is asked for": edited(_dpo_loss, ".mean()", ".sum()"),
     "the mean is taken of the differences, inside the sigmoid; it is over the losses": edited(
         _dpo_loss, "-F.logsigmoid(beta * margin).mean()", "-F.logsigmoid(beta * margin.mean())"
@@ -425,7 +377,6 @@ def rejection_round(answer) -> str:
     _check_prompt_is_given(start, end, given)
     _check_every_token_counts(passed, start, end, given)
     _check_what_is_learned(answer, prompts)
-    _check_optimizer(answer)
     _check_nothing_passes(answer, model, prompts, setting)
     _check_drawn_from_the_model(answer, prompts, setting)
     return "a model that knows nothing, one that is sure, a judge who rejects everything"
@@ -473,16 +424,16 @@ def _check_draws(seen, prompts, tries, length, given) -> None:
 
 
 def _check_training(answer, model, prompts, setting, given) -> None:
-    """A judge whom only the answer 1, 2, 0 pleases: what is learned of it, and how fast?"""
+    """A judge whom only the answer 1, 2, 0 pleases: what is learned of it?"""
     setting = setting | {"tries": 1000}
     given = "judge: only the answer [1, 2, 0] passes, of 1000 for each prompt"
 
-    def learned(judge=lambda _, written: _listed(written) == [1, 2, 0], **changed):
-        torch.default_generator.manual_seed(0)
-        trained = call(answer, model=model, prompts=prompts, judge=judge, **(setting | changed))
-        return trained.next.detach()
+    def judge(_, written) -> bool:
+        return _listed(written) == [1, 2, 0]
 
-    change = learned() - model.next.detach()
+    torch.default_generator.manual_seed(0)
+    trained = call(answer, model=model, prompts=prompts, judge=judge, **setting)
+    change = trained.next.detach() - model.next.detach()
     shown = "\n".join(
         [given, *(f"logits after {i}: {_rounded(row)}" for i, row in enumerate(change))]
     )
@@ -491,20 +442,6 @@ def _check_training(answer, model, prompts, setting, given) -> None:
             "the model learns to say again what it has just read: the targets are not shifted, "
             "logits[:, t] is about the token after ids[:, t]",
             shown,
-        )
-    for name, other in {"rate": 0.2, "epochs": 1}.items():
-        if torch.equal(change, learned(**{name: other}) - model.next.detach()):
-            raise Mistake(
-                f"`{name}` makes no difference: {name}={setting[name]} and {name}={other} give "
-                "the same model",
-                given,
-            )
-    step = (learned(epochs=1) - model.next.detach()).abs().max()
-    if not 0.9 < step / setting["rate"] < 50:
-        raise Mistake(
-            "these are not the steps of Adam: its first one moves a parameter by the rate, "
-            f"{setting['rate']}, however long the gradient is",
-            f"{given}, epochs=1\nthe largest change of a parameter: {step:.4f}",
         )
 
 
@@ -552,49 +489,6 @@ def _check_what_is_learned(answer, prompts) -> None:
     else:
         what = "what passed is trained on more often than `epochs` times: each epoch goes once"
     raise Mistake(f"{what} over all answers that passed", shown)
-
-
-def _check_optimizer(answer) -> None:
-    """Only the first answer passes, so that every step is known: which optimizer makes them?"""
-    logits = torch.arange(36.0).square().sin().view(6, 6)
-    model, rows = Table(logits), []
-
-    def judge(prompt, written) -> bool:
-        rows.append([*_listed(prompt), *_listed(written)])
-        return len(rows) == 1
-
-    setting = {"tries": 2, "length": 3, "epochs": 20, "rate": 0.05}
-    given = f"judge: the first answer passes, the others fail\n{setting}"
-    trained = call(answer, model=model, prompts=torch.tensor([[5, 4]]), judge=judge, **setting)
-    found = trained.next.detach()
-    ids = torch.tensor(rows[:1])
-
-    def steps(*, again: bool) -> torch.Tensor:
-        table = Table(logits)
-        for epoch in range(setting["epochs"]):
-            if again or epoch == 0:
-                optimizer = torch.optim.Adam(table.parameters(), lr=setting["rate"])
-            loss = _answer_loss(table(ids), ids, 2)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-        return table.next.detach()
-
-    unread = [token for token in range(6) if token not in ids[0, 1:-1].tolist()]
-    shown = f"{given}\nthe row that passed: {rows[0]}"
-    if torch.allclose(found, steps(again=True), atol=2e-3):
-        raise Mistake(
-            "every epoch begins with a new optimizer, which has forgotten what it averaged; make "
-            "one before the first epoch",
-            shown,
-        )
-    if not torch.allclose(found[unread], logits[unread], atol=1e-6):
-        raise Mistake(
-            "weights change that have no gradient: a weight decay pulls them to 0, as AdamW's "
-            "does; Adam has none",
-            f"{shown}\nlogits after token {unread[0]}, which nothing was trained on: "
-            f"{_rounded(logits[unread[0]])}, and afterwards {_rounded(found[unread[0]])}",
-        )
 
 
 def _check_prompt_is_given(start, end, given) -> None:

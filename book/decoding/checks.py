@@ -106,17 +106,6 @@ def GREEDY(greedy):
     """a model that says [EOS] at once: the row ends there, and has no word at all"""
     yield greedy(copier, torch.tensor([[copier.config.eos_id, 7, 4]]), 8)
 
-    """the same word twice in a row: the most probable word is chosen, whatever was said before
-    it"""
-    yield greedy(copier, torch.tensor([[5, 5, 7]]), 8)
-
-    """a word that comes again later: the most probable word is chosen, whatever was said before
-    it"""
-    yield greedy(copier, torch.tensor([[5, 7, 5]]), 8)
-
-    """the first word after [BOS] is the most probable one"""
-    yield greedy(model, long[:1], 2)
-
     """max_len counts [BOS]: with max_len = 1 nothing is left to write"""
     yield greedy(model, long[:1], 1)
 
@@ -142,14 +131,6 @@ def GREEDY(greedy):
 
 
 GREEDY.mistakes |= {
-    "[EOS] is never chosen as the first word; an empty translation is one": edited(
-        _greedy,
-        "model.decode",
-        "(model.decode",
-        ".argmax",
-        " - 1e9 * (n == 1) * (torch.arange(11) == config.eos_id)).argmax",
-    ),
-    "the least probable word is chosen": edited(_greedy, "argmax", "argmin"),
     "[BOS] is missing at the start of the result": edited(
         _greedy, "return target", "return target[:, 1:]"
     ),
@@ -229,11 +210,6 @@ def BEAM_STEP(beam_step):
     scores, words = torch.tensor([1.0]).log(), torch.tensor([[0.2, 0.1, 0.4, 0.3]]).log()
     yield beam_step(scores, words, 3)
 
-    """two equally probable beginnings: all their continuations compete with each other"""
-    scores = torch.tensor([0.5, 0.5]).log()
-    words = torch.tensor([[0.5, 0.4, 0.1], [0.2, 0.45, 0.35]]).log()
-    yield beam_step(scores, words, 3)
-
     """beginnings with different scores: a continuation has the score of its beginning plus the
     log-probability of its word"""
     scores = torch.tensor([0.35, 0.65]).log()
@@ -305,14 +281,8 @@ def RESCORED(rescored):
     the score, whatever the length"""
     yield rescored(torch.tensor([-2.0]), torch.tensor([7]), 0.0)
 
-    """one word: the divisor is 1, whatever alpha is"""
-    yield rescored(torch.tensor([-2.0]), torch.tensor([1]), 3.0)
-
     """13 words and alpha = 2: the divisor is 3 to the power 2"""
     yield rescored(torch.tensor([-9.0]), torch.tensor([13]), 2.0)
-
-    """four words and alpha = 1: the divisor is 1.5, no whole number"""
-    yield rescored(torch.tensor([-3.0]), torch.tensor([4]), 1.0)
 
     """sentences of different lengths: each has a divisor of its own, and they keep their
     order"""
@@ -373,10 +343,6 @@ def DRAW(draw):
     """the number is the only chance: the same number gives the same word each time"""
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
     yield len({int(draw(logits, 1.0, 1.0, 0.0)) for time in range(30)})
-
-    """number = 0 picks the most probable word"""
-    logits = torch.tensor([0.5, 0.3, 0.2]).log()
-    yield draw(logits, 1.0, 1.0, 0.0)
 
     """the id is an int; of a tensor, `.item()` makes one"""
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
@@ -537,14 +503,6 @@ def SEARCH(search):
     follows = language({0: {2: 1.0}, (0, 2): {3: 1.0}, 3: {2: 0.9, 4: 0.1}, (0, 2, 3, 2): {1: 1.0}})
     yield search(follows, 0, 1, 2, 6)
 
-    """the most probable sentence says a word twice in a row"""
-    follows = language({0: {2: 1.0}, (0, 2): {2: 0.9, 3: 0.1}, (0, 2, 2): {1: 1.0}})
-    yield search(follows, 0, 1, 2, 5)
-
-    """eos costs what its log-probability says, as any word does"""
-    follows = language({0: {2: 0.6, 3: 0.4}, 2: {4: 0.7, 1: 0.3}, 3: {1: 1.0}})
-    yield search(follows, 0, 1, 3, 6)
-
     """the best first word does not begin the best sentence: a beam of two keeps both"""
     follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
     yield search(follows, 0, 1, 2, 6)
@@ -568,10 +526,6 @@ def SEARCH(search):
     result"""
     follows = language({0: {2: 0.4, 3: 0.6}, 2: {1: 1.0}, 3: {4: 0.95, 2: 0.05}})
     yield search(follows, 0, 1, 2, 5)
-
-    """a sentence can be overtaken by a longer one even where beam_size of them are complete"""
-    follows = language({0: {2: 0.6, 3: 0.4}, 2: {4: 1.0}, 4: {5: 0.9, 1: 0.1}})
-    yield search(follows, 0, 1, 2, 6)
 
     """the best sentence ends sooner than the others: keep it, and compare sums, not means"""
     follows = language({0: {2: 0.55, 3: 0.45}, 2: {1: 1.0}, 3: {4: 1.0}, 4: {5: 1.0}})
@@ -669,12 +623,6 @@ def CACHED(cached):
     x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
     keys, values = torch.tensor([[7.0], [8.0]]), torch.tensor([[1.0], [0.0]])
     yield cached(x, W, 3 * W, 5 * W, keys, values)[1:]
-
-    """a query of zeros: all scores are 0, and the softmax, exp of each over the sum of all exp,
-    gives all keys the same weight, the token's own among them"""
-    x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
-    keys, values = torch.tensor([[7.0], [8.0]]), torch.tensor([[1.0], [0.0]])
-    yield cached(x, 0 * W, W, 5 * W, keys, values)[0]
 
     """the weights are a softmax of query times key; with d_k = 1 there is nothing to scale"""
     x, W = torch.tensor([1.0]), torch.tensor([[1.0]])

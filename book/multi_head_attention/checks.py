@@ -56,9 +56,6 @@ SPLIT_HEADS.mistakes |= {
     "(H, d / H), not (d / H, H)": (
         lambda x, num_heads: x.unflatten(-1, (-1, num_heads)).permute(0, 3, 1, 2)
     ),
-    "the heads come in reverse order: head 0 gets the first entries": (
-        lambda x, num_heads: _split(x, num_heads).flip(1)
-    ),
     "positions and entries have changed places: the result is (B, H, d / H, T)": (
         lambda x, num_heads: _split(x, num_heads).mT
     ),
@@ -102,9 +99,6 @@ MERGE_HEADS.mistakes |= {
     "the heads come in reverse order: head 0 comes first": (lambda x: _merge(x.flip(1))),
     "axes 1 and 3 are exchanged, heads and entries; exchange heads and words, 1 and 2": (
         lambda x: x.transpose(1, 3).reshape(len(x), x.shape[2], -1)
-    ),
-    "the mean of the heads is repeated; the heads themselves should be laid side by side": (
-        lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])
     ),
     "the heads are added up; they should be laid side by side": (lambda x: x.sum(dim=1)),
     "the heads are averaged; they should be laid side by side": (lambda x: x.mean(dim=1)),

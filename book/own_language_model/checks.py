@@ -2,9 +2,7 @@
 
 import dis
 import inspect
-from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from types import CodeType, FunctionType, ModuleType
 
 import torch
@@ -24,7 +22,7 @@ def check_own_work(answer: Callable) -> None:
     Raises:
         Mistake: it is ours, or it uses something of `companion` other than `own_language_model`.
     """
-    if getattr(answer, "__module__", "") == OURS:
+    if any(answer is part for part in vars(ours).values()):
         raise Mistake(
             "this is ours; write your own, and take ours only to go on to the next step",
             f"{answer.__name__} comes from {OURS}",
@@ -72,48 +70,13 @@ def tokenizer(answer) -> str:
     return "bytes alone, merges by hand, ties, overlaps, words, accents, and running out of pairs"
 
 
-class _Tokenizer:
-    end = 256
-
-    def __init__(self, text, vocab_size):
-        self.pieces = [bytes([byte]) for byte in range(256)] + [b""]
-        self.merges = {}
-        words = [list(word.encode()) for word in ours.Tokenizer.words.findall(text)]
-        while len(self.pieces) < vocab_size:
-            pairs = Counter(pair for word in words for pair in pairwise(word))
-            if not pairs:
-                break
-            best = min(pairs, key=lambda pair: (-pairs[pair], pair))
-            new = self.merges[best] = len(self.pieces)
-            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
-            words = [ours.merge(word, best, new) for word in words]
-
-    def __len__(self):
-        return len(self.pieces)
-
-    def encode(self, text):
-        found = []
-        for word in ours.Tokenizer.words.findall(text):
-            tokens = list(word.encode())
-            for pair, new in self.merges.items():
-                tokens = ours.merge(tokens, pair, new)
-            found += tokens
-        return found
-
-    def decode(self, tokens):
-        return b"".join(self.pieces[token] for token in tokens).decode(errors="replace")
-
-
-@ladder(_Tokenizer)
+@ladder(ours.Tokenizer)
 def TOKENIZER(Tokenizer):
     """without a merge, the tokens of a text are its bytes"""
     yield Tokenizer("", 257).encode("ab")
 
     """without a merge there are 256 bytes and the end"""
     yield len(Tokenizer("", 257))
-
-    """an empty text has no tokens"""
-    yield Tokenizer("", 257).encode("")
 
     """a letter with an accent is two bytes, and both are tokens"""
     yield Tokenizer("", 257).encode("é")
@@ -123,13 +86,6 @@ def TOKENIZER(Tokenizer):
 
     """a space in front of a word or behind it is a byte like others, and stays"""
     yield Tokenizer("", 257).encode(" a ")
-
-    """learning keeps the space in front of the text as well: it is a pair with the letter
-    behind it"""
-    yield len(Tokenizer(" a", 258))
-
-    """decode gives back every space, the first and the last too"""
-    yield repr(Tokenizer("", 257).decode([32, 97, 32]))
 
     """vocab_size counts the bytes and the end, too: with 258 there is one merge"""
     yield len(Tokenizer("abcdefgh abcdefgh", 258))
@@ -151,9 +107,6 @@ def TOKENIZER(Tokenizer):
     pair"""
     yield Tokenizer("é é é", 258).encode("é")
 
-    """learning tells capital letters from small ones, too"""
-    yield Tokenizer("AB\nAB\nab", 258).encode("ABab")
-
     """a pair that stands twice in a word is merged at both places"""
     yield Tokenizer("ab", 258).encode("abab")
 
@@ -171,13 +124,6 @@ def TOKENIZER(Tokenizer):
     """of equally frequent pairs with the same left token, the one with the older right token
     comes first"""
     yield Tokenizer("ad\nac\nae", 258).encode("ad ac ae")
-
-    """of equally frequent pairs, the left token decides before the right one"""
-    yield Tokenizer("ec\nbd\nag", 258).encode("ec bd ag")
-
-    """of equally frequent pairs, that with the older left token comes first, however long its
-    piece is"""
-    yield Tokenizer("xyz\nxyz\nxy\nde\nde", 259).encode("xyz de")
 
     """of equally frequent pairs, the tokens' numbers decide, not the alphabet: d is older than
     ab"""
@@ -212,42 +158,38 @@ def TOKENIZER(Tokenizer):
 
 TOKENIZER.mistakes |= {
     "the length leaves out the end; it is the number of all tokens: 256 bytes and the end": edited(
-        _Tokenizer, "return len(self.pieces)", "return len(self.pieces) - 1"
+        ours.Tokenizer, "return len(self.pieces)", "return len(self.pieces) - 1"
     ),
     "one token too many is learned; stop at vocab_size": edited(
-        _Tokenizer, "< vocab_size", "<= vocab_size"
+        ours.Tokenizer, "< vocab_size", "<= vocab_size"
     ),
     "merges reach across words": edited(
-        _Tokenizer,
-        "ours.Tokenizer.words.findall(text)]",
-        "[text]]",
-        "ours.Tokenizer.words.findall(text):",
+        ours.Tokenizer,
+        "self.words.findall(text))",
+        "[text])",
+        "self.words.findall(text):",
         "[text]:",
     ),
     "each different word is counted once; a pair counts as often as its word stands "
     "in the text": edited(
-        _Tokenizer, "for word in words for", "for word in {*map(tuple, words)} for"
+        ours.Tokenizer,
+        "counts = Counter(word.encode() for word in self.words.findall(text))",
+        "counts = {word.encode(): 1 for word in self.words.findall(text)}",
     ),
     "of equally frequent pairs, the one that stands first in the text is taken; the "
     "one with the older left token comes first": edited(
-        _Tokenizer, "(-pairs[pair], pair)", "-pairs[pair]"
+        ours.Tokenizer, "key=lambda pair: (pairs[pair], -pair[0], -pair[1])", "key=pairs.get"
     ),
     "encode merges across words: a text is encoded word by word": edited(
-        _Tokenizer, "ours.Tokenizer.words.findall(text):", "[text]:"
+        ours.Tokenizer, "self.words.findall(text):", "[text]:"
     ),
     "the leftmost known pair is merged, not the one that was learned first": edited(
-        _Tokenizer,
-        ", new in self.merges.items(",
-        " in iter(lambda: next(filter(self.merges.get, pairwise(tokens)), None), None",
-        "pair, new)",
-        "pair, self.merges[pair])",
+        ours.Tokenizer, "min(pairs, key=self.merges.get)", "pairs[0]"
     ),
     "each token is decoded by itself; put the bytes of all together first": edited(
-        _Tokenizer,
-        'b"".join(self.pieces[token] for',
-        '"".join(self.pieces[token].decode(errors="replace") for',
-        'tokens).decode(errors="replace")',
-        "tokens)",
+        ours.Tokenizer,
+        'b"".join(pieces).decode(errors="replace")',
+        '"".join(piece.decode(errors="replace") for piece in pieces)',
     ),
 }
 
@@ -260,16 +202,7 @@ def norm(answer) -> str:
     return "two numbers by hand, a mean that is not zero, small vectors, batches, and the gain"
 
 
-class _RMSNorm(nn.Module):
-    def __init__(self, d):
-        super().__init__()
-        self.gain = nn.Parameter(torch.ones(d))
-
-    def forward(self, x):
-        return self.gain * x * (x.square().mean(-1, keepdim=True) + 1e-6).rsqrt()
-
-
-@ladder(_RMSNorm)
+@ladder(ours.RMSNorm)
 def NORM(RMSNorm):
     """the gain begins at 1"""
     yield bool((RMSNorm(3).gain == 1).all())
@@ -277,14 +210,8 @@ def NORM(RMSNorm):
     """the mean square of 1 and 7 is 25, so the result is 0.2 and 1.4"""
     yield RMSNorm(2)(torch.tensor([[1.0, 7.0]]))
 
-    """the mean square of 1, 5 and 7 is 25 as well: the sum of the squares divided by 3"""
-    yield RMSNorm(3)(torch.tensor([[1.0, 5.0, 7.0]]))
-
     """each vector of a batch has its own root mean square"""
     yield RMSNorm(2)(torch.tensor([[[1.0, 7.0], [10.0, 70.0]]]))
-
-    """each vector of a batch has its own, across the batch as well"""
-    yield RMSNorm(2)(torch.tensor([[[1.0, 7.0]], [[10.0, 70.0]]]))
 
     """a vector of zeros stays one"""
     yield RMSNorm(2)(torch.zeros(2))
@@ -306,30 +233,29 @@ def NORM(RMSNorm):
     """the gain is learned: it is a parameter"""
     yield " ".join(name for name, _ in RMSNorm(2).named_parameters())
 
-    """the gain gets a gradient"""
-    yield RMSNorm(2).gain.requires_grad
-
 
 NORM.mistakes |= {
     "the gain begins at 0, which leaves nothing; let it begin at 1": edited(
-        _RMSNorm, "torch.ones", "torch.zeros"
+        ours.RMSNorm, "torch.ones", "torch.zeros"
     ),
     "the mean is taken away as well; that is a layer norm": edited(
-        _RMSNorm,
+        ours.RMSNorm,
         "self.gain * x *",
         "self.gain * (x - x.mean(-1, keepdim=True)) *",
         "x.square().mean(-1, keepdim=True)",
         "x.var(-1, keepdim=True, correction=0)",
     ),
-    "the sum of squares, not their mean, is under the root": edited(_RMSNorm, ".mean(", ".sum("),
-    "the gain is added; it multiplies": edited(_RMSNorm, "self.gain * x", "self.gain + x"),
-    "one root for everything": edited(_RMSNorm, ".mean(-1, keepdim=True)", ".mean()"),
-    "the gain is not used": edited(_RMSNorm, "self.gain * x", "x"),
+    "the sum of squares, not their mean, is under the root": edited(
+        ours.RMSNorm, ".mean(", ".sum("
+    ),
+    "the gain is added; it multiplies": edited(ours.RMSNorm, "self.gain * x", "self.gain + x"),
+    "one root for everything": edited(ours.RMSNorm, ".mean(-1, keepdim=True)", ".mean()"),
+    "the gain is not used": edited(ours.RMSNorm, "self.gain * x", "x"),
     "there is one gain for all entries; every entry has a gain of its own": edited(
-        _RMSNorm, "torch.ones(d)", "torch.ones(1)"
+        ours.RMSNorm, "torch.ones(d)", "torch.ones(1)"
     ),
     "the gain is a plain tensor, which no optimizer finds; it is learned, so make it "
-    "an nn.Parameter": edited(_RMSNorm, "nn.Parameter(torch.ones(d))", "torch.ones(d)"),
+    "an nn.Parameter": edited(ours.RMSNorm, "nn.Parameter(torch.ones(d))", "torch.ones(d)"),
 }
 
 
@@ -341,25 +267,13 @@ def rope(answer) -> str:
     return "the first position, a right angle, several speeds, a start, and distances alone"
 
 
-def _rotate(x, start=0):
-    T, d_k = x.shape[-2:]
-    speeds = 10_000 ** (-torch.arange(0, d_k, 2) / d_k)
-    angle = torch.arange(start, start + T)[:, None] * speeds
-    a, b = x.chunk(2, dim=-1)
-    cos, sin = angle.cos(), angle.sin()
-    return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
-
-
-@ladder(_rotate)
+@ladder(ours.rotate)
 def ROPE(rotate):
     """position 0 is not turned"""
     yield rotate(torch.tensor([[[[1.0, 2.0, 3.0, 4.0]]]]))
 
     """the only pair of two entries turns by 1 at each position"""
     yield rotate(torch.tensor([[[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]]]))
-
-    """with two pairs, entry i is paired with entry i + d_k / 2: the first with the third"""
-    yield rotate(torch.tensor([[[[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]]]))
 
     """entry i is paired with entry i + d_k / 2, and later pairs turn more slowly"""
     yield rotate(torch.tensor([[[[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]]]))
@@ -371,31 +285,28 @@ def ROPE(rotate):
     """the first position is start"""
     yield rotate(torch.tensor([[[[1.0, 0.0, 0.0, 1.0]]]]), 5)
 
-    """behind the start, positions go on one by one: with a start of 5, the second is 6"""
-    yield rotate(torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]]), 5)
-
     """batches and heads are turned alike"""
     yield rotate(torch.randn(2, 3, 5, 8), 2)
 
 
 ROPE.mistakes |= {
     "positions begin at 1; the first one is 0": edited(
-        _rotate, "(start, start + T)", "(start + 1, start + T + 1)"
+        ours.rotate, "arange(start, start + T", "arange(start + 1, start + T + 1"
     ),
     "a sign: the second entry of a pair becomes a · sin + b · cos": edited(
-        _rotate, "a * sin + b * cos", "a * sin - b * cos"
+        ours.rotate, "a * sin + b * cos", "a * sin - b * cos"
     ),
     "start is taken for the last position; it is the first": edited(
-        _rotate, "(start, start + T)", "(start - T + 1, start + 1)"
+        ours.rotate, "arange(start, start + T", "arange(start - T + 1, start + 1"
     ),
-    "all pairs turn at the same speed": edited(_rotate, "* speeds", "* speeds[0]"),
+    "all pairs turn at the same speed": edited(ours.rotate, "* speeds", "* speeds[0]"),
     "the speeds fall half as fast as they should; the exponent is −2i / d_k": edited(
-        _rotate, "/ d_k)", "/ d_k / 2)"
+        ours.rotate, "device) / d_k", "device) / d_k / 2"
     ),
-    "the base of the speeds is 1,000; it should be 10,000": edited(_rotate, "10_000", "1000"),
-    "start is left out": edited(_rotate, "(start, start + T)", "(0, T)"),
+    "the base of the speeds is 1,000; it should be 10,000": edited(ours.rotate, "10_000", "1000"),
+    "start is left out": edited(ours.rotate, "arange(start, start + T", "arange(0, T"),
     "a sign: the first entry of a pair becomes a · cos − b · sin": edited(
-        _rotate, "a * cos - b * sin", "a * cos + b * sin"
+        ours.rotate, "a * cos - b * sin", "a * cos + b * sin"
     ),
 }
 
@@ -408,34 +319,15 @@ def attention(answer) -> str:
     return "one position, two heads, the past alone, distances, and caches filled in several ways"
 
 
-class _Attention(ours.Attention):
-    def forward(self, x, cache=None):
-        B, T, d = x.shape
-        q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
-        past = cache["k"].shape[2] if cache else 0
-        raw = k
-        q, k = ours.rotate(q, past), ours.rotate(raw, past)
-        if past:
-            k = torch.cat([cache["k"], k], dim=2)
-            v = torch.cat([cache["v"], v], dim=2)
-        if cache is not None:
-            cache.update(k=k, v=v)
-        scores = q @ k.mT / q.shape[-1] ** 0.5
-        seen = torch.ones(T, past + T).tril(past) == 1
-        weights = scores.masked_fill(~seen, -torch.inf).softmax(-1)
-        return self.out((weights @ v).transpose(1, 2).reshape(B, T, d))
+def filled(module: nn.Module) -> nn.Module:
+    """The layer with weights that anybody can make again, however it was initialised."""
+    for i, p in enumerate(module.parameters()):
+        p.data = (torch.arange(p.numel()) + i).sin().view_as(p)
+    return module
 
 
-# Weights that anybody can make again, whatever the layer was initialised with.
-
-
-@ladder(_Attention)
+@ladder(ours.Attention)
 def ATTENTION(Attention):
-    def filled(module):
-        for i, p in enumerate(module.parameters()):
-            p.data = (torch.arange(p.numel()) + i).sin().view_as(p)
-        return module
-
     """one position sees itself alone"""
     x = torch.randn(1, 1, 4)
     yield filled(Attention(4, 1))(x)
@@ -450,57 +342,56 @@ def ATTENTION(Attention):
 
     """an empty cache changes nothing, and afterwards it holds the keys and values"""
     x = torch.randn(1, 3, 4)
-    layer = filled(Attention(4, 1))
-    cache = {}
+    layer, cache = filled(Attention(4, 1)), {}
     y = layer(x, cache)
     yield (y, *[x.shape[2] for x in cache.values()])
 
     """one position more, with the cache: it sees all before it, at its own place"""
     x = torch.randn(1, 4, 4)
-    layer = filled(Attention(4, 1))
-    cache = {}
+    layer, cache = filled(Attention(4, 1)), {}
     layer(x[:, :3], cache)
     yield layer(x[:, 3:], cache)
 
     """the cache grows with every step: the second new position sees all before it, too"""
     x = torch.randn(1, 5, 4)
-    layer = filled(Attention(4, 1))
-    cache = {}
+    layer, cache = filled(Attention(4, 1)), {}
     layer(x[:, :3], cache), layer(x[:, 3:4], cache)
     yield layer(x[:, 4:], cache)
 
     """the keys in the cache are turned, and stand with the values in the order of positions"""
     x = torch.randn(1, 4, 4)
-    layer = filled(Attention(4, 1))
-    cache = {}
+    layer, cache = filled(Attention(4, 1)), {}
     layer(x[:, :2], cache), layer(x[:, 2:], cache)
     yield torch.stack([cache["k"], cache["v"]])
 
     """several positions at once on top of a cache: none sees those behind it"""
     x = torch.randn(2, 7, 8)
-    layer = filled(Attention(8, 2))
-    cache = {}
+    layer, cache = filled(Attention(8, 2)), {}
     yield torch.cat([layer(piece, cache) for piece in x.split([2, 4, 1], dim=1)], dim=1)
 
 
 ATTENTION.mistakes |= {
-    "the output matrix `out` is not used": edited(_Attention, "self.out(", "("),
-    "the future is seen": edited(_Attention, ".tril(past) == 1", "== 1"),
+    "the output matrix `out` is not used": edited(ours.Attention, "self.out(y", "(y"),
+    "the future is seen": edited(ours.Attention, ".tril(past)", ""),
     "keys come first, then queries; the projection makes q, k, v in this order": edited(
-        _Attention, "q, k, v =", "k, q, v ="
+        ours.Attention, "q, k, v =", "k, q, v ="
     ),
-    "the queries are turned, the keys are not": edited(_Attention, "ours.rotate(raw, past)", "k"),
+    "the queries are turned, the keys are not": edited(ours.Attention, "rotate(k, past)", "k"),
     "heads and positions are mixed up: transpose, then flatten": edited(
-        _Attention, "(weights @ v).transpose(1, 2)", "(weights @ v)"
+        ours.Attention, "y.transpose(1, 2)", "y"
     ),
     "only the newest key is kept": edited(
-        _Attention, "cache.update(k=k, v=v)", "cache.update(k=k[:, :, -1:], v=v[:, :, -1:])"
+        ours.Attention, "cache.update(k=k, v=v)", "cache.update(k=k[:, :, -1:], v=v[:, :, -1:])"
     ),
     "the new position is turned as if it were the first": edited(
-        _Attention, "ours.rotate(q, past), ours.rotate(raw, past)", "ours.rotate(q), ours.rotate(k)"
+        ours.Attention, "rotate(q, past), rotate(k, past)", "rotate(q), rotate(k)"
     ),
     "the cache holds unturned keys, and nobody turns them later": edited(
-        _Attention, "cache.update(k=k", "cache.update(k=torch.cat([k[:, :, :past], raw], dim=2)"
+        ours.Attention,
+        "q, k = rotate",
+        "raw = k; q, k = rotate",
+        "cache.update(k=k",
+        "cache.update(k=torch.cat([k[:, :, :past], raw], dim=2)",
     ),
 }
 
@@ -513,18 +404,8 @@ def gate(answer) -> str:
     return "one vector, a batch, and zeros"
 
 
-class _SwiGLU(ours.SwiGLU):
-    def forward(self, x):
-        return self.down(F.silu(self.gate(x)) * self.up(x))
-
-
-@ladder(_SwiGLU)
+@ladder(ours.SwiGLU)
 def GATE(SwiGLU):
-    def filled(module):
-        for i, p in enumerate(module.parameters()):
-            p.data = (torch.arange(p.numel()) + i).sin().view_as(p)
-        return module
-
     """zeros give zeros, since there is no bias"""
     yield filled(SwiGLU(3))(torch.zeros(3))
 
@@ -544,22 +425,23 @@ def GATE(SwiGLU):
 
 GATE.mistakes |= {
     "`up` goes through SiLU, not the gate": edited(
-        _SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "self.gate(x) * F.silu(self.up(x))"
+        ours.SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "self.gate(x) * F.silu(self.up(x))"
     ),
-    "there is no non-linearity": edited(_SwiGLU, "F.silu(self.gate(x))", "self.gate(x)"),
-    "gate and `up` are added; they are multiplied": edited(_SwiGLU, ") * self.up", ") + self.up"),
+    "there is no non-linearity": edited(ours.SwiGLU, "F.silu(self.gate(x))", "self.gate(x)"),
+    "gate and `up` are added; they are multiplied": edited(
+        ours.SwiGLU, ") * self.up", ") + self.up"
+    ),
     "`up` goes through SiLU as well; only the gate does": edited(
-        _SwiGLU, "* self.up(x)", "* F.silu(self.up(x))"
+        ours.SwiGLU, "* self.up(x)", "* F.silu(self.up(x))"
     ),
     "SiLU is taken of the product; take it of the gate alone": edited(
-        _SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "F.silu(self.gate(x) * self.up(x))"
+        ours.SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "F.silu(self.gate(x) * self.up(x))"
     ),
     "x is added; the block does that, not this layer": edited(
-        _SwiGLU, "return self.down", "return x + self.down"
+        ours.SwiGLU, "return self.down", "return x + self.down"
     ),
-    "`up` is not used": edited(_SwiGLU, "* self.up(x)", "* 1"),
     "`gate` is not used": edited(
-        _SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "F.silu(self.up(x))"
+        ours.SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "F.silu(self.up(x))"
     ),
 }
 
@@ -572,28 +454,13 @@ def model(answer) -> str:
     return "no block, two blocks, tied weights, rows that have ended, and a cache"
 
 
-class _LanguageModel(ours.LanguageModel):
-    def forward(self, ids, cache=None):
-        x = self.norm_in(self.embedding(ids.clamp(min=0)))
-        for number, block in enumerate(self.blocks):
-            x = block(x, None if cache is None else cache[number])
-        return self.norm_out(x) @ self.embedding.weight.T
-
-
-@ladder(_LanguageModel)
+@ladder(ours.LanguageModel)
 def MODEL(LanguageModel):
-    def filled(module):
-        for i, p in enumerate(module.parameters()):
-            p.data = (torch.arange(p.numel()) + i).sin().view_as(p)
-        return module
-
     """without a block: embed, norm, norm again, and multiply by the embedding"""
-    model = filled(LanguageModel(5, 8, 0, 2))
-    yield model(torch.tensor([[3]]))
+    yield filled(LanguageModel(5, 8, 0, 2))(torch.tensor([[3]]))
 
     """every position has its logits, not only the last"""
-    model = filled(LanguageModel(5, 8, 0, 2))
-    yield model(torch.tensor([[3, 1, 4]]))
+    yield filled(LanguageModel(5, 8, 0, 2))(torch.tensor([[3, 1, 4]]))
 
     """the embedding is the output matrix, too: there is one such matrix"""
     model = LanguageModel(5, 8, 1, 2)
@@ -606,21 +473,11 @@ def MODEL(LanguageModel):
     yield model.embedding.weight.grad
 
     """every block works on what the one before it gives"""
-    model = filled(LanguageModel(5, 8, 2, 2))
-    yield model(torch.tensor([[3, 1, 4, 1]]))
+    yield filled(LanguageModel(5, 8, 2, 2))(torch.tensor([[3, 1, 4, 1]]))
 
     """−1 stands where a row has ended; it is read like token 0"""
     model = filled(LanguageModel(5, 8, 1, 2))
     yield model(torch.tensor([[3, 1], [2, -1]]))[1]
-
-    """token 0 is read like itself"""
-    model = filled(LanguageModel(5, 8, 1, 2))
-    yield model(torch.tensor([[0, 2]]))
-
-    """with a cache, all ids that are given are read: they are what follows those in the
-    cache"""
-    model = filled(LanguageModel(5, 8, 1, 2))
-    yield model(torch.tensor([[3, 1, 4]]), model.empty_cache())
 
     """with a cache, piece by piece, the logits are those of one pass"""
     model = filled(LanguageModel(5, 8, 2, 2))
@@ -631,27 +488,29 @@ def MODEL(LanguageModel):
 
 MODEL.mistakes |= {
     "the embedding is not normed": edited(
-        _LanguageModel,
+        ours.LanguageModel,
         "self.norm_in(self.embedding(ids.clamp(min=0)))",
         "self.embedding(ids.clamp(min=0))",
     ),
-    "the last norm is missing": edited(_LanguageModel, "self.norm_out(x)", "x"),
+    "the last norm is missing": edited(ours.LanguageModel, "self.norm_out(x)", "x"),
     "`norm_in` is used at both ends; the last norm is `norm_out`": edited(
-        _LanguageModel, "norm_out", "norm_in"
+        ours.LanguageModel, "self.norm_out(x)", "self.norm_in(x)"
     ),
     "these are probabilities; return the logits": edited(
-        _LanguageModel, "self.norm_out", "(self.norm_out", "T", "T).softmax(-1)"
+        ours.LanguageModel,
+        "return self.norm_out(x) @ self.embedding.weight.T",
+        "return (self.norm_out(x) @ self.embedding.weight.T).softmax(-1)",
     ),
     "the blocks are gone through from the last to the first": edited(
-        _LanguageModel, "enumerate(self.blocks)", "enumerate(reversed(self.blocks))"
+        ours.LanguageModel, "enumerate(self.blocks)", "enumerate(reversed(self.blocks))"
     ),
     "a block's output is added to x; the block has done that already": edited(
-        _LanguageModel, "x = block(", "x = x + block("
+        ours.LanguageModel, "x = block(", "x = x + block("
     ),
     "−1 is read like the last token, as an index counts from the end; it is read like "
-    "token 0": edited(_LanguageModel, "ids.clamp(min=0)", "ids % len(self.embedding.weight)"),
+    "token 0": edited(ours.LanguageModel, "ids.clamp(min=0)", "ids % len(self.embedding.weight)"),
     "all blocks share one cache; each has its own": edited(
-        _LanguageModel, "cache[number]", "cache[0]"
+        ours.LanguageModel, "cache[number]", "cache[0]"
     ),
 }
 
@@ -682,16 +541,19 @@ def _train(model, batch, steps, peak=0.01):
     return losses
 
 
+class Pairs(nn.Embedding):
+    """A table of pairs is a model, too."""
+
+    def __init__(self):
+        super().__init__(4, 4)
+        self.weight.data = torch.arange(16).sin().view(4, 4)
+
+    def forward(self, ids):
+        return super().forward(ids.clamp(min=0))
+
+
 @ladder(_train)
 def LOOP(train):
-    class Pairs(torch.nn.Embedding):  # a table of pairs is a model, too
-        def __init__(self):
-            super().__init__(4, 4)
-            self.weight.data = torch.arange(16).sin().view(4, 4)
-
-        def forward(self, ids):
-            return super().forward(ids.clamp(min=0))
-
     """one token to predict: the loss is minus its log-probability, after the token that is
     read"""
     ids = torch.tensor([[1, 3]])
@@ -731,14 +593,6 @@ def LOOP(train):
     ids = torch.tensor([[0, 1, 3], [2, 2, 1]])
     yield train(Pairs(), lambda step: ids + (step > 8) * torch.tensor([[0], [1]]), 24, 3.0)
 
-    """a gradient that is shorter than 1 stays as it is: it is not made longer"""
-
-    class Quiet(Pairs):
-        def forward(self, ids):
-            return (0.01 if ids[0, 0] == 0 else 0.1) * super().forward(ids)
-
-    yield train(Quiet(), lambda step: torch.tensor([[step % 3, 1, 3]]), 12, 1.0)
-
     """the gradient is clipped to length 1"""
 
     def big(step):
@@ -749,19 +603,6 @@ def LOOP(train):
             return (20 if ids[0, 0] == 0 else 1) * super().forward(ids)
 
     yield train(Loud(), big, 16, 1.0)
-
-    """all parameters have one gradient, whose length is clipped: where one is long, all become
-    shorter"""
-
-    class Biased(Pairs):
-        def __init__(self):
-            super().__init__()
-            self.bias = torch.nn.Parameter(torch.zeros(4))
-
-        def forward(self, ids):
-            return (20 if ids[0, 0] == 0 else 1) * super().forward(ids) + self.bias
-
-    yield train(Biased(), lambda step: torch.tensor([[step % 4, 1, 3]]), 16, 2.0)
 
     """losses are plain numbers, as loss.item() gives: a tensor with its history keeps a step in
     memory"""
@@ -804,19 +645,7 @@ def probabilities(answer) -> str:
     return "softmax, heat and cold, both cuts alone and together, batches, and no cut at all"
 
 
-def _next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
-    p, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
-    if top_k is not None:
-        p[..., top_k:] = 0
-        p = p / p.sum(-1, keepdim=True)
-    if top_p is not None:
-        before = p.cumsum(-1) - p
-        p = p.masked_fill(before >= top_p, 0)
-        p = p / p.sum(-1, keepdim=True)
-    return torch.zeros_like(p).scatter(-1, order, p)
-
-
-@ladder(_next_probabilities)
+@ladder(ours.next_probabilities)
 def PROBABILITIES(next_probabilities):
     z = torch.tensor([0.5, 0.1, 0.4]).log()
 
@@ -831,9 +660,6 @@ def PROBABILITIES(next_probabilities):
 
     """top-k keeps the k most probable tokens, and what is left sums to 1"""
     yield next_probabilities(z, 1.0, 2)
-
-    """what is cut has probability 0, and not just a small one"""
-    yield next_probabilities(z, 1.0, 2)[1] * 1000
 
     """top-p keeps as few tokens as together reach p: the one that reaches it belongs to them"""
     yield next_probabilities(z, 1.0, None, 0.55)
@@ -859,44 +685,34 @@ def PROBABILITIES(next_probabilities):
     yield next_probabilities(z, 1.0, 9, 1.0)
 
 
-def _p_of_the_uncut(logits, temperature=1.0, top_k=None, top_p=None):
-    p, order = (logits / temperature).softmax(-1).sort(-1, descending=True)
-    if top_k is not None:
-        kept = p.clone()
-        p[..., top_k:] = 0
-        p = p / p.sum(-1, keepdim=True)
-    if top_p is not None:
-        before = (p if top_k is None else kept).cumsum(-1)
-        p = p.masked_fill(before.roll(1, -1).index_fill(-1, torch.tensor(0), 0) >= top_p, 0)
-        p = p / p.sum(-1, keepdim=True)
-    return torch.zeros_like(p).scatter(-1, order, p)
-
-
 PROBABILITIES.mistakes |= {
     "the logits are multiplied by the temperature; divide": edited(
-        _next_probabilities, "logits / temperature", "logits * temperature"
+        ours.next_probabilities, "logits / temperature", "logits * temperature"
     ),
-    "the temperature does nothing": edited(_next_probabilities, "logits / temperature", "logits"),
-    "top-k is not used": edited(_next_probabilities, "if top_k is not None", "if False"),
+    "the temperature does nothing": edited(
+        ours.next_probabilities, "logits / temperature", "logits"
+    ),
+    "top-k is not used": edited(ours.next_probabilities, "if top_k is not None", "if False"),
     "one token too many is kept": edited(
-        _next_probabilities, "p[..., top_k:] = 0", "p[..., top_k + 1 :] = 0"
+        ours.next_probabilities, "p[..., top_k:] = 0", "p[..., top_k + 1 :] = 0"
     ),
     "the token that reaches p is cut, too": edited(
-        _next_probabilities, "before >= top_p", "p.cumsum(-1) >= top_p"
+        ours.next_probabilities, "before >= top_p", "p.cumsum(-1) >= top_p"
     ),
     "what top-p leaves does not sum to 1": edited(
-        _next_probabilities,
-        "p = p.masked_fill(before >= top_p, 0)",
-        "p = p.masked_fill(before >= top_p, 0); HEAT = p",
-        "order, p)",
-        "order, p if top_p is None else HEAT)",
+        ours.next_probabilities, "too small\n        p /= p.sum(dim=-1, keepdim=True)", ""
     ),
     "tokens are cut whose own probability is below p": edited(
-        _next_probabilities, "before >= top_p", "p < top_p"
+        ours.next_probabilities, "before >= top_p", "p < top_p"
     ),
-    "p is reached by what was there before top-k; cut "
-    "to k, scale what is left to sum to 1, then cut to "
-    "p": _p_of_the_uncut,
+    "p is reached by what was there before top-k; cut to k, scale what is left to sum to 1, "
+    "then cut to p": edited(
+        ours.next_probabilities,
+        "p, order = p.sort(dim=-1, descending=True)",
+        "p, order = p.sort(dim=-1, descending=True); uncut = p.clone()",
+        "p.cumsum(dim=-1) - p",
+        "uncut.cumsum(dim=-1) - uncut",
+    ),
 }
 
 
@@ -983,27 +799,15 @@ def SAMPLER(sample):
     ids = sample(Coin(), torch.zeros(4000, 1, dtype=torch.long), 1, 9)
     yield round(5 * float(ids[:, 1].double().mean()))
 
-    """the temperature is handed on: 2 makes the likelier token twice as likely as the other,
-    not four times"""
-    ids = sample(Coin(), torch.zeros(4000, 1, dtype=torch.long), 1, 9, 2.0)
-    yield round(9 * float(ids[:, 1].double().mean()))
-
-    """top_k is handed on: with 1, the likelier token is always drawn"""
-    ids = sample(Coin(), torch.zeros(4000, 1, dtype=torch.long), 1, 9, 1.0, 1)
-    yield round(5 * float(ids[:, 1].double().mean()))
-
-    """top_p is handed on: with 0.5, the likelier token is always drawn"""
-    ids = sample(Coin(), torch.zeros(4000, 1, dtype=torch.long), 1, 9, 1.0, None, 0.5)
-    yield round(5 * float(ids[:, 1].double().mean()))
+    """temperature, top_k and top_p are handed on: 2 makes the likelier token twice as likely as the
+    other, and with a top_k of 1 or a top_p of 0.5 it is always drawn"""
+    prompts = torch.zeros(4000, 1, dtype=torch.long)
+    cuts = (2.0,), (1.0, 1), (1.0, None, 0.5)
+    ids = [sample(Coin(), prompts, 1, 9, *cut)[:, 1] for cut in cuts]
+    yield [round(9 * float(drawn.double().mean())) for drawn in ids]
 
 
 SAMPLER.mistakes |= {
-    "the end itself has become −1; −1 stands behind it": edited(
-        _sample,
-        "return ids",
-        "return torch.cat([prompts, ids[:, prompts.shape[1] :].masked_fill(ids[:, "
-        "prompts.shape[1] :] == end, -1)], dim=1)",
-    ),
     "one draw for all rows; each row draws its own token": edited(
         _sample, "torch.multinomial(p, 1)", "torch.multinomial(p[:1], 1).expand(len(p), 1)"
     ),
@@ -1047,14 +851,6 @@ def _distance(model, rows, truth):
 
 @ladder(_distance)
 def JUDGE(distance):
-    class Pairs(torch.nn.Embedding):  # a table of pairs is a model, too
-        def __init__(self):
-            super().__init__(4, 4)
-            self.weight.data = torch.arange(16).sin().view(4, 4)
-
-        def forward(self, ids):
-            return super().forward(ids.clamp(min=0))
-
     """the only sentence of a language has log-probability 0; what is left is minus that in the
     model: here of the one token that comes after the first"""
     rows = torch.tensor([[1, 3]])
@@ -1074,12 +870,6 @@ def JUDGE(distance):
     """token 0 is a token like the others"""
     rows = torch.tensor([[1, 0, 3]])
     truth = torch.tensor([-1.5])
-    yield float(distance(Pairs(), rows, truth))
-
-    """a sentence may be likelier in the model than in the language: its difference is below
-    0"""
-    rows = torch.tensor([[0, 1, 3]])
-    truth = torch.tensor([-9.0])
     yield float(distance(Pairs(), rows, truth))
 
     """a mean over sentences"""
@@ -1102,9 +892,6 @@ JUDGE.mistakes |= {
     ),
     "probabilities are added up; add up their logarithms": edited(
         _distance, "log_softmax(-1)", "softmax(-1)"
-    ),
-    "the difference is squared; take the mean as it is": edited(
-        _distance, "(truth - logp.sum(1))", "(truth - logp.sum(1)).square()"
     ),
     "the end is left out; it is a token like the others": edited(
         _distance, "target == -1", "F.pad(target[:, 1:], (0, 1), value=-1) == -1"

@@ -83,9 +83,6 @@ GRADIENT_SCALES.mistakes |= {
     "only the last mini-batch counts": edited(
         _gradient_scales, "total + gradient", "gradient * len(losses)"
     ),
-    "only the first mini-batch counts": edited(
-        _gradient_scales, "in losses:", "in losses[:1] * len(losses):"
-    ),
     "an earlier mini-batch counts again with each later one: .grad adds up until it "
     "is emptied": edited(
         _gradient_scales,
@@ -100,11 +97,10 @@ def traffic(answer) -> str:
     """Check `traffic(n, d, block)`: how many numbers the tiled forward pass reads and writes.
 
     One head with n queries and n keys of width d, in blocks of `block` keys, as in algorithm 1 of
-    Dao et al. 2022: keys and values pass once; for each block of them every query, its output so
-    far and its two running numbers come in, and output and running numbers go back.
+    Dao et al. 2022.
     """
     climb(TRAFFIC, answer)
-    return "one block and several, a last block that is not full, up to 1024 queries of width 64"
+    return "several blocks, a last one that is not full, up to 1024 queries of width 64"
 
 
 def _traffic(n, d, block):
@@ -123,9 +119,6 @@ def TRAFFIC(traffic):
 
     """a last block that is not full is a block as well: five keys are two blocks of three"""
     yield traffic(5, 10, 3)
-
-    """a block that is larger than the sequence is one block"""
-    yield traffic(3, 10, 8)
 
     """the size of a head in the paper"""
     yield traffic(1024, 64, 256)
@@ -158,9 +151,8 @@ TRAFFIC.mistakes |= {
 def position_tiles(answer) -> str:
     """Check `position_tiles(positions)`: how similar each patch's position vector is to all others.
 
-    `positions` (1 + n², d) has the class token's vector first, then those of the patches of a grid
-    of n by n, row by row. Of the result (n, n, n, n), the entry [r, c] is a picture of the grid:
-    the cosines between the patch in row r and column c and every patch.
+    `positions` (1 + n², d) has the class token's first; [r, c] of the result (n, n, n, n) is a
+    picture of the grid: the cosines of the patch in row r and column c with every patch.
     """
     climb(POSITION_TILES, answer)
     return (
@@ -217,9 +209,6 @@ POSITION_TILES.mistakes |= {
     "rows and columns changed places": edited(
         _position_tiles, "side, side, side, side)", "side, side, side, side).permute(1, 0, 3, 2)"
     ),
-    "rows and columns changed places inside each picture": edited(
-        _position_tiles, "side, side, side, side)", "side, side, side, side).transpose(2, 3)"
-    ),
 }
 
 
@@ -227,10 +216,8 @@ POSITION_TILES.mistakes |= {
 def perplexity(answer) -> str:
     """Check `perplexity(model, text, length)`: by nonoverlapping inference.
 
-    `text` (N,) holds token ids. It is cut into pieces of `length` inputs, the last of which may be
-    shorter, and `model(ids)` reads each piece by itself: ids (B, T) to logits (B, T, V) of what
-    follows each of them. So each token but the first is predicted once. The perplexity is e to the
-    mean of their losses.
+    The text (N,) is cut into pieces of `length` inputs, and the model, ids (B, T) to logits
+    (B, T, V), reads each by itself: each token but the first is predicted once.
     """
     climb(PERPLEXITY, answer)
     return (
@@ -273,18 +260,15 @@ def PERPLEXITY(perplexity):
     """two pieces of two, and a model that is the surer the further it has read: the second
     piece begins as unsure as the first"""
     text = torch.tensor([0, 1, 2, 0, 1])
-
     yield perplexity(surer, text, 2)
 
     """five tokens to predict in pieces of three: the last piece has two, and each token counts
     the same"""
     text = torch.tensor([0, 1, 2, 0, 2, 2])
-
     yield perplexity(surer, text, 3)
 
     """a text that is shorter than one piece"""
     text = torch.tensor([1, 2, 2])
-
     yield perplexity(surer, text, 8)
 
     """a longer text, and a model that draws on all that it has read of a piece"""
@@ -323,9 +307,7 @@ PERPLEXITY.mistakes |= {
 def cache_mask(answer) -> str:
     """Check `cache_mask(length, first, recent)`: what a token sees that reads from such a cache.
 
-    The cache holds the first tokens of the text and the most recent ones, the token itself among
-    them. The result is boolean, (length, length): True where a query, the row, may attend to a key,
-    the column.
+    Boolean, (length, length): True where a query, the row, may attend to a key, the column.
     """
     climb(CACHE_MASK, answer)
     return "caches with and without first tokens, texts that are shorter and longer than the cache"
@@ -395,8 +377,7 @@ def fit_coverage(answer) -> str:
     """Check `fit_coverage(attempts, coverage)` -> (a, b), with coverage about exp(a k^b).
 
     A line through the points (ln k, ln(-ln c)) by least squares, each with the weight (c ln c)^2;
-    its slope is b, and -a is e to the power of its height at ln k = 0. Points where the coverage is
-    0 or 1 are left out.
+    points where the coverage is 0 or 1 are left out.
     """
     climb(FIT_COVERAGE, answer)
     return (

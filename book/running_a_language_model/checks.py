@@ -77,35 +77,30 @@ def _write(model, prompt, new, stop):
 
 @ladder(_write)
 def WRITE(write):
-    """nothing ends the text: `new` tokens are written, and a step reads the newest one"""
     model, prompt = a_model(), torch.tensor([[3, 1, 4]])
+
+    """nothing ends the text: `new` tokens are written, and a step reads the newest one"""
     yield write(model, prompt, 6, [16])
 
     """one token ends the text: it is the last one written"""
-    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     yield write(model, prompt, 8, [6])
 
     """the text holds 12, 1, and the stop is 2, 1: tokens are compared, not the text of their
     numbers"""
-    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     yield write(model, prompt, 8, [2, 1])
 
     """two tokens end it, both of them, in this order and side by side"""
-    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     yield tuple(write(model, prompt, 8, stop) for stop in ([6, 12], [12, 1], [8, 6]))
 
     """12, 12, 6 ends with 12, 6: where one beginning fails, another may begin"""
-    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     yield write(model, prompt, 8, [12, 6])
 
     """the prompt ends with 4 and the first token written is 5: what you gave it does not
     count"""
-    model, prompt = a_model(), torch.tensor([[3, 1, 4]])
     yield write(model, prompt, 6, [4, 5])
 
     """three tokens end it"""
-    model, prompt = a_model(), torch.tensor([[6, 1, 6]])
-    yield write(model, prompt, 9, [11, 1, 3])
+    yield write(model, torch.tensor([[6, 1, 6]]), 9, [11, 1, 3])
 
 
 def _begins_anew_after_wrong_token_though_tha(model, prompt, new, stop):
@@ -230,7 +225,6 @@ QUANTISE.mistakes |= {
         _quantise, "smallest + step * codes", "codes"
     ),
     "the fraction is cut off; round to the nearest": edited(_quantise, "round()", "floor()"),
-    "rounded up; round to the nearest": edited(_quantise, "round()", "ceil()"),
     "the smallest weight is added, and was not taken off before rounding": edited(
         _quantise, "groups - smallest", "groups"
     ),
@@ -242,13 +236,6 @@ QUANTISE.mistakes |= {
     ),
     "one grid for the whole matrix, or for the whole row; every block has its own": edited(
         _quantise, "amin(1, keepdim=True)", "min()", "amax(1, keepdim=True)", "max()"
-    ),
-    "the blocks run down the columns; they are runs of a row": edited(
-        _quantise,
-        "weight.reshape(-1, block)",
-        "weight.T.reshape(-1, block)",
-        "rounded.reshape(weight.shape)",
-        "rounded.reshape(weight.T.shape).T",
     ),
     "a block of equal weights becomes zero; it keeps its value": edited(
         _quantise,

@@ -80,22 +80,11 @@ def ATTENTION(attention):
     value = np.array([[1.0], [0]])
     yield attention(query, key, value)
 
-    """large negative scores must not underflow either: the maximum of a row, here -1000, is
-    taken off with its sign"""
-    query, key = np.array([[-1000.0]]), np.array([[1.0], [1.001]])
-    value = np.array([[1.0], [0]])
-    yield attention(query, key, value)
-
     """the maximum that is subtracted is each row's own: with one for all rows, rows far below
     it become 0 / 0"""
     query, key = np.array([[1000.0], [-1000]]), np.array([[1.0], [2]])
     value = np.array([[1.0], [0]])
     yield attention(query, key, value)
-
-
-def _lengths_taken_off(query, key, value):
-    lengths = [np.linalg.norm(x, axis=-1, keepdims=True) for x in (query, key)]
-    return _attention()(query / lengths[0], key / lengths[1], value)
 
 
 ATTENTION.mistakes |= {
@@ -114,8 +103,6 @@ ATTENTION.mistakes |= {
     "the scores are not scaled: divide them by the square root of d_k before the softmax": (
         _attention(lambda *_: 1)
     ),
-    "the lengths of query and key are divided out, as in a cosine; take the product of both "
-    "as they are": (_lengths_taken_off),
     "each column's maximum is taken off; the maximum of a row may be, as it divides out": (
         _attention(
             weigh=lambda scores: (
@@ -129,8 +116,6 @@ ATTENTION.mistakes |= {
     "the keys are not transposed: a score is a row of query times a row of key": (
         lambda query, key, value: _attention()(query, key.T, value)
     ),
-    "the scores are divided by the square root of the number of queries; d_k is "
-    "the width of a query and a key": _attention(lambda query, key, value: len(query) ** -0.5),
     "the scores are divided by the square root of the number of keys; d_k is the "
     "width of a query and a key": _attention(lambda query, key, value: len(key) ** -0.5),
     "the scores are divided by the square root of the width of a value; d_k is "
@@ -230,12 +215,6 @@ MASKED_ATTENTION.mistakes |= {
     "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf": _masked(0.0),
     "the mask is added to the scores as 0 and 1; fill the forbidden scores with -inf": (
         lambda query, key, value, mask: (query @ key.mT / 2**0.5 + mask).softmax(-1) @ value
-    ),
-    "a row is taken for empty if it may not look at the first key; it is empty if it may "
-    "look at none": (
-        lambda query, key, value, mask: (
-            scaled_dot_product_attention(query, key, value, mask)[0] * mask[:, :1]
-        )
     ),
     "the mask is always causal; it is the one that is given": (
         _masked(change=lambda mask: torch.ones_like(mask).tril())

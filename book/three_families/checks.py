@@ -17,7 +17,7 @@ def prefix_mask(answer) -> str:
     before them. True for "may attend".
     """
     climb(PREFIX_MASK, answer)
-    return "sources of 0 to 5 words, targets of 0 to 4"
+    return "sources of 0 to 3 words, targets of 0 to 4"
 
 
 def _prefix_mask(source, target):
@@ -48,9 +48,6 @@ def PREFIX_MASK(prefix_mask):
 
     """a source of one word, a longer target"""
     yield prefix_mask(1, 4)
-
-    """a longer source, a target of one word"""
-    yield prefix_mask(5, 1)
 
     """the mask is boolean: True and False, not 1 and 0"""
     yield str(torch.as_tensor(prefix_mask(2, 1)).dtype)
@@ -101,7 +98,7 @@ def temper(answer) -> str:
     The logits may be as large as 300, the temperature as low as 0.02.
     """
     climb(TEMPER, answer)
-    return "temperatures of 0.02 to 2, one row and several, logits of up to 300"
+    return "temperatures of 0.02 to 1, one row and several, logits of up to 300"
 
 
 def _temper(logits, temperature):
@@ -118,21 +115,12 @@ def TEMPER(temper):
     logits = torch.tensor([[0.9, 0.1]]).log()
     yield temper(logits, 0.5)
 
-    """above 1 the outsiders gain: at temperature 2 the probabilities become their square
-    roots"""
-    logits = torch.tensor([[0.64, 0.36]]).log()
-    yield temper(logits, 2.0)
-
     """each row is a distribution of its own: normalise over the vocabulary, the last axis"""
     logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]])
     yield temper(logits, 0.5)
 
     """divided by a low temperature the logits are large, and stay apart"""
     logits = torch.tensor([[40.0, 39.9]])
-    yield temper(logits, 0.1)
-
-    """logits of 300 are allowed"""
-    logits = torch.tensor([[300.0, 299.9]])
     yield temper(logits, 0.1)
 
     """every row has a largest logit of its own, which may be far below that of another row"""
@@ -143,10 +131,6 @@ def TEMPER(temper):
     before the softmax"""
     logits = torch.zeros(1, 10)
     yield temper(logits, 0.02)
-
-    """the logits may be a transposed tensor"""
-    logits = torch.tensor([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0]]).T
-    yield temper(logits, 2.0)
 
     """many words"""
     logits = 3 * torch.randn(5, 40)
@@ -188,7 +172,7 @@ def cut(answer) -> str:
     most probable that reach top_p together. None leaves a cut out.
     """
     climb(CUT, answer)
-    return "4, 7 and 11 words; each cut alone, both and none; one row and several"
+    return "3, 4 and 7 words; each cut alone, both and none; one row and several"
 
 
 def _cut(probabilities, top_k, top_p):
@@ -242,10 +226,6 @@ def CUT(cut):
     p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
     yield cut(p, None, 0.6)
 
-    """every row is cut by itself, by top_k, too"""
-    p = torch.tensor([[0.2, 0.7, 0.1], [0.2, 0.35, 0.45]])
-    yield cut(p, 2, None)
-
     """of words that are equally probable at the k-th place, top_k keeps as many as make k"""
     p = torch.tensor([[0.4, 0.2, 0.2, 0.2]])
     yield (torch.as_tensor(cut(p, 2, None)) > 0).sum()
@@ -253,18 +233,6 @@ def CUT(cut):
     """both cuts, several rows"""
     p = (2 * torch.randn(3, 7)).softmax(-1)
     yield cut(p, 4, 0.85)
-
-    """top_k of several rows"""
-    p = (2 * torch.randn(5, 11)).softmax(-1)
-    yield cut(p, 3, None)
-
-    """top_p of several rows"""
-    p = (2 * torch.randn(5, 11)).softmax(-1)
-    yield cut(p, None, 0.7)
-
-    """the probabilities may be a transposed tensor"""
-    p = (2 * torch.randn(7, 3)).softmax(0).T
-    yield cut(p, 99, 0.9)
 
 
 CUT.mistakes |= {
@@ -304,11 +272,6 @@ CUT.mistakes |= {
         "result =",
         "p = p / p.sum(-1, keepdim=True); result =",
     ),
-    "the first row decides which words are kept in all rows": edited(
-        _cut,
-        "return result",
-        "kept = probabilities * (result[:1] > 0); return kept / kept.sum(1)[:, None]",
-    ),
 }
 
 
@@ -320,7 +283,7 @@ def hide(answer) -> str:
     those from 0.9 on become what stands in `others`. Targets are pad_id where nothing is asked.
     """
     climb(HIDE, answer)
-    return "none, one and many chosen; each of the three fates, and their limits"
+    return "one and many chosen; each of the three fates, and their limits"
 
 
 def _hide(ids, chosen, fate, others, mask_id, pad_id):
@@ -340,11 +303,6 @@ def HIDE(hide):
     fate = torch.tensor([[0.3, 0.3, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
-    """where no word is chosen, none is changed and none is asked for"""
-    chosen = torch.tensor([[False, False, False]])
-    fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
-    yield hide(ids, chosen, fate, others, 2, 3)
-
     """a chosen word with a fate from 0.9 on becomes the other word, and is asked for"""
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.95, 0.95]], dtype=torch.float64)
@@ -358,11 +316,6 @@ def HIDE(hide):
     """a fate of exactly 0.8 stays, one of exactly 0.9 is replaced"""
     chosen = torch.tensor([[True, True, False]])
     fate = torch.tensor([[0.8, 0.9, 0.95]], dtype=torch.float64)
-    yield hide(ids, chosen, fate, others, 2, 3)
-
-    """all three fates in one sentence"""
-    chosen = torch.tensor([[True, True, True]])
-    fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """several sentences"""
@@ -427,39 +380,18 @@ def FILL(fill):
     """without a gap the words stay as they are, even where the model prefers others; what it
     returns is its own"""
     table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.9, 0.1]])
-
-    def model(ids):
-        return table
-
     ids = [1, 2]
-    yield fill(model, ids, 0)
+    yield fill(lambda ids: table, ids, 0)
 
     """one gap gets the most probable word at its place"""
     table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.2, 0.8], [0.0, 0.9, 0.1]])
-
-    def model(ids):
-        return table
-
     ids = [1, 0, 2]
-    yield fill(model, ids, 0)
+    yield fill(lambda ids: table, ids, 0)
 
     """[MASK] itself is never written, even where the model finds it most probable"""
     table = torch.tensor([[0.5, 0.1, 0.4]])
-
-    def model(ids):
-        return table
-
     ids = [0]
-    yield fill(model, ids, 0)
-
-    """two gaps that do not depend on each other both get their best word"""
-    table = torch.tensor([[0.0, 0.1, 0.9], [0.0, 0.8, 0.2]])
-
-    def model(ids):
-        return table
-
-    ids = [0, 0]
-    yield fill(model, ids, 0)
+    yield fill(lambda ids: table, ids, 0)
 
     """the gap of which the model is surest is filled first, and then the model is asked
     again"""
@@ -480,36 +412,6 @@ def FILL(fill):
         return torch.tensor([first, second])
 
     ids = [0, 0]
-    yield fill(model, ids, 0)
-
-    """the largest probability decides, not how far the next one is behind"""
-
-    def model(ids):  # of the first 0.5, and the next word has 0.45; of the second 0.4
-        first = [0.0, 0.5, 0.45, 0.05, 0.0] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8, 0.0]
-        second = [0.0, 0.2, 0.4, 0.2, 0.2] if ids[0] == 0 else [0.0, 0.8, 0.1, 0.1, 0.0]
-        return torch.tensor([first, second])
-
-    ids = [0, 0]
-    yield fill(model, ids, 0)
-
-    """the largest probability decides, not how few words share the rest"""
-
-    def model(ids):  # of the first 0.6, the rest in small parts; of the second 0.55 and 0.45
-        first = [0.0, 0.6, 0.1, 0.1, 0.1, 0.1] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8, 0.0, 0.0]
-        second = [0.0, 0.0, 0.55, 0.45, 0.0, 0.0] if ids[0] == 0 else [0.0, 0.8, 0.2, 0.0, 0.0, 0.0]
-        return torch.tensor([first, second])
-
-    ids = [0, 0]
-    yield fill(model, ids, 0)
-
-    """how sure the model is of a word that is no gap does not count"""
-
-    def model(ids):  # the first is no gap; the third is the surer gap; each depends on the other
-        second = [0.0, 0.4, 0.3, 0.3] if ids[2] == 0 else [0.0, 0.1, 0.1, 0.8]
-        third = [0.0, 0.2, 0.7, 0.1] if ids[1] == 0 else [0.0, 0.8, 0.1, 0.1]
-        return torch.tensor([[0.0, 0.99, 0.01, 0.0], second, third])
-
-    ids = [1, 0, 0]
     yield fill(model, ids, 0)
 
     """after a word was put in, the order of the other gaps is decided anew"""
@@ -533,16 +435,6 @@ def FILL(fill):
     ids = [0, 0]
     yield fill(model, ids, 0)
 
-    """a word counts with the probability that the model gives it, also where [MASK] has a large
-    share"""
-
-    def model(ids):  # of the first gap: [MASK] 0.8, and the best word 0.18
-        second = [0.0, 0.3, 0.7] if ids[0] == 0 else [0.0, 0.9, 0.1]
-        return torch.tensor([[0.8, 0.18, 0.02], second])
-
-    ids = [0, 0]
-    yield fill(model, ids, 0)
-
     """at a tie the leftmost gap comes first"""
 
     def model(ids):  # equally sure of both; the second depends on the first
@@ -555,12 +447,8 @@ def FILL(fill):
 
     """mask_id may be any id"""
     table = torch.tensor([[0.6, 0.1, 0.2, 0.1], [0.1, 0.6, 0.1, 0.2]])
-
-    def model(ids):
-        return table
-
     ids = [3, 3]
-    yield fill(model, ids, 3)
+    yield fill(lambda ids: table, ids, 3)
 
 
 FILL.mistakes |= {

@@ -67,9 +67,8 @@ PUSHED.mistakes |= {
 def sparse_code(answer) -> str:
     """Check `sparse_code(x, E, b, D, k)` -> the code (N, latents) and what it stands for (N, d).
 
-    x (N, d), the encoder E (latents, d) with its bias b (latents,), the dictionary D (latents, d).
-    A latent's value is its row of E times x, plus its bias. The k largest of these are kept where
-    they are positive; all others are 0. The code times the dictionary is the reconstruction.
+    x (N, d), the encoder E (latents, d) with its bias b, the dictionary D (latents, d). The k
+    largest latents are kept where they are positive.
     """
     climb(SPARSE_CODE, answer)
     return "one latent and several, values below zero, biases that decide, and several vectors"
@@ -160,10 +159,8 @@ SPARSE_CODE.mistakes |= {
 def settled(answer) -> str:
     """Check `settled(streams, norm, head, answers)` -> integers (N,).
 
-    streams (blocks, N, d_model) are the vectors of N questions after every block, answers (N,) the
-    right tokens; norm and head are the model's last two modules. For each question the first block
-    from which on the lens names the answer and goes on naming it; the number of blocks if the last
-    one does not.
+    streams (blocks, N, d_model); answers (N,). For each question the first block from which on the
+    lens of norm and head names the answer; the number of blocks if the last one does not.
     """
     with torch.no_grad():
         climb(SETTLED, answer)

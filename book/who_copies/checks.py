@@ -43,9 +43,6 @@ def LOOKS_AT(looks_at):
     """a token that stands twice in a row: what followed its copy is the token itself"""
     yield looks_at([6, 2, 2, 9])
 
-    """a text of period 3, twice and a half"""
-    yield looks_at([1, 2, 3, 1, 2, 3, 1])
-
 
 LOOKS_AT.mistakes |= {
     "that is the earlier copy itself; the head looks at what *followed* it": edited(

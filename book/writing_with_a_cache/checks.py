@@ -73,11 +73,6 @@ def WINDOW_CACHE(WindowCache):
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(1.0, 6.0)]
     yield in_order(held[-1])
 
-    """many tokens: after ten of them, the last three are held"""
-    cache = WindowCache(3)
-    held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in torch.arange(10.0)]
-    yield in_order(held[-1])
-
     """a window of 1 holds the newest token alone"""
     cache = WindowCache(1)
     held = [cache.append(torch.tensor([t]), torch.tensor([10 * t])) for t in (1.0, 2.0, 3.0)]
@@ -160,10 +155,6 @@ def GROUPED_ATTENTION(grouped_attention):
     with an axis for all query heads and none for groups"""
     query, key, value = torch.randn(1, 1, 2, 3), torch.randn(1, 1, 1, 3), torch.randn(1, 1, 1, 2)
     yield grouped_attention(query, key, value)
-
-    """one head, queries of zeros: every key gets the same weight"""
-    key, value = torch.randn(1, 1, 4, 3), torch.randn(1, 1, 4, 2)
-    yield grouped_attention(torch.zeros(1, 1, 4, 3), key, value)
 
     """one head: scores are divided by the square root of d_k, then a softmax over the keys"""
     query, key, value = torch.randn(1, 1, 2, 4), torch.randn(1, 1, 5, 4), torch.randn(1, 1, 5, 3)

@@ -20,24 +20,10 @@ def both_rescaled(m1, l1, b1, m2, l2, b2):
 
 
 @right(merge)
-def by_softmax(m1, l1, b1, m2, l2, b2):
-    m = torch.cat([m1, m2], dim=-1)
-    top = m.amax(-1, keepdim=True)
-    r = (m - top).exp()
-    totals = torch.cat([l1, l2], dim=-1)
-    return [top, (r * totals).sum(-1, keepdim=True), r[:, :1] * b1 + r[:, 1:] * b2]
-
-
-@right(merge)
 def by_log_sum_exp(m1, l1, b1, m2, l2, b2):
     m = m1.maximum(m2)
     total = (torch.logaddexp(m1 + l1.log(), m2 + l2.log()) - m).exp()
     return m, total, b1 * torch.exp(m1 - m) + b2 * torch.exp(m2 - m)
-
-
-@wrong(merge, "nothing is rescaled")
-def added(m1, l1, b1, m2, l2, b2):
-    return m1.maximum(m2), l1 + l2, b1 + b2
 
 
 @wrong(merge, "never of a maximum itself")
@@ -78,46 +64,9 @@ def in_pieces(q, key, value, o, log_total, up, block):
     return dq, torch.cat(dk), torch.cat(dv)
 
 
-@right(backward_row)
-def by_autograd_of_a_block(query, key, value, output, log_sum_exp, grad_output, block):
-    """The gradient of each block's share of the output, by autograd; then of log_sum_exp."""
-    dq, dk, dv = torch.zeros_like(query), [], []
-    for k, v in zip(key.split(block), value.split(block), strict=True):
-        q, k, v = (x.detach().requires_grad_() for x in (query, k, v))
-        scores = k @ q / len(q) ** 0.5
-        weights = (scores - log_sum_exp).exp()
-        through = weights @ v @ grad_output
-        shared = (scores * weights.detach()).sum() * (output @ grad_output)
-        grads = torch.autograd.grad(through - shared, (q, k, v))
-        dq = dq + grads[0]
-        dk.append(grads[1])
-        dv.append(grads[2])
-    return dq, torch.cat(dk), torch.cat(dv)
-
-
 @wrong(backward_row, "the weights of all keys are in memory at once")
 def whole_row(query, key, value, output, log_sum_exp, grad_output, block):
     return the_loop(query, key, value, output, log_sum_exp, grad_output, len(key))
-
-
-def backward(query, key, value, output, log_sum_exp, grad_output, block, *, of_scores, scale=True):
-    """The loop with another gradient of the scores: of_scores(weights, grad_weights, average)."""
-    root = len(query) ** 0.5
-    grads = torch.zeros_like(query), torch.zeros_like(key), torch.zeros_like(value)
-    for start in range(0, len(key), block):
-        rows = slice(start, start + block)
-        weights = (key[rows] @ query / root - log_sum_exp).exp()
-        grad_scores = of_scores(weights, value[rows] @ grad_output, output @ grad_output)
-        grad_scores = grad_scores / root if scale else grad_scores
-        grads[0].add_(grad_scores @ key[rows])
-        grads[1][rows] = grad_scores[:, None] * query
-        grads[2][rows] = weights[:, None] * grad_output
-    return grads
-
-
-@wrong(backward_row, "lack a factor")
-def unscaled_gradients(*given):
-    return backward(*given, of_scores=lambda p, dp, mean: p * (dp - mean), scale=False)
 
 
 # A sliding window
@@ -133,17 +82,3 @@ def by_distance(T, S, window):
 def by_triangles(T, S, window):
     ones = torch.ones(T, S, dtype=torch.bool)
     return ones.tril(S - T).triu(S - T - window + 1)
-
-
-@right(window_mask)
-def row_by_row(T, S, window):
-    mask = torch.zeros(T, S, dtype=torch.bool)
-    for i in range(T):
-        stop = i + S - T + 1
-        mask[i, max(0, stop - window) : stop] = True
-    return mask
-
-
-@wrong(window_mask, "turned round")
-def forbidden(T, S, window):
-    return ~by_distance(T, S, window)

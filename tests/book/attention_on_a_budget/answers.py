@@ -63,16 +63,6 @@ def by_counting(layers, tokens, d, heads, window):
     return torch.tensor(4 * sum(per_layer))
 
 
-@wrong(bytes_held, "not bytes")
-def numbers_only(layers, tokens, d, heads, window):
-    return layer_by_layer(layers, tokens, d, heads, window) // 4
-
-
-@wrong(bytes_held, "in spite of its heads")
-def one_large_matrix(layers, tokens, d, heads, window):
-    return layer_by_layer(layers, tokens, d, 1, window)
-
-
 # 3. Overwrite a part
 
 
@@ -95,11 +85,6 @@ def just_add(S, key, value, beta):
     return S + beta * torch.outer(value, key) / key.square().sum()
 
 
-@wrong(overwrite_part, "key's length")
-def for_unit_keys(S, key, value, beta):
-    return S + beta * torch.outer(value - S @ key, key)
-
-
 # 4. What was written
 
 
@@ -118,15 +103,3 @@ def by_a_triangular_solve(keys, values, beta):
     L = torch.tril(torch.diag(beta) @ keys @ keys.T, diagonal=-1)
     right_side = torch.diag(beta) @ values
     return torch.linalg.solve_triangular(L, right_side, upper=False, unitriangular=True)
-
-
-@wrong(what_was_written, "as they came")
-def first_order_only(keys, values, beta):
-    taken = torch.tril(keys @ keys.T, -1) @ (values * beta[:, None])
-    return (values - taken) * beta[:, None]
-
-
-@wrong(what_was_written, "belongs to the position that writes")
-def beta_of_the_earlier(keys, values, beta):
-    L = torch.tril(keys @ keys.T @ torch.diag(beta), -1)
-    return torch.linalg.solve(L + torch.eye(len(keys)), torch.diag(beta) @ values)

@@ -22,16 +22,6 @@ def by_logarithms(distances, kept):
     return torch.log(gate) - torch.log(1 - gate)
 
 
-@wrong(forget_bias, "this is the gate")
-def gate_itself(distances, kept):
-    return kept ** (1 / distances)
-
-
-@right(forget_bias)
-def list_of_biases(distances, kept):
-    return by_logit(distances, kept).tolist()
-
-
 # 2. The centre of the kernel
 
 
@@ -44,11 +34,6 @@ def padded_by_hand(conv, x):
 @right(convolve_centred)
 def padding_same(conv, x):
     return F.conv1d(x.mT, conv.weight, conv.bias, padding="same").mT
-
-
-@wrong(convolve_centred, "still looks left only")
-def left_only(conv, x):
-    return conv(F.pad(x.mT, (conv.kernel_size[0] - 1, 0))).mT
 
 
 @wrong(convolve_centred, "it raised RuntimeError")
@@ -77,27 +62,6 @@ def divide_and_conquer(w, x):
     half = len(x) // 2
     left, right = divide_and_conquer(w[:half], x[:half]), divide_and_conquer(w[half:], x[half:])
     return torch.cat([left, right + w[half:].cumprod(0) * left[-1]])
-
-
-@right(scan)
-def pairs_in_float64(w, x):
-    def recur(w, x):
-        if len(x) == 1:
-            return x
-        odd = len(x) // 2 * 2
-        pairs = recur(w[1:odd:2] * w[0:odd:2], w[1:odd:2] * x[0:odd:2] + x[1:odd:2])
-        before = torch.cat([pairs.new_zeros(1), pairs])[: len(x[0::2])]
-        even = w[0::2] * before + x[0::2]
-        result = torch.empty_like(x)
-        result[1:odd:2], result[0::2] = pairs, even
-        return result
-
-    return recur(w.double(), x.double())
-
-
-@wrong(scan, "running sum")
-def sums(w, x):
-    return torch.cumsum(x, dim=0)
 
 
 @wrong(scan, "no gradient reaches")

@@ -26,11 +26,6 @@ def by_arrows(distance, speeds, longest):
     return (hands @ hands[distance])[distance + 8 :].argmax() + distance + 8
 
 
-@wrong(false_twin, "how much further")
-def the_shift(distance, speeds, longest):
-    return in_a_loop(distance, speeds, longest) - distance
-
-
 @wrong(false_twin, "the longest distance counts")
 def without_the_last(distance, speeds, longest):
     return in_a_loop(distance, speeds, longest - 1)
@@ -87,11 +82,6 @@ def off_by_one(length, device):
     return -(distance(length, device) - 2.0).abs().expand(4, -1, -1)
 
 
-@wrong(three_back_bias, "largest at distance 2; it should be at 3")
-def a_bonus_for_the_wrong_distance(length, device):
-    return (distance(length, device) == 2).float().expand(4, -1, -1)
-
-
 @wrong(three_back_bias, "largest at 2 distances at once, [4, 2]")
 def between_two_and_four(length, device):
     return -((distance(length, device) - 3.0).abs() - 1).abs().expand(2, -1, -1)
@@ -107,24 +97,9 @@ def one_head_with_rate_zero(length, device):
     return absolute_value(length, device) * torch.tensor([1.0, 1, 1, 0])[:, None, None]
 
 
-@wrong(three_back_bias, "no preference at all")
-def no_bias(length, device):
-    return torch.zeros(1, length, length, device=device)
-
-
 @wrong(three_back_bias, "returned shape (7, 7), expected (heads, 7, 7)")
 def no_heads(length, device):
     return absolute_value(length, device)[0]
-
-
-@wrong(three_back_bias, "returned shape (7, 7, 4)")
-def heads_last(length, device):
-    return absolute_value(length, device).permute(1, 2, 0)
-
-
-@right(three_back_bias)
-def integers(length, device):
-    return -(distance(length, device) - 3).abs().expand(4, -1, -1)
 
 
 @wrong(three_back_bias, "returned shape (4, 32, 32), expected (heads, 7, 7)")
@@ -171,11 +146,6 @@ def one_by_one(speeds, factor, trained):
             kept = 2 * turns - 1
             found.append(speed * (kept + (1 - kept) / factor))
     return found
-
-
-@wrong(slowed, "all hands are slowed")
-def interpolated(speeds, factor, trained):
-    return speeds / factor
 
 
 @wrong(slowed, "of 0.6 turns a fifth")

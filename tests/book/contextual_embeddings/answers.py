@@ -17,19 +17,9 @@ def by_two_indices(hidden, positions):
 
 
 @right(vectors_at)
-def by_a_loop(hidden, positions):
-    return torch.stack([words[at] for words, at in zip(hidden, positions, strict=True)])
-
-
-@right(vectors_at)
 def by_gather(hidden, positions):
     index = positions[:, None, None].expand(-1, 1, hidden.shape[-1])
     return hidden.gather(1, index).squeeze(1)
-
-
-@wrong(vectors_at, "pair the positions with the sentences")
-def slice_and_index(hidden, positions):
-    return hidden[:, positions]
 
 
 @wrong(vectors_at, "it returned shape (1, 2, 2), expected (2, 2)")
@@ -47,24 +37,9 @@ def by_distances(known, senses, new):
 
 
 @right(nearer_mean)
-def one_after_the_other(known, senses, new):
-    zero, one = known[senses == 0].mean(0), known[senses == 1].mean(0)
-    return torch.tensor([int((v - one).norm() < (v - zero).norm()) for v in new])
-
-
-@right(nearer_mean)
 def by_the_plane_between(known, senses, new):
     zero, one = known[senses == 0].mean(0), known[senses == 1].mean(0)
     return ((new - (zero + one) / 2) @ (one - zero) > 0).long()
-
-
-def two_means(known, senses):
-    return torch.stack([known[senses == 0].mean(0), known[senses == 1].mean(0)])
-
-
-@wrong(nearer_mean, "the farther mean")
-def largest_distance(known, senses, new):
-    return torch.cdist(new, two_means(known, senses)).argmax(1)
 
 
 # 3. How alike is a word to itself?
@@ -81,8 +56,3 @@ def off_the_diagonal(vectors):
 def pair_by_pair(vectors):
     found = [F.cosine_similarity(x, y, dim=0) for x, y in combinations(vectors, 2)]
     return torch.stack(found).mean()
-
-
-@wrong(self_similarity, "with itself, which is 1")
-def the_whole_square(vectors):
-    return F.cosine_similarity(vectors[:, None], vectors[None], dim=-1).mean()

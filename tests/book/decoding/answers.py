@@ -1,7 +1,6 @@
 """Answers to the exercises of book/decoding.ipynb."""
 
 import torch
-import torch.nn.functional as F
 
 from book.decoding.checks import beam_step, cached, draw, greedy, rescored, search
 from companion.generation import beam_search
@@ -42,33 +41,10 @@ def a_beam_of_one(model, source_ids, max_len):
     return beam_search(model, source_ids, max_len, beam_size=1)
 
 
-def loop(model, source_ids, max_len, *, at=-1, fill=None, stop=torch.all):
-    memory = model.encode(source_ids)
-    target = torch.full((len(source_ids), 1), model.config.bos_id)
-    ended = torch.zeros(len(source_ids), dtype=torch.bool)
-    while target.shape[1] < max_len and not stop(ended):
-        word = model.decode(target, memory, source_ids)[:, at].argmax(-1)
-        if fill is not None:
-            word[ended] = fill
-        ended |= word == model.config.eos_id
-        target = torch.cat([target, word[:, None]], dim=1)
-    return F.pad(target, (0, max_len - target.shape[1]), value=model.config.pad_id)
-
-
-@wrong(greedy, "a row goes on after its [EOS]")
-def always_to_the_end(model, source_ids, max_len):
-    return loop(model, source_ids, max_len, stop=lambda ended: False)
-
-
 @wrong(greedy, "it raised TypeError: Transformer.decode() missing")
 def without_the_source(model, source_ids, max_len):
     memory = model.encode(source_ids)
     return model.decode(torch.full((len(source_ids), 1), 1), memory).argmax(-1)
-
-
-@right(greedy)
-def words_in_lists(model, source_ids, max_len):
-    return recomputing_everything(model, source_ids, max_len).tolist()
 
 
 # 2. One step of a beam
@@ -94,11 +70,6 @@ def by_probabilities(scores, log_probabilities, beam_size):
     return torch.unravel_index(joint.flatten().argsort(descending=True)[:beam_size], joint.shape)
 
 
-@wrong(beam_step, "keeps its own best word")
-def greedy_side_by_side(scores, log_probabilities, beam_size):
-    return torch.arange(len(scores)), log_probabilities.argmax(1)
-
-
 # 3. The longer, the cheaper
 
 
@@ -110,11 +81,6 @@ def as_it_is_written(log_probabilities, lengths, alpha):
 @right(rescored)
 def by_logarithms(log_probabilities, lengths, alpha):
     return log_probabilities * torch.exp(-alpha * torch.log((5 + lengths) / 6))
-
-
-@wrong(rescored, "it multiplies")
-def times(log_probabilities, lengths, alpha):
-    return log_probabilities * ((5 + lengths) / 6) ** alpha
 
 
 # 4. A sampler
@@ -143,11 +109,6 @@ def word_by_word(logits, temperature, top_p, number):
         if number < before:
             return word
     return kept[-1]
-
-
-@wrong(draw, "the number is not used")
-def always_the_best(logits, temperature, top_p, number):
-    return int(logits.argmax())
 
 
 # 5. A whole beam search
@@ -185,35 +146,18 @@ def with_tensors_and_an_early_stop(next_log_probabilities, bos, eos, beam_size, 
     return torch.tensor(best)
 
 
-def searched(next_log_probabilities, bos, eos, beam_size, max_len, *, stay=False, first=False):
-    beam, complete = [(0.0, [bos])], []
-    for _ in range(max_len - 1):
-        grown = []
-        for score, ids in beam:
-            if ids[-1] == eos:
-                grown.append((score, ids))
-                continue
-            row = next_log_probabilities(ids).tolist()
-            grown += [(score + p, [*ids, word]) for word, p in enumerate(row)]
-        beam = sorted(grown, reverse=True)[:beam_size]
-        complete += [item for item in beam if item[1][-1] == eos]
-        if first and complete:
-            break
-        if not stay:
-            beam = [item for item in beam if item[1][-1] != eos]
-    return complete or beam
-
-
 @right(search)
 def complete_ones_stay_in_the_beam(next_log_probabilities, bos, eos, beam_size, max_len):
     """What they push out is less probable, and cannot overtake them any more."""
-    found = searched(next_log_probabilities, bos, eos, beam_size, max_len, stay=True)
-    return torch.tensor(max(found)[1])
-
-
-@wrong(search, "the least probable")
-def smallest_sum(next_log_probabilities, bos, eos, beam_size, max_len):
-    return torch.tensor(min(searched(next_log_probabilities, bos, eos, beam_size, max_len))[1])
+    beam = [(0.0, [bos])]
+    for _ in range(max_len - 1):
+        grown = [(score, ids) for score, ids in beam if ids[-1] == eos]
+        for score, ids in beam:
+            if ids[-1] != eos:
+                row = next_log_probabilities(ids).tolist()
+                grown += [(score + p, [*ids, word]) for word, p in enumerate(row)]
+        beam = sorted(grown, reverse=True)[:beam_size]
+    return torch.tensor(max(item for item in beam if item[1][-1] == eos)[1])
 
 
 # 6. A cache
@@ -232,8 +176,3 @@ def with_torch(x, W_q, W_k, W_v, keys, values):
     keys, values = torch.vstack([keys, x @ W_k]), torch.vstack([values, x @ W_v])
     attend = torch.nn.functional.scaled_dot_product_attention
     return attend((x @ W_q)[None, None], keys[None], values[None])[0, 0], keys, values
-
-
-@wrong(cached, "are not divided by the square root of d_k")
-def unscaled(x, W_q, W_k, W_v, keys, values):
-    return joined(x, W_q * W_k.shape[1] ** 0.5, W_k, W_v, keys, values)

@@ -5,7 +5,6 @@ from collections import Counter
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from book.embeddings.checks import (
     analogies,
@@ -30,16 +29,6 @@ def by_one_hot(table, ids):
     return F.one_hot(ids, num_classes=table.shape[0]).float() @ table
 
 
-@right(look_up)
-def by_the_layer(table, ids):
-    return nn.Embedding.from_pretrained(table)(ids)
-
-
-@wrong(look_up, "counted from 1")
-def from_one(table, ids):
-    return table[ids - 1]
-
-
 # 2. Its gradient
 
 
@@ -54,33 +43,12 @@ def transposed_one_hot(grad_output, ids, vocab_size):
     return torch.einsum("...v,...d->vd", F.one_hot(ids, vocab_size).float(), grad_output)
 
 
-@right(look_up_gradient)
-def plain_loop(grad_output, ids, vocab_size):
-    width = grad_output.shape[-1]
-    gradient = torch.zeros(vocab_size, width, dtype=grad_output.dtype)
-    for word, row in zip(ids.flatten(), grad_output.reshape(-1, width), strict=True):
-        gradient[word] += row
-    return gradient
-
-
-@wrong(look_up_gradient, "this is (d, V)")
-def transposed(grad_output, ids, vocab_size):
-    return grad_output.flatten(0, -2).T @ F.one_hot(ids.flatten(), vocab_size).float()
-
-
 @wrong(look_up_gradient, "it raised IndexError")
 def forward_again(grad_output, ids, vocab_size):
     return grad_output.reshape(-1, grad_output.shape[-1])[ids]
 
 
 # 3. Real or made up?
-
-
-@right(negative_sampling_loss)
-def log_sigmoid(centre, neighbour, made_up):
-    real = (centre * neighbour).sum(-1)
-    false = torch.einsum("bkd,bd->bk", made_up, centre)
-    return -(F.logsigmoid(real) + F.logsigmoid(-false).sum(1)).mean()
 
 
 @right(negative_sampling_loss)
@@ -98,17 +66,6 @@ def softplus(centre, neighbour, made_up):
     for e, u, noise in zip(centre, neighbour, made_up, strict=True):
         total = total + F.softplus(-e @ u) + F.softplus(noise @ e).sum()
     return total / len(centre)
-
-
-def pair_loss(centre, neighbour, made_up, sign, reduce):
-    real = F.logsigmoid((centre * neighbour).sum(-1))
-    false = reduce(F.logsigmoid(sign * (made_up * centre[:, None]).sum(-1)))
-    return -(real + false).mean()
-
-
-@wrong(negative_sampling_loss, "their dot product needs a minus")
-def minus_forgotten(centre, neighbour, made_up):
-    return pair_loss(centre, neighbour, made_up, 1, lambda x: x.sum(-1))
 
 
 @wrong(negative_sampling_loss, "would cut the loss off")
@@ -137,29 +94,6 @@ def by_distance_in_a_loop(vectors, a, b, c):
         order = [i for i in distance.argsort().tolist() if i not in (x, y, third)]
         found.append(order[0])
     return torch.tensor(found)
-
-
-@right(analogies)
-def best_of_four(vectors, a, b, c):
-    unit = F.normalize(vectors, dim=1)
-    best = F.cosine_similarity((unit[b] - unit[a] + unit[c])[:, None], unit[None], dim=-1)
-    best = best.topk(4, dim=1).indices
-    given = (best[..., None] == torch.stack([a, b, c], dim=1)[:, None]).any(-1)
-    return best[torch.arange(len(best)), given.int().argmin(1)]
-
-
-def answer_of(vectors, target, *excluded):
-    cosine = target @ vectors.T
-    rows = torch.arange(len(cosine))
-    for ids in excluded:
-        cosine[rows, ids] = -torch.inf
-    return cosine.argmax(1)
-
-
-@wrong(analogies, "allowed as answers")
-def nothing_excluded(vectors, a, b, c):
-    unit = F.normalize(vectors, dim=1)
-    return answer_of(unit, unit[b] - unit[a] + unit[c])
 
 
 # 5. Without sampling
@@ -234,11 +168,6 @@ def in_torch_by_shifted_sentences(sentences, vocab_size, window, d):
     pmi = (share / chance).log().nan_to_num(0, 0, 0).clamp(min=0)
     U, S, _ = torch.linalg.svd(pmi)
     return U[:, :d] @ S[:d].sqrt().diag()
-
-
-@wrong(count_vectors, "across the end of a sentence")
-def one_long_text(sentences, vocab_size, window, d):
-    return in_numpy([sum(sentences, [])], vocab_size, window, d)  # noqa: RUF017
 
 
 @wrong(count_vectors, "is its own neighbour")

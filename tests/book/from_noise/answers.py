@@ -22,17 +22,6 @@ def by_what_stays(z, guess, t, s):
     return stays * z + (1 - stays) * guess
 
 
-@wrong(move, "divide by the time that is left")
-def a_constant_part(z, guess, t, s):
-    step = s - t
-    return (1 - step) * z + step * guess
-
-
-@wrong(move, "begins at time t")
-def mixed_anew(z, guess, t, s):
-    return (1 - s) * z + s * guess
-
-
 @wrong(move, "half way")
 def of_the_time_that_is_gone(z, guess, t, s):
     part = (s - t) / s
@@ -61,20 +50,9 @@ def as_attention(z, t, images):
     return torch.softmax(scores / (1 - t) ** 2, dim=-1) @ images
 
 
-@wrong(best_guess, "t times as strong")
-def without_the_time(z, t, images):
-    distance = torch.cdist(z, images) ** 2
-    return (-distance / (2 * (1 - t) ** 2)).softmax(-1) @ images
-
-
 @wrong(best_guess, "more probable image weighs more")
 def with_distances_not_squared(z, t, images):
     return (-torch.cdist(z, t * images) / (2 * (1 - t) ** 2)).softmax(-1) @ images
-
-
-@wrong(best_guess, "taken alone")
-def the_nearest(z, t, images):
-    return images[torch.cdist(z, t * images).argmin(1)]
 
 
 # 3. Share of copies
@@ -94,18 +72,6 @@ def with_squares(pictures, training, held, q):
     squared = [(rows[:, None] - training).square().sum(-1).amin(1) for rows in (pictures, held)]
     near, real = (part.sqrt() for part in squared)
     return near.lt(real.quantile(q)).double().mean()
-
-
-@wrong(share_of_copies, "which distance is normal")
-def near_to_anything_real(pictures, training, held, q):
-    away = torch.cdist(pictures, held).amin(1)
-    return (away < torch.cdist(held, training).amin(1).quantile(q)).float().mean()
-
-
-@wrong(share_of_copies, "return a share")
-def counted(pictures, training, held, q):
-    limit = torch.cdist(held, training).amin(1).quantile(q)
-    return int((torch.cdist(pictures, training).amin(1) < limit).sum())
 
 
 @wrong(share_of_copies, "over all of them")

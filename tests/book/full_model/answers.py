@@ -38,25 +38,6 @@ def with_the_end_read(target_ids, bos_id, eos_id, pad_id):
     return whole[:, :-1], whole[:, 1:]
 
 
-@right(shifted)
-def where_the_padding_starts(target_ids, bos_id, eos_id, pad_id):
-    inputs = F.pad(target_ids, (1, 0), value=bos_id)
-    labels = F.pad(target_ids, (0, 1), value=pad_id)
-    first = (labels == pad_id) & (inputs != pad_id)
-    return inputs, torch.where(first, eos_id, labels)
-
-
-def both(target_ids, bos_id, last):
-    B = len(target_ids)
-    inputs = torch.cat([torch.full((B, 1), bos_id), target_ids], 1)
-    return inputs, torch.cat([target_ids, torch.full((B, 1), last)], 1)
-
-
-@wrong(shifted, "in the last column of every row")
-def end_in_the_last_column(target_ids, bos_id, eos_id, pad_id):
-    return both(target_ids, bos_id, eos_id)
-
-
 @wrong(shifted, "ids are integers")
 def as_floats(target_ids, bos_id, eos_id, pad_id):
     return tuple(x.float() for x in by_counting(target_ids, bos_id, eos_id, pad_id))
@@ -78,16 +59,6 @@ def against_a_distribution(logits, targets, smoothing, pad_id):
     wanted = (1 - smoothing) * F.one_hot(targets, V) + smoothing / V
     losses = -(wanted * logits.log_softmax(-1)).sum(-1)
     return losses[targets != pad_id].mean()
-
-
-@right(smoothed_loss)
-def word_by_word(logits, targets, smoothing, pad_id):
-    losses = []
-    for row, target in zip(logits.flatten(0, 1), targets.flatten().tolist(), strict=True):
-        if target != pad_id:
-            log_p = row - row.logsumexp(0)
-            losses.append(-(1 - smoothing) * log_p[target] - smoothing * log_p.mean())
-    return torch.stack(losses).mean()
 
 
 @wrong(smoothed_loss, "token 0 is a word like any other")
@@ -128,20 +99,9 @@ def multiplied_out(V, d, N, h, f, k, v):
     return V * d + N * per_layer
 
 
-def formula(V, d, N, h, f, k, v, *, b=1, norms=5, cross=1, tables=1):
-    attention = 2 * (d * h * k + b * h * k) + d * h * v + b * h * v + h * v * d + b * d
-    feed_forward = 2 * d * f + b * (f + d)
-    return tables * V * d + N * ((2 + cross) * attention + 2 * feed_forward + norms * 2 * d)
-
-
-@wrong(parameters, "d_v is not used")
-def values_as_wide_as_keys(V, d, N, h, f, k, v):
-    return formula(V, d, N, h, f, k, k)
-
-
 @wrong(parameters, "the same holds for the sizes of the paper")
 def two_heads_for_ever(V, d, N, h, *sizes):
-    return formula(V, d, N, min(h, 2), *sizes)
+    return part_by_part(V, d, N, min(h, 2), *sizes)
 
 
 # 6. The decoder's block
@@ -185,18 +145,8 @@ def with_is_causal_and_names(self, x, memory, memory_mask=None):
     return self.norm3(self.feed_forward(x) + x)
 
 
-def variant(name, text, forward):
-    forward.__name__ = name
-    wrong(decoder_block, text)(block(forward))
-
-
-def pre_norm(self, x, memory, memory_mask=None):
-    read = self.norm1(x)
-    x = x + self.self_attention(read, mask=causal(x))[0]
-    x = x + self.cross_attention(self.norm2(x), memory, mask=memory_mask)[0]
-    return x + self.feed_forward(self.norm3(x))
-
-
+@wrong(decoder_block, "may look at any word of the source")
+@block
 def causal_over_the_source(self, x, memory, memory_mask=None):
     x = self.norm1(x + self.self_attention(x, mask=causal(x))[0])
     seen = torch.ones(x.shape[1], memory.shape[1]).tril().bool()
@@ -204,19 +154,13 @@ def causal_over_the_source(self, x, memory, memory_mask=None):
     return self.norm3(x + self.feed_forward(x))
 
 
+@wrong(decoder_block, "memory_mask says which words of the source")
+@block
 def memory_mask_on_the_words(self, x, memory, memory_mask=None):
     hidden = causal(x) if memory_mask is None else causal(x) & memory_mask[..., : x.shape[1]]
     x = self.norm1(x + self.self_attention(x, mask=hidden)[0])
     x = self.norm2(x + self.cross_attention(x, memory)[0])
     return self.norm3(x + self.feed_forward(x))
-
-
-for forward, text in {
-    pre_norm: "this is pre-norm",
-    causal_over_the_source: "may look at any word of the source",
-    memory_mask_on_the_words: "memory_mask says which words of the source",
-}.items():
-    variant(forward.__name__, text, forward)
 
 
 # 7. A loop that trains
@@ -252,29 +196,6 @@ def by_hand(model, batches, optimizer):
     return losses
 
 
-def loop(body):
-    """A wrong loop: body(step, clip, zero, back, ...) does the steps of one batch in some order."""
-
-    def trained(model, batches, optimizer):
-        losses = []
-        for x, y in batches:
-            losses.append(body(model, x, y, optimizer))
-        return losses
-
-    trained.__name__ = body.__name__
-    return trained
-
-
-def clip(model):
-    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-
-
 @wrong(train, "one loss for each batch")
 def the_last_loss(model, batches, optimizer):
     return twelve_lines(model, batches, optimizer)[-1]
-
-
-@wrong(train, "the losses are means of all so far")
-def running_means(model, batches, optimizer):
-    losses = twelve_lines(model, batches, optimizer)
-    return [sum(losses[:n]) / n for n in range(1, len(losses) + 1)]

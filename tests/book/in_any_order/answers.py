@@ -30,24 +30,6 @@ def by_counting_surer_blanks(blank, sure, keep):
     return rows
 
 
-@wrong(keep_surest, "second one gives each its rank")
-def order_taken_for_rank(blank, sure, keep):
-    order = torch.where(blank, sure, -torch.inf).sort(dim=1, descending=True).indices
-    return (order < keep) & blank
-
-
-@wrong(keep_surest, "take part in the ranking")
-def ranked_with_the_words(blank, sure, keep):
-    bar = sure.sort(dim=1, descending=True).values[:, keep - 1 : keep]
-    return blank & (sure >= bar)
-
-
-@wrong(keep_surest, "blank")
-def blanks_at_minus_one(blank, sure, keep):
-    sure = torch.where(blank, sure, torch.tensor(-0.75))  # log-probabilities may be smaller
-    return blank & (sure.argsort(1, descending=True).argsort(1) < keep)
-
-
 # 2. What one pass loses
 
 
@@ -84,11 +66,6 @@ def without_care_for_zeros(joint):
     return sum(entropy(p) for p in sums) - entropy(joint)
 
 
-@wrong(lost_in_one_pass, "bits")
-def in_bits(joint):
-    return as_a_divergence(joint) / math.log(2)
-
-
 # 3. The loss of any order
 
 
@@ -104,13 +81,6 @@ def as_a_mean_of_hidden_words(losses, hidden, is_word):
 def with_a_weight_for_each_place(losses, hidden, is_word):
     weights = hidden * is_word.sum(1, keepdim=True) / hidden.sum(1, keepdim=True)
     return (weights * losses).sum() / len(losses)
-
-
-@wrong(any_order_loss, "1 / m")
-def the_mean_of_hidden_words(losses, hidden, is_word):
-    return torch.stack(
-        [row[asked].mean() for row, asked in zip(losses, hidden, strict=True)]
-    ).mean()
 
 
 @wrong(any_order_loss, "each has its own n and m")
@@ -133,12 +103,6 @@ def after_the_largest_is_taken_away(log_p, log_prior):
     rows = log_p.T + log_prior[None]
     shares = (rows - rows.max(dim=1, keepdim=True).values).exp()
     return shares / shares.sum(dim=1, keepdim=True)
-
-
-@wrong(who_wrote, "prior is left out")
-def likelihood_alone(log_p, log_prior):
-    shares = (log_p - log_p.max(0).values).exp()
-    return (shares / shares.sum(0)).T
 
 
 @wrong(who_wrote, "shape")

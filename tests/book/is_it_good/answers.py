@@ -30,13 +30,6 @@ def with_tensors(first, second):
     return torch.tensor(min(1.0, 2 * sum(coin(b + c, k) for k in range(min(b, c) + 1))))
 
 
-@wrong(mcnemar, "on either")
-def one_sided(first, second):
-    b = sum(x > y for x, y in zip(first, second, strict=True))
-    c = sum(y > x for x, y in zip(first, second, strict=True))
-    return sum(coin(b + c, k) for k in range(min(b, c) + 1))
-
-
 @wrong(mcnemar, "ZeroDivisionError")
 def by_the_square(first, second):
     b = sum(x > y for x, y in zip(first, second, strict=True))
@@ -95,19 +88,4 @@ def by_products(gains, odds):
         read += 1
         if stake >= odds:
             return read
-    return 0
-
-
-@wrong(first_proof, "against ln(odds)")
-def sums_against_odds(gains, odds):
-    sums = torch.tensor(gains).cumsum(0)
-    reached = (sums >= odds).nonzero()
-    return reached[0].item() + 1 if len(reached) else 0
-
-
-@wrong(first_proof, "how many have been read")
-def numbered_from_zero(gains, odds):
-    for i, x in enumerate(accumulate(gains)):
-        if x >= math.log(odds):
-            return i
     return 0

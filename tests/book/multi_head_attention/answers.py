@@ -33,11 +33,6 @@ def one_is_as_it_is(x, num_heads):
     return x if num_heads == 1 else view_and_transpose(x, num_heads)
 
 
-@wrong(split_heads, "the result is (B, H, d / H, T)")
-def transposed_heads(x, num_heads):
-    return view_and_transpose(x, num_heads).transpose(2, 3)
-
-
 @right(merge_heads)
 def transpose_and_reshape(x):
     B, H, T, width = x.shape
@@ -52,11 +47,6 @@ def side_by_side(x):
 @wrong(merge_heads, "there may be any number of heads")
 def two_heads_of_two(x):
     return x.transpose(1, 2).reshape(len(x), -1, 4)
-
-
-@wrong(merge_heads, "interleaved entry by entry")
-def merge_interleaved(x):
-    return x.permute(0, 2, 3, 1).flatten(2)
 
 
 # 2. The layer in your own words
@@ -77,16 +67,12 @@ class Chunked(nn.Module):
     def merge(self, heads):
         return heads.transpose(1, 2).flatten(2)
 
-    def scale(self, query):
-        return 1 / math.sqrt(query.shape[-1])
-
-    def masked(self, scores, mask):
-        return scores if mask is None else scores.masked_fill(~mask, -torch.inf)
-
     def forward(self, x, mask=None):
         query, key, value = map(self.cut, self.qkv(x).chunk(3, dim=-1))
-        scores = query @ key.transpose(-2, -1) * self.scale(query)
-        weights = self.masked(scores, mask).softmax(dim=-1)
+        scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(dim=-1)
         return self.out(self.merge(weights @ value))
 
 

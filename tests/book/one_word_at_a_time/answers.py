@@ -34,22 +34,12 @@ def by_the_chain_rule(w, x):
     return torch.tensor(slopes)
 
 
-@wrong(slopes, "there is no tanh")
-def linear(w, x):
-    return torch.tensor([float(w) ** k for k in reversed(range(len(x)))])
-
-
 @wrong(slopes, "it changes its input x")
 def in_place(w, x):
     result = by_autograd(w, x)
     for t in range(1, len(x)):
         x[t] = torch.tanh(w * x[t - 1] + x[t])
     return result
-
-
-@right(slopes)
-def list_of_numbers(w, x):
-    return by_autograd(w, x).tolist()
 
 
 # 2. Unroll it
@@ -83,16 +73,6 @@ def the_last(cell, words):
     return state
 
 
-@wrong(states, "nothing is passed on")
-def all_words_at_once(cell, words):
-    return cell(words)
-
-
-@right(states)
-def a_list(cell, words):
-    return [*a_loop(cell, words)]
-
-
 # 3. Everybody so far
 
 
@@ -107,17 +87,7 @@ def running_sums(words):
     return words.cumsum(0) / torch.arange(1, len(words) + 1)[:, None]
 
 
-@right(so_far)
-def row_by_row(words):
-    return torch.stack([words[: t + 1].mean(0) for t in range(len(words))])
-
-
 @wrong(so_far, "the first row is the average of the first word alone")
 def among_later_words(words):
     sees = torch.ones(len(words), len(words)).triu()
     return (sees / sees.sum(dim=1, keepdim=True) @ words).flip(0)
-
-
-@wrong(so_far, "these are sums")
-def sums_so_far(words):
-    return torch.cumsum(words, dim=0)

@@ -3,7 +3,6 @@
 import torch
 
 from book.positional_encoding.checks import move, rotate, to_halves
-from companion.nn import RotaryEmbedding, sinusoidal_encoding
 from tests.book.answers import right, wrong
 
 # 1. Another layout
@@ -19,22 +18,9 @@ def by_reshape(encoding):
     return encoding.unflatten(-1, (-1, 2)).transpose(-2, -1).flatten(-2)
 
 
-@right(to_halves)
-def by_index_in_float64(encoding):
-    columns = torch.arange(encoding.shape[1])
-    return encoding.double()[:, columns.argsort(stable=True).sort(stable=True).values][
-        :, torch.cat([columns[0::2], columns[1::2]])
-    ]
-
-
 @wrong(to_halves, "there may be a single position")
 def squeezed(encoding):
     return torch.cat([encoding[:, 0::2].squeeze(0), encoding[:, 1::2].squeeze(0)], dim=-1)
-
-
-@wrong(to_halves, "nothing has changed")
-def cut_and_pasted(encoding):
-    return torch.cat(encoding.chunk(2, dim=1), dim=1)
 
 
 # 2. Move the address
@@ -58,19 +44,9 @@ def by_angles(encoding, k):
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(-2)
 
 
-@wrong(move, "the address of position k, whatever")
-def as_if_from_zero(encoding, k):
-    return by_angles(sinusoidal_encoding(1, encoding.shape[1]).expand(len(encoding), -1), k)
-
-
 @wrong(move, "one position further")
 def untouched(encoding, k):
     return encoding
-
-
-@wrong(move, "")
-def backwards(encoding, k):
-    return by_angles(encoding, -k)
 
 
 # 3. Turn it
@@ -103,21 +79,6 @@ def complex_numbers(x, positions):
     pairs = torch.view_as_complex(x.unflatten(1, (-1, 2)).contiguous())
     turn = torch.polar(torch.ones(()), angles_of(x, positions))
     return torch.view_as_real(pairs * turn).flatten(1)
-
-
-@right(rotate)
-def the_packages(x, positions):
-    return RotaryEmbedding(x.shape[1])(x[None, None], positions)[0, 0]
-
-
-@right(rotate)
-def the_packages_halves(x, positions):
-    return RotaryEmbedding(x.shape[1], pairing="half")(x[None, None], positions)[0, 0]
-
-
-@wrong(rotate, "nothing is turned")
-def as_it_was(x, positions):
-    return x
 
 
 @wrong(rotate, "it returned shape")

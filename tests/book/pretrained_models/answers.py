@@ -31,12 +31,6 @@ def with_struct(data, name):
     return [length + 8 + offset for offset in header[name]["data_offsets"]]
 
 
-@wrong(place, "it counts from the beginning of the file, too")
-def second_offset_as_it_stands(data, name):
-    length = int.from_bytes(data[:8], "little")
-    return with_from_bytes(data, name)[0], json.loads(data[8 : 8 + length])[name]["data_offsets"][1]
-
-
 @wrong(place, "it raised UnicodeDecodeError")
 def length_in_four_bytes(data, name):
     start = 4 + int.from_bytes(data[:4], "little")
@@ -57,17 +51,6 @@ def turned_and_cut(weight):
 def cut_and_turned(weight):
     d = weight.shape[0]
     return [weight[:, i * d : (i + 1) * d].transpose(0, 1).contiguous() for i in range(3)]
-
-
-@right(three_out_of_one)
-def by_what_it_does(weight):
-    outputs = torch.eye(len(weight)) @ weight
-    return tuple(part.T for part in outputs.split(len(weight), dim=-1))
-
-
-@wrong(three_out_of_one, "turn each of them over")
-def not_turned(weight):
-    return weight.chunk(3, dim=-1)
 
 
 @wrong(three_out_of_one, "it returned 1 result")
@@ -92,22 +75,6 @@ def by_index(weight, num_heads):
         h * d_k + i + s for h in range(num_heads) for i in range(d_k // 2) for s in (0, d_k // 2)
     ]
     return weight[order]
-
-
-@right(to_neighbours)
-def written_head_by_head(weight, num_heads):
-    result = torch.empty_like(weight)
-    d_k = len(weight) // num_heads
-    for start in range(0, len(weight), d_k):
-        head = weight[start : start + d_k]
-        result[start : start + d_k : 2] = head[: d_k // 2]
-        result[start + 1 : start + d_k : 2] = head[d_k // 2 :]
-    return result
-
-
-@wrong(to_neighbours, "nothing has changed")
-def as_it_was(weight, num_heads):
-    return weight.clone()
 
 
 @wrong(to_neighbours, "it changes its input weight")
@@ -145,11 +112,6 @@ def by_building(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     )
     with torch.device("meta"):
         return sum(parameter.numel() for parameter in GPT(config).parameters())
-
-
-@wrong(count_llama, "after the last block")
-def no_last_norm(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
-    return by_hand(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff) - d_model
 
 
 @wrong(count_llama, "an int, not a float")

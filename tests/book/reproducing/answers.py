@@ -29,21 +29,9 @@ def with_backward(matrices, losses):
 
 
 @right(gradient_scales)
-def stacked(matrices, losses):
-    each = [torch.autograd.grad(loss(), matrices) for loss in losses]
-    means = [torch.stack(gradients).mean(0) for gradients in zip(*each, strict=True)]
-    return torch.stack([torch.linalg.matrix_norm(mean) for mean in means])
-
-
-@right(gradient_scales)
 def of_the_mean_loss(matrices, losses):
     mean = sum(loss() for loss in losses) / len(losses)
     return [g.norm(p="fro") for g in torch.autograd.grad(mean, list(matrices))]
-
-
-@wrong(gradient_scales, "the norm of the matrix itself")
-def of_the_weights(matrices, losses):
-    return [matrix.detach().norm() for matrix in matrices]
 
 
 # What passes between the chip and its memory
@@ -66,16 +54,6 @@ def in_one_line(n, d, block):
     return n * (2 * d + math.ceil(n / block) * (3 * d + 4))
 
 
-@right(traffic)
-def as_a_float(n, d, block):
-    return torch.tensor(2.0 * n * d + math.ceil(n / block) * n * (3.0 * d + 4.0))
-
-
-@wrong(traffic, "the output so far is counted in one direction")
-def output_written_only(n, d, block):
-    return 2 * n * d + math.ceil(n / block) * n * (2 * d + 4)
-
-
 # How similar the positions of patches are
 
 
@@ -92,24 +70,6 @@ def patch_by_patch(positions):
     n = math.isqrt(len(positions) - 1)
     grid = torch.nn.functional.normalize(positions[1:], dim=-1).reshape(n, n, -1)
     return torch.stack([torch.stack([grid @ vector for vector in row]) for row in grid])
-
-
-@right(position_tiles)
-def with_einsum(positions):
-    n = math.isqrt(len(positions) - 1)
-    grid = positions[1:].double().unflatten(0, (n, n))
-    dots = torch.einsum("rcd,ijd->rcij", grid, grid)
-    lengths = grid.norm(dim=-1)
-    return dots / (lengths[:, :, None, None] * lengths)
-
-
-def _grid(matrix):
-    return matrix.reshape([math.isqrt(len(matrix))] * 4)
-
-
-@wrong(position_tiles, "these are dot products")
-def dots(positions):
-    return _grid(positions[1:] @ positions[1:].T)
 
 
 # Perplexity over pieces of a text
@@ -141,31 +101,6 @@ def full_pieces_at_once(model, text, length):
     return torch.cat(losses).mean().exp()
 
 
-@right(perplexity)
-def with_split(model, text, length):
-    total = 0.0
-    for inputs, targets in zip(text[:-1].split(length), text[1:].split(length), strict=True):
-        p = model(inputs.unsqueeze(0)).softmax(-1).squeeze(0)
-        total += p.gather(-1, targets[:, None]).log().sum()
-    return (-total / text[1:].numel()).exp().item()
-
-
-def _pieces(text, length):
-    return zip(text[:-1].split(length), text[1:].split(length), strict=True)
-
-
-def _losses(model, text, length):
-    return [
-        F.cross_entropy(model(inputs[None])[0], targets, reduction="none")
-        for inputs, targets in _pieces(text, length)
-    ]
-
-
-@wrong(perplexity, "this is the mean loss")
-def mean_loss(model, text, length):
-    return torch.cat(_losses(model, text, length)).mean()
-
-
 # What a cache with first tokens lets through
 
 
@@ -184,12 +119,6 @@ def from_triangles(length, first, recent):
     forgotten = torch.ones(length, length).tril(-recent).bool()
     forgotten[:, :first] = False
     return causal & ~forgotten
-
-
-@right(cache_mask)
-def as_an_array(length, first, recent):
-    i, j = np.indices((length, length))
-    return (j <= i) & ((j < first) | (i - j < recent))
 
 
 @wrong(cache_mask, "would be right if `recent` were twice as large")
@@ -221,25 +150,3 @@ def with_lstsq(attempts, coverage):
     y = torch.tensor([[math.log(-math.log(c))] for _, c in points], dtype=torch.float64)
     height, slope = torch.linalg.lstsq(root * x, root * y).solution[:, 0].tolist()
     return -math.exp(height), slope
-
-
-@right(fit_coverage)
-def with_sums(attempts, coverage):
-    total = sx = sy = sxx = sxy = 0.0
-    for k, c in zip(attempts, coverage, strict=True):
-        if 0 < c < 1:
-            w, x, y = (c * math.log(c)) ** 2, math.log(k), math.log(-math.log(c))
-            total, sx, sy, sxx, sxy = (
-                total + w,
-                sx + w * x,
-                sy + w * y,
-                sxx + w * x * x,
-                sxy + w * x * y,
-            )
-    b = (total * sxy - sx * sy) / (total * sxx - sx * sx)
-    return [-math.exp((sy - b * sx) / total), b]
-
-
-@wrong(fit_coverage, "the two numbers changed places")
-def b_first(attempts, coverage):
-    return with_polyfit(attempts, coverage)[::-1]

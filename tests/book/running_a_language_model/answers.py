@@ -36,18 +36,6 @@ def prefill_apart(model, prompt, new, stop):
 
 
 @right(write)
-def a_cache_of_fixed_size(model, prompt, new, stop):
-    caches = [KVCache(capacity=prompt.shape[1] + new) for _ in model.blocks]
-    read, text = prompt, ""
-    for _ in range(new):
-        read = model(read, caches=caches)[:, -1].softmax(-1).argmax(-1)[None]
-        text += f"{read.item()} "
-        if f" {text}".endswith(f" {' '.join(map(str, stop))} "):
-            break
-    return tuple(int(token) for token in text.split())
-
-
-@right(write)
 def several_candidates_at_once(model, prompt, new, stop):
     caches = [KVCache() for _ in model.blocks]
     read, written, met = prompt, [], {0}  # how much of stop each beginning has met
@@ -56,28 +44,6 @@ def several_candidates_at_once(model, prompt, new, stop):
         written.append(read.item())
         met = {0} | {k + 1 for k in met if stop[k] == written[-1]}
     return written
-
-
-def the_loop(step, ended, result=lambda prompt, written: written):
-    """A `write` that reads `step`, and ends before `new` tokens where `ended` says so."""
-
-    def write(model, prompt, new, stop):
-        caches = [KVCache() for _ in model.blocks]
-        written = []
-        while len(written) < new and not ended(prompt[0].tolist(), written, stop):
-            logits = step(model, prompt, written, caches)
-            written.append(logits[0, -1].argmax().item())
-        return result(prompt[0].tolist(), written)
-
-    return write
-
-
-def newest(model, prompt, written, caches):
-    return model(torch.tensor([written[-1:]]) if written else prompt, caches=caches)
-
-
-def tail(prompt, written, stop):
-    return written[-len(stop) :] == stop
 
 
 @wrong(write, "positions were computed")
@@ -89,21 +55,7 @@ def everything_again(model, prompt, new, stop):
     return written
 
 
-@wrong(write, "the prompt is in the result")
-def with_the_prompt(model, prompt, new, stop):
-    return the_loop(newest, tail, list.__add__)(model, prompt, new, stop)
-
-
 # 2. Round between two ends
-
-
-def in_blocks(rounding):
-    """A `quantise` that gives rows of `block` weights and the bits to `rounding`."""
-
-    def quantise(weight, bits, block):
-        return rounding(weight.reshape(-1, block), bits).reshape(weight.shape)
-
-    return quantise
 
 
 def ends(groups):
@@ -119,19 +71,6 @@ def clamped(weight, bits, block):
 
 
 @right(quantise)
-def block_by_block(weight, bits, block):
-    result = weight.clone()
-    for row in result:
-        for start in range(0, len(row), block):
-            part = row[start : start + block]
-            step = (part.max() - part.min()) / (2**bits - 1)
-            if step > 0:
-                codes = torch.round((part - part.min()) / step)
-                row[start : start + block] = part.min() + step * codes
-    return result
-
-
-@right(quantise)
 def the_nearest_of_all_values(weight, bits, block):
     groups = weight.unflatten(1, (-1, block))
     low, high = groups.amin(-1, keepdim=True), groups.amax(-1, keepdim=True)
@@ -140,25 +79,12 @@ def the_nearest_of_all_values(weight, bits, block):
     return grid.gather(-1, nearest).flatten(1)
 
 
-def grid(groups, steps, rounded=torch.round):
-    low, high = ends(groups)
-    step = ((high - low) / steps).clamp_min(1e-12)
-    return low + step * rounded((groups - low) / step)
-
-
-@wrong(quantise, "steps between them")
-def as_many_steps_as_values(weight, bits, block):
-    return in_blocks(lambda groups, bits: grid(groups, 2**bits))(weight, bits, block)
-
-
 @wrong(quantise, "a step of zero")
 def divides_by_zero(weight, bits, block):
-    def rounding(groups, bits):
-        low, high = ends(groups)
-        step = (high - low) / (2**bits - 1)
-        return low + step * ((groups - low) / step).round()
-
-    return in_blocks(rounding)(weight, bits, block)
+    groups = weight.reshape(-1, block)
+    low, high = ends(groups)
+    step = (high - low) / (2**bits - 1)
+    return (low + step * ((groups - low) / step).round()).reshape(weight.shape)
 
 
 # 3. Two in a byte
@@ -175,18 +101,3 @@ def with_division(packed, scale, smallest):
     whole = packed.int()
     codes = torch.cat([whole % 16, whole // 16], dim=1).float()
     return torch.addcmul(smallest[:, None], scale[:, None], codes)
-
-
-@right(unpack)
-def weight_by_weight(packed, scale, smallest):
-    result = torch.empty(len(packed), 32)
-    for b, block in enumerate(packed.tolist()):
-        for j, byte in enumerate(block):
-            result[b, j] = smallest[b] + scale[b] * (byte & 15)
-            result[b, j + 16] = smallest[b] + scale[b] * (byte >> 4)
-    return result
-
-
-@wrong(unpack, "is not added")
-def nothing_added(packed, scale, smallest):
-    return scale[:, None] * torch.cat([packed & 15, packed >> 4], dim=1)

@@ -22,24 +22,6 @@ def with_numpy(log_p, text):
     return float(nats * np.log2(np.e)) / len(text)
 
 
-@right(bits_per_character)
-def token_by_token(log_p, text):
-    bits = 0.0
-    for one in log_p.tolist():
-        bits += -one / math.log(2)
-    return bits / len(list(text))
-
-
-@right(bits_per_character)
-def mean_times_tokens(log_p, text):
-    return -log_p.mean() * len(log_p) / len(text) / torch.tensor(2.0).log()
-
-
-@wrong(bits_per_character, "in nats")
-def nats(log_p, text):
-    return -log_p.sum().item() / len(text)
-
-
 @wrong(bits_per_character, "two bits")
 def logarithm_of_a_logarithm(log_p, text):
     return -torch.log2(-log_p).sum() / len(text)
@@ -104,26 +86,6 @@ def with_torch(sizes, losses, floors):
         error = (floor + height.exp() * n**slope - loss).square().mean()
         found[float(error)] = [torch.tensor(floor), height.exp(), -slope]
     return found[min(found)]
-
-
-def choose(sizes, losses, floors, *, error=None, line=None, pick=min):
-    """The right answer, with one of its parts exchanged."""
-    n, loss = np.array(sizes), np.array(losses)
-    found = []
-    for floor in floors:
-        if floor >= loss.min():
-            continue
-        x, y = np.log(n), np.log(loss - floor)
-        slope, height = (line or (lambda x, y: np.polyfit(x, y, 1)))(x, y)
-        curve = floor + np.exp(height) * n**slope
-        off = error(curve, loss, floor) if error else ((curve - loss) ** 2).sum()
-        found.append((off, floor, np.exp(height), -slope))
-    return pick(found)[1:]
-
-
-@wrong(fit_power_law, "first and the last")
-def through_the_ends(sizes, losses, floors):
-    return choose(sizes, losses, floors, line=lambda x, y: np.polyfit(x[[0, -1]], y[[0, -1]], 1))
 
 
 @wrong(fit_power_law, "no floor lies at or above")

@@ -31,27 +31,12 @@ def from_the_true_columns(a, b, carries):
     return torch.tensor(total + into * place)
 
 
-@wrong(by_hand, "the true sum")
-def with_carries_of_its_own(a, b, carries):
-    true = [int(a % 10**k + b % 10**k >= 10**k) for k in range(1, len(carries) + 1)]
-    return digit_by_digit(a, b, true)
-
-
 @wrong(by_hand, "IndexError")
 def one_carry_too_many(a, b, carries):
     number = 0
     for i in range(len(carries) + 1):
         number += (a // 10**i + b // 10**i + carries[i]) % 10 * 10**i
     return number
-
-
-@wrong(by_hand, "two digits")
-def columns_that_overflow(a, b, carries):
-    total, into, place = 0, 0, 1
-    for carry in carries:
-        total += (a % 10 + b % 10 + into) * place
-        a, b, into, place = a // 10, b // 10, carry, 10 * place
-    return total + into * place
 
 
 # 2. A vote with a check
@@ -78,22 +63,12 @@ def counted_in_a_dictionary(answers, a, b):
             return sorted(votes, key=votes.get, reverse=True)[0]
 
 
-@wrong(checked_vote, "nothing is checked")
-def majority(answers, a, b):
-    return max(answers, key=answers.count)
-
-
 @wrong(checked_vote, "of the answers that pass, the most frequent")
 def checked_after_the_vote(answers, a, b):
     best = max(answers, key=answers.count)
     if (a + b - best) % 9 == 0:
         return best
     return next((x for x in answers if (a + b - x) % 9 == 0), best)
-
-
-@wrong(checked_vote, "the sum itself")
-def with_the_sum(answers, a, b):
-    return a + b if a + b in answers else max(answers, key=answers.count)
 
 
 # 4. A price for each token
@@ -113,15 +88,3 @@ def each_part_by_itself(right, lengths, cost):
     hits = right - right.mean(dim=-1)[:, None]
     tokens = lengths - lengths.mean(dim=-1)[:, None]
     return hits - cost * tokens
-
-
-@wrong(priced_advantages, "all groups")
-def with_one_mean(right, lengths, cost):
-    paid = right - lengths * cost
-    return paid - paid.sum() / paid.numel()
-
-
-@wrong(priced_advantages, "not subtracted at all")
-def the_price_of_all_tokens(right, lengths, cost):
-    paid = right - cost * lengths.sum(1, keepdim=True)
-    return paid - paid.mean(1, keepdim=True)

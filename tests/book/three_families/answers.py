@@ -1,7 +1,6 @@
 """Answers to the exercises of book/three_families.ipynb."""
 
 from collections import Counter, defaultdict
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -35,19 +34,6 @@ def column_by_column(source, target):
     return torch.tensor(rows)
 
 
-@right(prefix_mask)
-def four_blocks(source, target):
-    full, empty = torch.ones, torch.zeros
-    above = torch.cat([full(source, source), empty(source, target)], dim=1)
-    below = torch.cat([full(target, source), full(target, target).tril()], dim=1)
-    return torch.cat([above, below]).bool()
-
-
-@wrong(prefix_mask, "this is the causal mask")
-def causal(source, target):
-    return causal_mask(source + target)
-
-
 # 2. Temperature
 
 
@@ -60,12 +46,6 @@ def divided(logits, temperature):
 def by_powers_of_probabilities(logits, temperature):
     """p^(1/T), made to sum to 1: the same, in logarithms."""
     return (logits.log_softmax(-1) / temperature).softmax(-1)
-
-
-@right(temper)
-def by_hand(logits, temperature):
-    powers = torch.exp((logits - logits.max(-1, keepdim=True).values) / temperature)
-    return powers / powers.sum(-1, keepdim=True)
 
 
 @wrong(temper, "if `temperature` were 1 divided by it")
@@ -102,36 +82,12 @@ def row_by_row(probabilities, top_k, top_p):
     return result / result.sum(-1, keepdim=True)
 
 
-@right(cut)
-def by_thresholds(probabilities, top_k, top_p):
-    p = probabilities
-    if top_k is not None:
-        best = p.topk(min(top_k, p.shape[-1]), dim=-1).indices
-        p = p * torch.zeros_like(p).scatter(-1, best, 1.0)
-        p = p / p.sum(-1, keepdim=True)
-    if top_p is not None:
-        more = (p[:, None, :] * (p[:, None, :] > p[:, :, None])).sum(-1)  # mass of what is better
-        p = p * (more < top_p)
-    return p / p.sum(-1, keepdim=True)
-
-
-def sorted_cut(p, top_k, top_p, *, between=True, at_end=True, before=True, k=0, back=True):
-    ordered, words = p.sort(dim=-1, descending=True)
-    if top_k is not None:
-        ordered = ordered * (torch.arange(p.shape[-1]) < top_k + k)
-        if between:
-            ordered = ordered / ordered.sum(-1, keepdim=True)
-    if top_p is not None:
-        total = ordered.cumsum(-1)
-        ordered = ordered * ((total - ordered if before else total) < top_p)
-    if at_end:
-        ordered = ordered / ordered.sum(-1, keepdim=True)
-    return torch.zeros_like(p).scatter(-1, words, ordered) if back else ordered
-
-
 @wrong(cut, "it returned NaN or infinity")
 def crossing_word_dropped(probabilities, top_k, top_p):
-    return sorted_cut(probabilities, top_k, top_p, before=False)
+    p = by_the_package(probabilities, top_k, None)
+    ordered, words = p.sort(dim=-1, descending=True)
+    kept = ordered * (ordered.cumsum(-1) < (top_p or 2))
+    return torch.zeros_like(p).scatter(-1, words, kept / kept.sum(-1, keepdim=True))
 
 
 @wrong(cut, "it raised TypeError")
@@ -166,11 +122,6 @@ def word_by_word(ids, chosen, fate, others, mask_id, pad_id):
 def without_targets(ids, chosen, fate, others, mask_id, pad_id):
     hidden = torch.where(chosen & (fate < 0.8), mask_id, ids)
     return torch.where(chosen & (fate >= 0.9), others, hidden)
-
-
-@wrong(hide, "all words are asked for")
-def loss_everywhere(ids, chosen, fate, others, mask_id, pad_id):
-    return two_fills(ids, chosen, fate, others, mask_id, pad_id)[0], ids
 
 
 # 5. A better bigram
@@ -235,15 +186,6 @@ def single_words(sentences, vocab_size):
 
 
 @wrong(language_model, "not clearly better than counting pairs")
-def pairs_only(sentences, vocab_size):
-    counts = torch.full((vocab_size, vocab_size), 0.01)
-    for sentence in sentences:
-        for one, two in pairwise(sentence):
-            counts[one, two] += 1
-    return lambda before: counts[before[-1]] / counts[before[-1]].sum()
-
-
-@wrong(language_model, "not clearly better than counting pairs")
 def one_added_to_every_triple(sentences, vocab_size):
     """Most of the probability goes to what never occurs."""
     counts = counts_by_context(sentences, 2)
@@ -254,13 +196,6 @@ def one_added_to_every_triple(sentences, vocab_size):
         return (p * total + 0.1) / (total + 0.1 * vocab_size)
 
     return next_word
-
-
-@wrong(language_model, "no better than counting single words")
-def looks_at_the_beginning(sentences, vocab_size):
-    """The first two words instead of the last two."""
-    model = three_counts_mixed(sentences, vocab_size)
-    return lambda before: model(before[:2])
 
 
 @wrong(language_model, "probability 0")
@@ -310,12 +245,6 @@ def a_row_of_a_batch(sentences, vocab_size):
     return lambda before: model(before)[None]
 
 
-@right(language_model)
-def a_list_for_each_word(sentences, vocab_size):
-    model = three_counts_mixed(sentences, vocab_size)
-    return lambda before: model(before).tolist()
-
-
 @wrong(language_model, "at the beginning of a sentence there is only [BOS]")
 def two_words_needed(sentences, vocab_size):
     counts = counts_by_context(sentences, 2)
@@ -357,38 +286,6 @@ def with_plain_lists(probabilities, ids, mask_id):
                     best = p, place, word
         ids[best[1]] = best[2]
     return ids
-
-
-@right(fill)
-def by_recursion(probabilities, ids, mask_id):
-    gaps = [place for place, i in enumerate(ids) if i == mask_id]
-    if not gaps:
-        return torch.tensor(ids)
-    p = probabilities(ids)[gaps]
-    p = torch.cat([p[:, :mask_id], torch.zeros(len(gaps), 1), p[:, mask_id + 1 :]], dim=1)
-    gap, word = divmod(p.argmax().item(), p.shape[1])
-    return by_recursion(probabilities, [*ids[: gaps[gap]], word, *ids[gaps[gap] + 1 :]], mask_id)
-
-
-def fill_by(probabilities, ids, mask_id, *, choose, again=True, forbid=True, everywhere=False):
-    ids = list(ids)
-    gaps = [*range(len(ids))] if everywhere else [t for t, i in enumerate(ids) if i == mask_id]
-    p = probabilities(ids)
-    while gaps:
-        allowed = p.clone()
-        if forbid:
-            allowed[:, mask_id] = 0
-        place = choose(gaps, p, allowed)
-        ids[place] = allowed[place].argmax().item()
-        gaps.remove(place)
-        if again:
-            p = probabilities(ids)
-    return ids
-
-
-@wrong(fill, "from left to right")
-def from_left_to_right(probabilities, ids, mask_id):
-    return fill_by(probabilities, ids, mask_id, choose=lambda gaps, p, allowed: gaps[0])
 
 
 @wrong(fill, "mask_id may be any id")

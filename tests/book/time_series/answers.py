@@ -1,5 +1,7 @@
 """Answers to the exercises of book/time_series.ipynb."""
 
+from itertools import combinations_with_replacement
+
 import torch
 
 from book.time_series.checks import fit_rival, good_for, honest_split, runge_kutta_step
@@ -26,11 +28,6 @@ def by_a_table(derivative, state, h):
     return state + h * total
 
 
-@wrong(runge_kutta_step, "Euler's step")
-def euler(derivative, state, h):
-    return state + derivative(state) * h
-
-
 @wrong(runge_kutta_step, "it changes its input state")
 def in_place(derivative, state, h):
     state += written_out(derivative, state.clone(), h) - state
@@ -54,17 +51,6 @@ def scale_first_then_cut(series, size, gap):
     return scaled[:size], scaled[-(len(series) - size - gap) :]
 
 
-@wrong(honest_split, "no gap")
-def next_to_each_other(series, size, gap):
-    return two_slices(series, size, 0)
-
-
-@right(honest_split)
-def as_a_list(series, size, gap):
-    mean, std = series[:size].mean(0, keepdim=True), series[:size].std(0, keepdim=True)
-    return [((part - mean) / std).double() for part in (series[:size], series[size + gap :])]
-
-
 # 3. Good for how long?
 
 
@@ -82,37 +68,20 @@ def a_running_product(forecast, truth, threshold):
     return good.int().cumprod(dim=0).sum().item()
 
 
-@wrong(good_for, "all good points")
-def a_count(forecast, truth, threshold):
-    return int(((forecast - truth).square().mean(1).sqrt() <= threshold).sum())
-
-
-@right(good_for)
-def a_tensor_of_no_axis(forecast, truth, threshold):
-    bad = torch.nn.functional.mse_loss(forecast, truth, reduction="none").mean(1).sqrt() > threshold
-    return torch.cat([bad, torch.tensor([True])]).int().argmax()
-
-
 # 4. The baseline, built
 
 
-def columns(window, constant=True, products=lambda n: torch.combinations(torch.arange(n), 2, True)):
+def columns(window):
     numbers = window.flatten(1)
-    first, second = products(numbers.shape[1]).T
-    parts = [torch.ones_like(numbers[:, :1])] if constant else []
-    return torch.cat([*parts, numbers, numbers[:, first] * numbers[:, second]], dim=1)
-
-
-def solved(table, moves, penalty):
-    return torch.linalg.solve(
-        table.T @ table + penalty * torch.eye(table.shape[1]), table.T @ moves
-    )
+    products = [a * b for a, b in combinations_with_replacement(numbers.T, 2)]
+    return torch.stack([torch.ones(len(window)), *numbers.T, *products], dim=1)
 
 
 @right(fit_rival)
 def normal_equations(windows, targets, ridge):
     table = columns(windows)
-    weights = solved(table, (targets - windows[:, -1:])[:, 0], ridge * len(windows))
+    square = table.T @ table + ridge * len(windows) * torch.eye(table.shape[1])
+    weights = torch.linalg.solve(square, table.T @ (targets - windows[:, -1:])[:, 0])
     return lambda window: window[:, -1:] + (columns(window) @ weights)[:, None]
 
 
@@ -134,8 +103,3 @@ def least_squares_with_more_rows(windows, targets, ridge):
 def an_axis_is_lost(windows, targets, ridge):
     forecast = normal_equations(windows, targets, ridge)
     return lambda window: forecast(window)[:, 0]
-
-
-@wrong(fit_rival, "not multiplied by N")
-def penalty_once(windows, targets, ridge):
-    return normal_equations(windows, targets, ridge / len(windows))

@@ -21,21 +21,6 @@ def torch_unfold(images, patch_size):
     return F.unfold(images, patch_size, stride=patch_size).transpose(1, 2)
 
 
-@right(patchify)
-def in_loops(images, patch_size):
-    patches = []
-    for top in range(0, images.shape[2], patch_size):
-        for left in range(0, images.shape[3], patch_size):
-            part = images[:, :, top : top + patch_size, left : left + patch_size]
-            patches.append(part.flatten(1))
-    return torch.stack(patches, dim=1)
-
-
-@wrong(patchify, "strips of its memory")
-def only_reshaped(images, patch_size):
-    return images.reshape(len(images), -1, images.shape[1] * patch_size**2)
-
-
 @wrong(patchify, "returned shape")
 def without_the_batch(images, patch_size):
     return torch_unfold(images, patch_size).flatten(0, 1)
@@ -61,11 +46,6 @@ def by_two_matrices(positions, side):
     grid = positions[1:].view(n, n, -1)
     grid = torch.einsum("ri,cj,ijd->rcd", blend, blend, grid)
     return torch.cat([positions[:1], grid.flatten(0, 1)])
-
-
-@wrong(resized_positions, "class token's vector is missing")
-def class_token_forgotten(positions, side):
-    return by_interpolate(positions, side)[1:]
 
 
 # 3. Blank it
@@ -96,11 +76,6 @@ def all_at_once(model, images, labels, patch_size):
     before = F.softmax(model(images), -1)[:, None]
     at = labels.view(-1, 1, 1).expand(-1, rows * columns, 1)
     return (before - after).gather(2, at)[..., 0]
-
-
-@wrong(occlusion, "sign")
-def gain(*inputs):
-    return -patch_by_patch(*inputs)
 
 
 def of_label(table, labels):

@@ -26,12 +26,6 @@ def by_sums_alone(x, ones, twos, times):
     return x + times * twos.sum(0) - times * ones.sum(0)
 
 
-@wrong(pushed, "length 1")
-def of_length_one(x, ones, twos, times):
-    way = by_means(torch.zeros_like(ones[0]), ones, twos, 1)
-    return x + times * torch.nn.functional.normalize(way, dim=0)
-
-
 # 2. At most k at a time
 
 
@@ -54,20 +48,6 @@ def row_by_row(x, E, b, D, k):
     return torch.stack(codes), torch.stack(codes) @ D
 
 
-@wrong(sparse_code, "at most k")
-def everything_positive(x, E, b, D, k):
-    code = torch.clamp(x @ E.T + b, min=0)
-    return code, code @ D
-
-
-@wrong(sparse_code, "*sizes*")
-def by_size(x, E, b, D, k):
-    values = x @ E.T + b
-    least = values.abs().sort(descending=True).values[:, k - 1 : k]
-    code = torch.where(values.abs() >= least, values, 0).relu()
-    return code, code @ D
-
-
 # 3. A lens for every block
 
 
@@ -78,21 +58,7 @@ def from_the_end(streams, norm, head, answers):
 
 
 @right(settled)
-def block_by_block(streams, norm, head, answers):
-    found = torch.full_like(answers, len(streams))
-    for block in reversed(range(len(streams))):
-        named = head(norm(streams[block])).softmax(-1).argmax(-1) == answers
-        found[named & (found == block + 1)] = block
-    return found
-
-
-@right(settled)
 def after_the_last_wrong_one(streams, norm, head, answers):
     wrong_ones = head(norm(streams)).argmax(-1) != answers
     number = torch.arange(1, len(streams) + 1)[:, None]
     return (wrong_ones * number).amax(0)
-
-
-@wrong(settled, "the last block at which it is *not* named")
-def the_last_wrong_one(streams, norm, head, answers):
-    return after_the_last_wrong_one(streams, norm, head, answers) - 1

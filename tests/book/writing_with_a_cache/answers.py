@@ -1,7 +1,5 @@
 """Answers to the exercises of "Writing with a cache"."""
 
-from collections import deque
-
 import torch
 import torch.nn.functional as F
 
@@ -27,17 +25,6 @@ class ByConcatenation:
 
 
 @right(window_cache)
-class ByDeque:
-    def __init__(self, window):
-        self.pairs = deque(maxlen=window)
-
-    def append(self, key, value):
-        self.pairs.append((key, value))
-        keys, values = zip(*self.pairs, strict=True)
-        return torch.stack(keys), torch.stack(values)
-
-
-@right(window_cache)
 class Ring:
     """Writes over the oldest; what comes back is turned, which attention does not notice."""
 
@@ -54,31 +41,8 @@ class Ring:
         return self.keys[:held], self.values[:held]
 
 
-class Listed:
-    """Two lists, to be forgotten from by `forget`."""
-
-    def __init__(self, window):
-        self.window, self.keys, self.values = window, [], []
-
-    def append(self, key, value):
-        self.keys.append(key)
-        self.values.append(value)
-        self.forget()
-        return torch.stack(self.keys), torch.stack(self.values)
-
-    def forget(self):
-        while len(self.keys) > self.window:
-            del self.keys[0], self.values[0]
-
-
-@wrong(window_cache, "nothing is ever forgotten")
-class Hoarder(Listed):
-    def forget(self):
-        pass
-
-
 @wrong(window_cache, "is the `return` missing?")
-class Silent(Listed):
+class Silent(ByConcatenation):
     def append(self, key, value):
         super().append(key, value)
 
@@ -103,16 +67,6 @@ def in_five_dimensions(query, key, value):
 @right(grouped_attention)
 def by_torch(query, key, value):
     return F.scaled_dot_product_attention(query, key, value, enable_gqa=True)
-
-
-def sharing(query, key, value, share):
-    key, value = share(key), share(value)
-    return scaled_dot_product_attention(query, key, value)[0]
-
-
-@wrong(grouped_attention, "key head h mod G")
-def in_turn(query, key, value):
-    return sharing(query, key, value, lambda x: x.repeat(1, query.shape[1] // x.shape[1], 1, 1))
 
 
 @wrong(grouped_attention, "it raised RuntimeError")
@@ -146,17 +100,6 @@ def at_once(p, q, words, uniform):
 @wrong(judge, "a number below a half keeps it")
 def by_the_better(p, q, words, uniform):
     return at_once(p, q, words, torch.ones(len(words)))
-
-
-@wrong(judge, "upside down")
-def for_the_draft(p, q, words, uniform):
-    rows = torch.arange(len(words))
-    kept = (uniform * p[rows, words] < q[rows, words]).int().cumprod(0).sum()
-    return (
-        at_once(p, q, words[:kept], uniform[:kept] * 0)
-        if kept
-        else one_by_one(p, q, words, uniform + 10)
-    )
 
 
 @wrong(judge, "is the `return` missing?")
