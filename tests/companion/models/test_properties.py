@@ -23,6 +23,7 @@ from companion.models import (
     ViTConfig,
 )
 from companion.nn import KVCache, attention, causal_mask, padding_mask
+from tests.companion.test_validation import refused
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 19}
 GPTS = {
@@ -553,14 +554,6 @@ def test_an_empty_batch(length):
 
 
 # Bad input.
-
-
-def refused(error, call, *parts):
-    with pytest.raises(error) as raised:
-        call()
-    assert raised.type is error
-    for part in parts:
-        assert part in str(raised.value)
 
 
 def test_ids_out_of_range_are_refused():
