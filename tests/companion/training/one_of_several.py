@@ -1,6 +1,6 @@
-"""One process trains, and two train together, as torchrun would start them (see test_processes).
+"""Two processes train together, then one alone, as torchrun would start them: one import for all.
 
-Each reports as a line of JSON, the two first.
+Each reports as a line of JSON (see test_processes).
 """
 
 import json
@@ -55,7 +55,7 @@ def drawn_last(seed: int, steps: int) -> list[float]:
 def report() -> None:
     model, history = train()
     report = {
-        "processes": torch.distributed.get_world_size() if "RANK" in os.environ else 1,
+        "processes": torch.distributed.get_world_size(),
         "loss": history.loss,
         "grad_norm": history.grad_norm,
         "weights": model[3].weight.flatten().tolist(),
@@ -68,10 +68,10 @@ def report() -> None:
     os.write(1, f"{json.dumps(report)}\n".encode())  # in one piece, beside the others
 
 
-def start(rank: int, port: int) -> int:
+def start(rank: int, count: int, port: int) -> int:
     """Report in a process of its own, with the variables that torchrun sets."""
     if (child := os.fork()) == 0:
-        os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": "2"}
+        os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(count)}
         os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
         os.environ["TORCHELASTIC_RUN_ID"] = "none"
         report()
@@ -82,8 +82,8 @@ def start(rank: int, port: int) -> int:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    for child in [start(rank, port) for rank in (0, 1)]:
-        assert os.waitpid(child, 0)[1] == 0
-    report()
+    for count in (2, 1):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        for child in [start(rank, count, port) for rank in range(count)]:
+            assert os.waitpid(child, 0)[1] == 0
