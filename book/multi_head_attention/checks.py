@@ -159,10 +159,8 @@ def _climbed(answer, order: tuple, *, named: bool) -> tuple[int, Mistake | None,
         return made[-1]
 
     steps = MY_MULTI_HEAD.mapped(partial, answer=answer, order=order)
-    if not named:
-        steps.mistakes.clear()
     try:
-        climb(steps, counted)
+        climb(steps, counted, named=named)
     except Mistake as mistake:
         return len(made), mistake, order
     return len(made) + 1, None, order
