@@ -54,14 +54,15 @@ book: $(SITE) ## run the notebooks that changed under nbval and render the book:
 	@cat _build/chapters.txt
 	@$(RUN) -c 'import pathlib; print(pathlib.Path("_build/html/index.html").resolve().as_uri())'
 
-# Two processes, each with one file at a time; those of the grading, the longest, are not the last.
-PAIR := -n 2 --dist loadfile --no-loadscope-reorder
+# Each process has one file at a time; the longest are not the last (testpaths in pyproject.toml). Three for two cores:
+# some tests wait for what takes too long.
+FILES := --dist loadfile --no-loadscope-reorder
 
 test: $(READY) ## run the unit tests, which need no browser
-	$(RUN) -m pytest $(PAIR)
+	$(RUN) -m pytest -n 3 $(FILES)
 
 figures: $(READY) ## test the live figures in Chromium; no built site is needed
-	$(RUN) -m pytest $(PAIR) tests/book -m "browser and not site"
+	$(RUN) -m pytest -n 2 $(FILES) tests/book -m "browser and not site"
 
 browser: figures $(SITE) ## test the live figures and the built site in Chromium, with the network refused
 	$(RUN) -m pytest -n 2 tests/book -m "browser and site"

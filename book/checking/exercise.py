@@ -104,7 +104,7 @@ def _unforeseen(error: BaseException, shown: str, trying: str) -> Verdict:
 AGAIN = "called again as at first, it returns the same as at first: nothing stays from call to call"
 
 
-def climb(ladder: Ladder, answer: Callable) -> None:
+def climb(ladder: Ladder, answer: Callable, *, named: bool = True) -> None:
     """Hold an answer against the right one, rung by rung; the first that fails is its mistake.
 
     Numbers are compared as numbers: lists, arrays and tensors of any dtype are alike.
@@ -112,6 +112,7 @@ def climb(ladder: Ladder, answer: Callable) -> None:
     Args:
         ladder: what the answer is tried on.
         answer: the learner's.
+        named: whether it is looked up which mistake it is, which takes most of the time.
 
     Raises:
         Mistake: a rung fails: the one of the known mistakes that gives the same, or its idea.
@@ -123,7 +124,8 @@ def climb(ladder: Ladder, answer: Callable) -> None:
         result = _tried(answer, ladder.name, code, shown, idea)
         expected = _ours(code, ladder.name, ladder.right)
         if not alike(result, expected, ladder.optional):
-            told = _Failed(ladder, answer, code, result, expected).told(idea)
+            failed = _Failed(ladder, answer, code, result, expected)
+            told = failed.told(idea) if named else idea
             raise Mistake(told, f"{shown}\n{difference(result, expected)}")
 
 

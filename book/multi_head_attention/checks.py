@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from itertools import permutations, product
+from itertools import chain, permutations, product
 
 import torch
 from torch import nn
@@ -123,9 +123,10 @@ def my_multi_head(answer) -> str:
             break
     else:  # what the orders that get furthest say, with a name if one of them has one
         furthest = max(count for count, _, _ in tried)
-        found = [_climbed(answer, order, named=True)[1] for n, _, order in tried if n == furthest]
-        named = (mistake for mistake in found if mistake.mistake in MY_MULTI_HEAD.mistakes)
-        raise next(named, found[0])
+        found = (_climbed(answer, order, named=True)[1] for n, _, order in tried if n == furthest)
+        first = next(found)
+        named = (x for x in chain([first], found) if x.mistake in MY_MULTI_HEAD.mistakes)
+        raise next(named, first)
     x, module = torch.randn(2, 3, 4), answer(4, 2)
     output = call(module, x=x)
     output = output[0] if isinstance(output, tuple | list) else output
@@ -152,10 +153,8 @@ def _climbed(answer, order: tuple, *, named: bool) -> tuple[int, Mistake | None,
         return made[-1]
 
     steps = MY_MULTI_HEAD.mapped(partial, answer=answer, order=order)
-    if not named:
-        steps.mistakes.clear()
     try:
-        climb(steps, counted)
+        climb(steps, counted, named=named)
     except Mistake as mistake:
         return len(made), mistake, order
     return len(made) + 1, None, order

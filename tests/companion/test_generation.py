@@ -20,21 +20,10 @@ from companion.generation.sampling import drawn, known_to_be_done
 from companion.models import GPT, GPTConfig, Transformer, TransformerConfig
 from companion.nn import EncoderBlock, FeedForward, MultiHeadAttention, RotaryEmbedding
 from tests.companion.models.test_peers import carried_over, gpt2_state
+from tests.companion.models.test_properties import gpts
+from tests.companion.test_validation import refused
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 6, "d_ff": 7, "max_len": 29}
-GPTS = {
-    "learned": {},
-    "rotary": {"positions": "rotary"},
-    "llama": {
-        "positions": "rotary",
-        "rope_pairing": "half",
-        "norm": "rms",
-        "activation": "swiglu",
-        "bias": False,
-        "num_kv_heads": 2,
-    },
-}
-gpts = pytest.mark.parametrize("changes", GPTS.values(), ids=GPTS)
 
 
 def ready(model, embedding, block):
@@ -58,14 +47,6 @@ def transformer(**changes):
 
 def draw_from(seed):
     return torch.Generator().manual_seed(seed)
-
-
-def refused(error, call, *parts):
-    with pytest.raises(error) as raised:
-        call()
-    assert raised.type is error
-    for part in parts:
-        assert part in str(raised.value)
 
 
 # The distribution of the next token.
@@ -190,15 +171,6 @@ def test_a_prompt_is_continued_as_if_it_were_alone(changes):
         alone = generate(model, tokens[row, real[row]][None], 22, temperature=0)
         assert torch.equal(together[row, 7:], alone[0, -22:])
     assert not torch.equal(together, generate(model, tokens, 22, temperature=0))
-
-
-def test_greedy_is_the_best_token_at_every_step():
-    model, tokens = gpt(), torch.randint(3, 17, (3, 2))
-    written = generate(model, tokens, 27, temperature=0)
-    model.eval()
-    for length in range(2, 29):
-        assert torch.equal(written[:, length], model(written[:, :length])[:, -1].argmax(-1))
-    assert torch.equal(generate(model, tokens, 27, top_k=1), written)
 
 
 def test_greedy_equals_transformers():
@@ -588,61 +560,21 @@ def test_what_decoding_refuses():
 # What `generate` writes is what the model writes, whatever was done to it.
 
 
-def changes_of(model):
-    """Functions that change a GPT: its second block's attention off, or something else."""
-
-    def hook():
-        model.blocks[1].self_attention.register_forward_hook(
-            lambda layer, inputs, output: (torch.zeros_like(output[0]), output[1])
-        )
-
-    def replaced_method():
-        layer = model.blocks[1].self_attention
-        forward = layer.forward
-        layer.forward = lambda *args, **kwargs: (0 * forward(*args, **kwargs)[0], None)
-
-    def replaced_part():
-        class Off(torch.nn.Linear):
-            def forward(self, x):
-                return torch.zeros_like(x)
-
-        model.blocks[1].self_attention.out_proj = Off(12, 12).double()
-
-    def parametrization():
-        class Off(torch.nn.Module):
-            def forward(self, x):
-                return torch.zeros_like(x)
-
-        for name in ("weight", "bias"):
-            torch.nn.utils.parametrize.register_parametrization(
-                model.blocks[1].self_attention.out_proj, name, Off()
-            )
-
-    def other_dropout():
-        class Off(torch.nn.Module):
-            def forward(self, x):
-                return 0 * x
-
-        model.blocks[1].dropout = Off()
-
-    return {name: f for name, f in locals().items() if callable(f) and name != "model"}
-
-
-@pytest.mark.parametrize("way", changes_of(None))
-def test_a_model_that_was_changed_is_asked_itself(way):
-    model, prompts = gpt(), torch.randint(1, 17, (4, 5))
-    before = generate(model, prompts, 20, temperature=0)
-    changes_of(model)[way]()
-    after = generate(model, prompts, 20, temperature=0)
-    assert not torch.equal(before, after)
-    assert torch.equal(after, generate(model, prompts, 20, temperature=0, use_cache=False))
-
-
 def same_with_and_without_a_cache(model, before):
     prompts = before[:, :5]
     after = generate(model, prompts, 20, temperature=0)
     assert not torch.equal(before, after)
     assert torch.equal(after, generate(model, prompts, 20, temperature=0, use_cache=False))
+
+
+def test_a_model_in_which_something_was_replaced_is_asked_itself():
+    for part in ("self_attention", "dropout"):
+        model = gpt()
+        before = generate(model, torch.randint(1, 17, (4, 5)), 20, temperature=0)
+        layer = getattr(model.blocks[1], part)
+        forward = layer.forward
+        layer.forward = lambda x, *args, _f=forward, **kwargs: _f(-x, *args, **kwargs)
+        same_with_and_without_a_cache(model, before)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,18 @@
 
 import ast
 import json
+import re
+import time
+from itertools import chain, islice
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from book._grading import execute
+from book._grading import execute, flags
 from book._grading.execute import ExecuteInSandbox
-from book._grading.sandbox import Limits, Lost, NoIsolation
+from book._grading.sandbox import LimitExceeded, Limits, Lost, NoIsolation
 from book._grading.student import sources
 from tests.book import answers
 from tests.book.answers import WRONG
@@ -43,52 +47,16 @@ def names(cell):
     return [output.get("ename", output.output_type) for output in cell.outputs]
 
 
-def test_a_wrong_answer_is_told_its_mistake_and_is_not_flagged():
-    """One to each exercise: the first of its check."""
-    cells, expected = [], []
-    for chapter in answers.chapters():
-        cells.append(learners_own(chapter))
-        first = {}
-        for answer in WRONG:
-            if vars(chapter).get(answer.answer.__name__) is answer.answer:  # not made in a loop
-                first.setdefault(answer.check, answer)
-        assert first
-        for answer in first.values():
-            of, _, checks = answer.check.__module__.rpartition(".")
-            call = f"{checks}.{answer.check.__name__}({answer.answer.__name__})"
-            cells.append(checked(f"from {of} import {checks}\nprint({call}.mistake)"))
-            expected.append(answer.mistake)
-    cells, runner = run(*cells, total=900)
-    silent = [cell.outputs for cell in cells if not execute._is_check(cell)]
-    assert silent == [[]] * len(answers.chapters())
-    told = [cell.outputs[0].text for cell in cells if execute._is_check(cell)]
-    assert not [text for text, mistake in zip(told, expected, strict=True) if mistake not in text]
-    assert (runner.flags, runner.lost) == ([], [])
-
-
-def solved() -> list:
-    """All chapters' answers and checks, and what the experiments behind them import."""
-    cells = []
-    for path in sources(ROOT).values():
-        if (path.parent / "chapter.toml").exists():
-            for cell in nbformat.read(path, 4).cells:
-                if "solution" in cell.metadata.get("tags", []) and cell.cell_type == "code":
-                    nodes = ast.walk(ast.parse(cell.source))
-                    lines = [ast.unparse(x) for x in nodes if isinstance(x, IMPORTS)]
-                    cell.source = "\n".join(lines)
-                cells += [cell] if cell.cell_type == "code" and cell.source else []
-    return cells
-
-
-def test_no_solution_is_flagged():
-    cells, runner = run(*solved(), cell=300, total=1800)
-    assert (runner.flags, runner.lost) == ([], [])
-    for cell in filter(execute._is_check, cells):
-        assert names(cell) == ["display_data"] and "Passed" in cell.outputs[0].data["text/plain"]
-
-
-def test_what_torch_changes_of_itself_is_not_flagged():
-    train = """
+# What a cell shows; nothing of it may stop or swamp the grader.
+SHOWN = """
+from IPython.display import HTML, display
+def f(x): raise ValueError('\\udfff')
+print('\\ud800', 'a' * 10**7)
+display(HTML('<script>alert(1)</script>'))
+for _ in range(1000): display('a')
+f('a' * 10**7)"""
+WARNED = "import sys\nprint('careful', file=sys.stderr)"
+TRAIN = """
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -97,10 +65,93 @@ for kind in (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW):
     optimizer = kind(layer.parameters(), lr=0.1)
     layer(torch.ones(3, 2)).sum().backward()
     optimizer.step()"""
-    compiled = "torch.compile(layer, backend='eager')(torch.ones(3, 2)).shape"
-    cells, runner = run("import torch.distributed.tensor", train, compiled)
-    assert not runner.flags
-    assert cells[2].outputs[0].data["text/plain"] == "torch.Size([3, 1])"
+COMPILED = "torch.compile(layer, backend='eager')(torch.ones(3, 2)).shape"
+
+
+def solved() -> tuple[str, list[list[NotebookNode]]]:
+    """What the experiments behind the answers import; each chapter's answers and checks."""
+    imports, chapters = [], []
+    for path in sources(ROOT).values():
+        if (path.parent / "chapter.toml").exists():
+            cells = [x for x in nbformat.read(path, 4).cells if x.cell_type == "code"]
+            behind = [x for x in cells if "solution" in x.metadata.get("tags", [])]
+            nodes = [node for x in behind for node in ast.walk(ast.parse(x.source))]
+            imports += [ast.unparse(x) for x in nodes if isinstance(x, IMPORTS)]
+            chapters.append([x for x in cells if x not in behind])
+    return "\n".join(imports), chapters
+
+
+def in_one(cells: list[NotebookNode]) -> NotebookNode:
+    """In one cell: to see what each has changed takes longer than to run it. Training is short."""
+    source = "\n".join(cell.source for cell in cells)
+    source = source.replace("STEPS, BATCH = 400, 64", "STEPS, BATCH = 4, 64")
+    return checked(re.sub("^verdict$", "display(verdict)", source, flags=re.M))
+
+
+def wrong() -> list[tuple[str, list]]:
+    """Of each chapter the answers, as a learner's, and a wrong one to each check, the first."""
+    found = []
+    for chapter in answers.chapters():
+        first = {}
+        for answer in WRONG:
+            if vars(chapter).get(answer.answer.__name__) is answer.answer:  # not made in a loop
+                first.setdefault(answer.check, answer)
+        assert first
+        found.append((learners_own(chapter), [*first.values()]))
+    return found
+
+
+def told(wrong_answers: list) -> NotebookNode:
+    """A cell that says which mistakes they are, one behind the other."""
+    lines = []
+    for answer in wrong_answers:
+        of, _, checks = answer.check.__module__.rpartition(".")
+        call = f"{checks}.{answer.check.__name__}({answer.answer.__name__})"
+        lines.append(f"from {of} import {checks}\nprint({call}.mistake, end='\\f')")
+    return checked("\n".join(lines))
+
+
+@pytest.fixture(scope="module")
+def honest(isolation):
+    """What nobody has to read, in one process: the cells by what they are, and what ran them."""
+    imports, chapters = solved()
+    parts = {
+        "shown": [SHOWN, checked(SHOWN), WARNED, checked(WARNED), checked("0.5")],
+        "trained": ["import torch.distributed.tensor", TRAIN, COMPILED],
+        "solved": [imports, *map(in_one, chapters)],
+        "wrong": [cell for own, several in wrong() for cell in (own, told(several))],
+    }
+    cells, runner = run(*chain(*parts.values()), cell=300, total=1800)
+    left = iter(cells)
+    return {name: [*islice(left, len(part))] for name, part in parts.items()}, runner
+
+
+def test_what_is_honest_is_not_flagged(honest):
+    """Solutions with all that they import, wrong answers, and what torch changes of itself."""
+    cells, runner = honest
+    assert (runner.flags, runner.lost) == ([], [])
+    assert cells["trained"][2].outputs[0].data["text/plain"] == "torch.Size([3, 1])"
+    ours = [cell for chapter in solved()[1] for cell in chapter]
+    touched = flags.touched([cell.source for cell in ours])
+    for cell, found in zip(ours, touched, strict=True):
+        assert bool(found) == execute._is_check(cell), cell.source
+
+
+def test_every_solution_passes(honest):
+    _, *cells = honest[0]["solved"]
+    for cell, chapter in zip(cells, solved()[1], strict=True):
+        passed = [x for x in cell.outputs if "Passed" in x.get("data", {}).get("text/plain", "")]
+        assert len(passed) == sum(map(execute._is_check, chapter)) > 0
+        assert "error" not in names(cell)
+
+
+def test_a_wrong_answer_is_told_its_mistake(honest):
+    own, said = honest[0]["wrong"][::2], honest[0]["wrong"][1::2]
+    assert [cell.outputs for cell in own] == [[]] * len(own)
+    for cell, (_, several) in zip(said, wrong(), strict=True):
+        *mistakes, nothing = cell.outputs[0].text.split("\f")
+        assert not nothing
+        assert all(x.mistake in text for x, text in zip(several, mistakes, strict=True)), mistakes
 
 
 # What a learner runs before a wrong answer is checked: no points, and a person is told.
@@ -178,20 +229,8 @@ def test_attacks_do_not_pass():
     assert not runner.flags and runner.lost
 
 
-# What a cell shows; nothing of it may stop or swamp the grader.
-SHOWN = """
-from IPython.display import HTML, display
-def f(x): raise ValueError('\\udfff')
-print('\\ud800', 'a' * 10**7)
-display(HTML('<script>alert(1)</script>'))
-for _ in range(1000): display('a')
-f('a' * 10**7)"""
-
-
-def test_what_a_cell_shows_stops_nobody():
-    warned = "import sys\nprint('careful', file=sys.stderr)"
-    cells, runner = run(SHOWN, checked(SHOWN), warned, checked(warned), checked("0.5"))
-    assert not runner.lost and not runner.flags
+def test_what_a_cell_shows_stops_nobody(honest):
+    cells = honest[0]["shown"]
     for cell in cells[:2]:
         shown = [output.data for output in cell.outputs if "data" in output]
         assert len(shown) > 50 and "<script" not in json.dumps(shown)
@@ -239,7 +278,7 @@ def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
         checked("x"),
         checked("import gc\ngc.isenabled()"),  # so that garbage does not count
     )
-    cells, runner = run(*cells, cell=5)
+    cells, runner = run(*cells, cell=2)
     assert names(cells[1]) == ["LimitExceeded"] and names(cells[3]) == ["MemoryError"]
     assert cells[2].outputs[0].data["text/plain"] == "1"
     assert cells[5].outputs[0].data["text/plain"] == "2"
@@ -247,11 +286,29 @@ def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
     assert runner.lost == ["In [2]: it took too long"]
 
 
-def test_what_takes_too_long_in_all_is_left_out():
-    cells, runner = run("x = 1", "while True: pass", checked("1"), total=6)
-    assert names(cells[2]) == ["LimitExceeded"]
-    assert "too long in all" in cells[2].outputs[0].evalue
-    assert runner.lost[-1] == "the submission took too long in all"
+class Endless:
+    """A process that begins at once, and comes to no end of its third cell."""
+
+    def __init__(self, sources, limits):
+        self.lines = [b'"ready"', line(), line()]
+
+    def line(self, seconds):
+        if self.lines:
+            return self.lines.pop(0)
+        assert seconds <= 0.3  # what is left
+        time.sleep(seconds)
+        raise LimitExceeded("it took too long")
+
+    def close(self):
+        pass
+
+
+def test_what_takes_too_long_in_all_is_left_out(monkeypatch):
+    monkeypatch.setattr(execute, "Sandbox", Endless)
+    cells, runner = run("x = 1", checked("x"), "while True: pass", checked("1"), total=0.3)
+    assert (names(cells[1]), names(cells[3])) == ([], ["LimitExceeded"])
+    assert "too long in all" in cells[3].outputs[0].evalue
+    assert runner.lost == ["In [3]: it took too long", "the submission took too long in all"]
 
 
 def test_where_nothing_runs_in_the_sandbox_nothing_is_graded(monkeypatch):

@@ -1,10 +1,7 @@
 """A book without its solutions: what is left out, on a tiny book built with and without them."""
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import nbformat
@@ -13,6 +10,7 @@ from sphinx_external_toc.parsing import parse_toc_yaml
 
 from book._press.contents import page_source, table_of_contents
 from book._press.execute import notebooks
+from tests.book.press.building import build
 
 ROOT = Path(__file__).parents[3]
 TOC = """\
@@ -110,7 +108,7 @@ def test_another_word_is_refused(book, monkeypatch):
         notebooks(book)
 
 
-def test_a_site_without_them_says_nothing_of_them(book):
+def test_a_site_without_them_says_nothing_of_them(book, monkeypatch):
     """Built over one that has them, with every dangling link an error."""
     toc = TOC[: TOC.index("      - file: book/two/two_exercises")]
     (book / "_toc.yml").write_text(toc)
@@ -118,13 +116,12 @@ def test_a_site_without_them_says_nothing_of_them(book):
     shutil.copytree(ROOT / "book" / "_assets", book / "book" / "_assets")
     (book / "requirements.txt").write_text("torch==2.13.0\n")
     (book / "companion").mkdir()
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", ".", "-W", "-n"]
     site = book / "_build" / "html"
     for said in ("yes", "no"):
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "SOLUTIONS": said}
+        monkeypatch.setenv("SOLUTIONS", said)
         shutil.rmtree(site, ignore_errors=True)
-        done = subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+        status, printed = build(book)
+        assert status == 0, printed
         files = [path for path in site.rglob("*") if path.is_file()]
         texts = [path.read_bytes() for path in files if path.suffix not in (".woff", ".ttf")]
         assert any(b"fortytwo" in text for text in texts) == (said == "yes")

@@ -1,10 +1,7 @@
 """The Sphinx extension, on a tiny book built with this repository's own configuration."""
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +15,7 @@ from book._press import assets, sphinx_ext
 from book._press.sphinx_ext import EDITED, PAGE_EDITS, edits_of, finished
 from book.page import colours, live
 from book.page.claims import MIMETYPE
+from tests.book.press.building import build
 
 ROOT = Path(__file__).parents[3]
 
@@ -96,18 +94,10 @@ def book(tmp_path_factory):
     return book
 
 
-def build(book):
-    """`jupyter-book build .` alone, without `python -m book._press.execute` before it."""
-    command = [Path(sys.executable).with_name("jupyter-book"), "build", "."]
-    command += ["-W", "-n", "--keep-going"]
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, cwd=book, env=environment, capture_output=True, text=True)
-
-
 @pytest.fixture(scope="module")
 def site(book):
-    done = build(book)
-    assert done.returncode == 0, done.stdout + done.stderr
+    status, printed = build(book, "--keep-going")
+    assert status == 0, printed
     return book / "_build" / "html"
 
 
@@ -323,7 +313,7 @@ def test_a_page_that_sphinx_left_alone_counts_as_edited(finish_again):
 def test_outputs_of_other_code_are_never_shown(book, site):
     assert "the answer is 42" in (site / PAGE).read_text("utf8")
     (book / "companion" / "answer.py").write_text("answer = 43\n")
-    assert build(book).returncode == 0
+    assert build(book, "--keep-going")[0] == 0
     text = (site / PAGE).read_text("utf8")
     assert "the answer is 43" in text
     assert "the answer is 42" not in text
@@ -333,7 +323,6 @@ def test_a_failing_cell_fails_the_build_and_names_the_chapter(book, site):
     notebook = nbformat.read(book / CHAPTER, as_version=4)
     notebook.cells[1].source = "1 / 0"
     nbformat.write(notebook, book / CHAPTER)
-    done = build(book)
-    assert done.returncode != 0
-    assert "one.ipynb" in done.stderr
-    assert "ZeroDivisionError" in done.stdout + done.stderr
+    status, printed = build(book, "--keep-going")
+    assert status != 0
+    assert "one.ipynb" in printed and "ZeroDivisionError" in printed

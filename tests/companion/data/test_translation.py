@@ -261,12 +261,11 @@ def described(pair):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seed", range(2))
-def test_what_is_held_out_never_occurs_in_another_split(seed, kind):
-    splits = {s: translation_pairs(1500, seed, split=s, kind=kind) for s in SPLITS}
+def test_what_is_held_out_never_occurs_in_another_split(kind):
+    splits = {s: translation_pairs(1500, 0, split=s, kind=kind) for s in SPLITS}
     trained = {pair.source for pair in splits["train"]}
     seen = {split: {d for pair in splits[split] for d in described(pair)} for split in SPLITS}
-    seen["train"] |= {d for pair in translation_pairs(4000, seed) for d in described(pair)}
+    seen["train"] |= {d for pair in PAIRS["plain"] for d in described(pair)}
     own = {split: seen[split] - seen["train"] for split in ("validation", "test")}
     assert not own["validation"] & own["test"]
     for split in own:

@@ -107,9 +107,10 @@ def check_that_only_differences_of_scores_matter() -> None:
 if __name__ == "__main__":
     torch.manual_seed(0)
     checks = 0
-    for arguments in itertools.product(TOLERANCE, (False, True), SHAPES):
-        check_output_and_gradients(*arguments[:2], *arguments[2])
-        checks += 1
+    for dtype, is_causal in itertools.product(TOLERANCE, (False, True)):
+        for shape in SHAPES if dtype == torch.float32 else SHAPES[:1]:
+            check_output_and_gradients(dtype, is_causal, *shape)
+            checks += 1
     check_function(False)
     check_function(True)
     check_gradients_where_exponentials_overflow()

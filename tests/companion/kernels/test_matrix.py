@@ -6,10 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from companion.kernels import delta_rule, linear_attention
-
-
-def random(*shape, requires_grad=False):
-    return torch.randn(shape, dtype=torch.float64, requires_grad=requires_grad)
+from tests.companion.nn.test_attention import random
 
 
 def unit(*shape):

@@ -12,10 +12,7 @@ from torch.utils._pytree import tree_leaves
 from companion.kernels import tiled_attention, triton_attention
 from companion.kernels.tiled import full_precision
 from companion.nn import scaled_dot_product_attention
-
-
-def random(*shape, requires_grad=False):
-    return torch.randn(shape, dtype=torch.float64, requires_grad=requires_grad)
+from tests.companion.nn.test_attention import random
 
 
 def explicit(query, key, value, is_causal=False):
@@ -64,15 +61,6 @@ def test_gradients_are_those_of_finite_differences(T, S, is_causal):
 def test_any_leading_dimensions(leading):
     tensors = random(*leading, 7, 11), random(*leading, 13, 11), random(*leading, 13, 17)
     torch.testing.assert_close(tiled_attention(*tensors, block_size=3), explicit(*tensors))
-
-
-def test_two_keys_by_hand():
-    # Scores 0 and 1 (= 1 * 2 / sqrt(4)), a tile for each: weights 1 / (1 + e) and e / (1 + e).
-    query = torch.tensor([[1.0, 0, 0, 0]], dtype=torch.float64)
-    key = torch.tensor([[0.0, 5, 0, 0], [2, 0, 7, 0]], dtype=torch.float64)
-    value = torch.tensor([[1.0, 0], [0, 1]], dtype=torch.float64)
-    output = tiled_attention(query, key, value, block_size=1)
-    assert output[0].tolist() == pytest.approx([1 / (1 + math.e), math.e / (1 + math.e)])
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])

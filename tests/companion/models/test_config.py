@@ -8,19 +8,12 @@ import torch
 from torch import nn
 
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
+from tests.companion.test_validation import refused
 
 SIZES = {"vocab_size": 17, "d_model": 12, "num_layers": 2, "num_heads": 3, "d_ff": 7, "max_len": 11}
 CONFIGS = (BERTConfig, GPTConfig, TransformerConfig)
 
 every_config = pytest.mark.parametrize("config_type", CONFIGS)
-
-
-def refused(error, call, *parts):
-    with pytest.raises(error) as raised:
-        call()
-    assert raised.type is error
-    for part in parts:
-        assert part in str(raised.value)
 
 
 @every_config

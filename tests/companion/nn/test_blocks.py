@@ -15,14 +15,11 @@ from transformers.models.gpt2.modeling_gpt2 import GPT2Block
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRotaryEmbedding
 
 from companion.nn import DecoderBlock, EncoderBlock, FeedForward, RotaryEmbedding, causal_mask
+from tests.companion.nn.test_attention import random
 
 norm_orders = pytest.mark.parametrize("norm_first", [False, True], ids=["post", "pre"])
 sizes = st.permutations((2, 3, 5, 7, 11))
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "swiglu")
-
-
-def random(*shape):
-    return torch.randn(shape, dtype=torch.float64)
 
 
 def shake(module):

@@ -15,13 +15,10 @@ from companion.nn import (
     RotaryEmbedding,
     alibi_bias,
 )
+from tests.companion.nn.test_attention import random
 
 both_ways = pytest.mark.parametrize("need_weights", [False, True])
 chunks = st.lists(st.integers(0, 5), min_size=1, max_size=5).filter(any)
-
-
-def random(*shape):
-    return torch.randn(shape, dtype=torch.float64)
 
 
 @given(

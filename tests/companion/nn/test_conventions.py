@@ -20,10 +20,7 @@ from companion.nn import (
     scaled_dot_product_attention,
     sinusoidal_encoding,
 )
-
-
-def random(*shape):
-    return torch.randn(shape, dtype=torch.float64)
+from tests.companion.nn.test_attention import random
 
 
 def default(function, name):

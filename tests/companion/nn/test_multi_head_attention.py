@@ -6,19 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from companion.nn import (
-    MultiHeadAttention,
-    RotaryEmbedding,
-    alibi_bias,
-    padding_mask,
-    scaled_dot_product_attention,
-)
+from companion.nn import MultiHeadAttention, RotaryEmbedding, alibi_bias, padding_mask
+from tests.companion.nn.test_attention import random
 
 both_ways = pytest.mark.parametrize("need_weights", [True, False], ids=["explicit", "fused"])
-
-
-def random(*shape):
-    return torch.randn(shape, dtype=torch.float64)
 
 
 def same_weights(ours, theirs):
@@ -107,17 +98,6 @@ def test_weights_belong_to_the_same_computation(layer_and_sizes):
     values = layer.v_proj(x).reshape(B, T, layer.num_kv_heads, layer.d_v)
     heads = [weights[:, h] @ values[:, :, h // group] for h in range(layer.num_heads)]
     torch.testing.assert_close(output, layer.out_proj(torch.cat(heads, dim=-1)))
-
-
-@both_ways
-def test_one_head_is_attention_without_a_split(need_weights):
-    layer = MultiHeadAttention(7, 1).double()
-    x, memory = random(2, 3, 7), random(2, 5, 7)
-    heads, _ = scaled_dot_product_attention(
-        layer.q_proj(x), layer.k_proj(memory), layer.v_proj(memory)
-    )
-    output, _ = layer(x, memory, need_weights=need_weights)
-    torch.testing.assert_close(output, layer.out_proj(heads))
 
 
 @both_ways
@@ -269,18 +249,6 @@ def test_inputs_are_not_modified(need_weights):
         need_weights=need_weights,
     )
     assert all(map(torch.equal, inputs, before))
-
-
-@both_ways
-def test_all_parameters_get_finite_gradients(need_weights):
-    layer = MultiHeadAttention(12, 6, num_kv_heads=2, rope=RotaryEmbedding(2)).double()
-    mask = torch.rand(5, 5) < 0.5
-    mask[1] = False
-    output, _ = layer(random(2, 5, 12), mask=mask, is_causal=True, need_weights=need_weights)
-    output.square().sum().backward()
-    for name, parameter in layer.named_parameters():
-        assert parameter.grad.isfinite().all()
-        assert parameter.grad.abs().max() > 1e-9, name
 
 
 def test_parameters_have_the_names_and_shapes_of_the_contract():

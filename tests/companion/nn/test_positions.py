@@ -18,12 +18,9 @@ from companion.nn import (
     alibi_bias,
     sinusoidal_encoding,
 )
+from tests.companion.nn.test_attention import random
 
 pairings = pytest.mark.parametrize("pairing", ["interleaved", "half"])
-
-
-def random(*shape):
-    return torch.randn(shape, dtype=torch.float64)
 
 
 # Waves.

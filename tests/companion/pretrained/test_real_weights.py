@@ -51,11 +51,14 @@ def test_minilm_cuts_nothing_off_and_fills_nothing_up():
 
 @pytest.fixture(scope="module")
 def smollm2():
-    return load(SMOLLM2), load_tokenizer(SMOLLM2)
+    """The model, its tokenizer, and the tokenizer of transformers, which takes seconds to read."""
+    path = packaged(SMOLLM2)
+    theirs = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    return load(SMOLLM2), load_tokenizer(SMOLLM2), theirs
 
 
 def test_smollm2_answers(smollm2):
-    model, tokenizer = smollm2
+    model, tokenizer, _ = smollm2
     assert type(model) is GPT and not model.training
     assert model.config.rope_pairing == "interleaved"
     assert sum(parameter.numel() for parameter in model.parameters()) == 134_515_008
@@ -67,8 +70,7 @@ def test_smollm2_answers(smollm2):
 
 
 def test_smollm2_has_the_tokens_of_transformers(smollm2):
-    path = packaged(SMOLLM2)
-    theirs, ours = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name), smollm2[1]
+    _, ours, theirs = smollm2
     for text in TEXTS:
         token_ids = ours.encode(text)
         # older releases of transformers begin with a token that the file says to leave out
@@ -79,8 +81,7 @@ def test_smollm2_has_the_tokens_of_transformers(smollm2):
 
 
 def test_smollm2_writes_conversations_as_transformers_does(smollm2):
-    path, ours = packaged(SMOLLM2), smollm2[1]
-    theirs = AutoTokenizer.from_pretrained(path.parent, gguf_file=path.name)
+    _, ours, theirs = smollm2
     messages = [{"role": "user", "content": "Hello"}]
     longer = [{"role": "system", "content": "Be brief."}, *messages]
     longer += [{"role": "assistant", "content": "Hi."}, {"role": "user", "content": "Bye"}]

@@ -1,7 +1,11 @@
-"""One of several processes that train together; reports as a line of JSON (see test_processes)."""
+"""Two processes train together, then one alone, as torchrun would start them: one import for all.
+
+Each reports as a line of JSON (see test_processes).
+"""
 
 import json
 import os
+import socket
 import tempfile
 from pathlib import Path
 
@@ -48,11 +52,10 @@ def drawn_last(seed: int, steps: int) -> list[float]:
     return torch.rand(3).tolist()
 
 
-def main():
-    torch.set_num_threads(1)
+def report() -> None:
     model, history = train()
     report = {
-        "processes": torch.distributed.get_world_size() if "RANK" in os.environ else 1,
+        "processes": torch.distributed.get_world_size(),
         "loss": history.loss,
         "grad_norm": history.grad_norm,
         "weights": model[3].weight.flatten().tolist(),
@@ -63,8 +66,24 @@ def main():
         "flags": [in_any_process(flag) for flag in (False, os.environ.get("RANK") == "1")],
     }
     os.write(1, f"{json.dumps(report)}\n".encode())  # in one piece, beside the others
-    torch.distributed.destroy_process_group()
+
+
+def start(rank: int, count: int, port: int) -> int:
+    """Report in a process of its own, with the variables that torchrun sets."""
+    if (child := os.fork()) == 0:
+        os.environ |= {"RANK": str(rank), "LOCAL_RANK": str(rank), "WORLD_SIZE": str(count)}
+        os.environ |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+        os.environ["TORCHELASTIC_RUN_ID"] = "none"
+        report()
+        torch.distributed.destroy_process_group()
+        os._exit(0)
+    return child
 
 
 if __name__ == "__main__":
-    main()
+    torch.set_num_threads(1)
+    for count in (2, 1):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        for child in [start(rank, count, port) for rank in range(count)]:
+            assert os.waitpid(child, 0)[1] == 0

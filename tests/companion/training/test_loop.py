@@ -343,29 +343,20 @@ def test_a_finished_run_has_nothing_left_to_do(tmp_path):
     assert torch.equal(again.head.weight, model.head.weight)
 
 
-def test_an_evaluation_that_is_a_tensor_is_kept_as_its_number(tmp_path):
-    path = tmp_path / "run.safetensors"
-    history = run(bigram(), checkpoint=path, evaluate=lambda model: torch.tensor(0.5))
+def test_tensors_and_numpys_numbers_are_kept_as_numbers(tmp_path):
+    path, rate = tmp_path / "run.safetensors", lambda step: np.float32(0.25)
+    options = {"evaluate": lambda model: torch.tensor(0.5), "learning_rate": rate}
+    history = run(bigram(), checkpoint=path, **options)
     assert history.evaluations == [0.5] and type(history.evaluations[0]) is float
-    assert load_checkpoint(path)["history"]["evaluations"] == [0.5]
-    found = {"all": [torch.ones(2), np.float32(0.5)], "text": ("a", None)}
+    saved = load_checkpoint(path)["history"]
+    assert history.learning_rate == saved["learning_rate"] == [0.25] * 4
+    assert saved["evaluations"] == [0.5]
+    found = {"all": [torch.ones(2), np.float32(0.5), np.int64(3)], "text": ("a", None)}
     run(bigram(), checkpoint=tmp_path / "nested.safetensors", evaluate=lambda model: found)
     (saved,) = load_checkpoint(tmp_path / "nested.safetensors")["history"]["evaluations"]
-    assert saved == {"all": [[1.0, 1.0], 0.5], "text": ["a", None]}
+    assert saved == {"all": [[1.0, 1.0], 0.5, 3], "text": ["a", None]}
     (several,) = run(bigram(), evaluate=lambda model: torch.ones(2)).evaluations
     assert torch.equal(several, torch.ones(2))
-
-
-def test_numpys_numbers_are_saved_as_numbers(tmp_path):
-    path = tmp_path / "run.safetensors"
-    options = {
-        "learning_rate": lambda step: np.float32(0.25),
-        "evaluate": lambda model: np.int64(3),
-    }
-    history = run(bigram(), checkpoint=path, **options)
-    assert history.learning_rate == [0.25] * 4 and history.evaluations == [3]
-    saved = load_checkpoint(path)["history"]
-    assert saved["learning_rate"] == [0.25] * 4 and saved["evaluations"] == [3]
 
 
 @pytest.mark.parametrize("found", [{(1, 2): 0.5}, {"a": [{3: 0.5}]}])
