@@ -2,7 +2,7 @@
 
     python -m book._press.symptoms the_model 200 > book/debugging/the_model.md
 
-The number is that of the steps of each run: 200 for the_model, 300 for the_idea, 60 for the others,
+The number is that of the steps of each run: 200 for the_model and the_idea, 60 for the others,
 where a symptom need not wait. Nothing is trained in real_models, which takes none.
 
 Every fault is put into the program of the page, and every symptom is measured in every run: with

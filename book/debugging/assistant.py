@@ -19,7 +19,7 @@ def rounded(matrix: Tensor) -> Tensor:
     groups = matrix.view(-1, GROUP)
     largest = groups.abs().amax(dim=1, keepdim=True).clamp_min(1e-12)
     scale = largest / (2 ** (BITS - 1) - 1)
-    return (groups / scale).round().mul(scale).view_as(matrix)
+    return (groups / scale).round_().mul_(scale).view_as(matrix)
 
 
 def normed(x: Tensor, gains: Tensor) -> Tensor:
@@ -47,16 +47,19 @@ class Writer:
         words = self.weights["token_embedding.weight"]
         self.words, self.head = words, words  # they are tied: the file has no head of its own
 
-    def block(self, x: Tensor, number: int) -> Tensor:
-        """The stream (T, d) after one more block."""
+    def block(self, x: Tensor, number: int, cache: dict) -> Tensor:
+        """The stream (T, d) after one more block, whose keys and values the cache keeps."""
         own = {name: self.weights[f"blocks.{number}.{name}.weight"] for name in NAMES}
         read = normed(x, own["norm1"])
         q, k, v = (read @ own[f"self_attention.{name}_proj"].T for name in "qkv")
         q, k, v = (part.unflatten(1, (-1, 64)).transpose(0, 1) for part in (q, k, v))
-        places = torch.arange(len(x))
+        earlier = cache.get(number, (k[:, :0], v[:, :0]))
+        seen = torch.arange(earlier[0].shape[1] + len(x))
+        places = seen[-len(x) :]
         q, k = rotated(q, places), rotated(k, places)
+        k, v = cache[number] = [torch.cat(both, 1) for both in zip(earlier, (k, v), strict=True)]
         k, v = (part.repeat_interleave(HEADS // KEY_HEADS, dim=0) for part in (k, v))
-        scores = (q @ k.mT / math.sqrt(64)).masked_fill(places[:, None] < places, -math.inf)
+        scores = (q @ k.mT / math.sqrt(64)).masked_fill(places[:, None] < seen, -math.inf)
         attended = (scores.softmax(dim=-1) @ v).transpose(0, 1).flatten(1)
         x = x + attended @ own["self_attention.out_proj"].T
         read = normed(x, own["norm2"])
@@ -68,20 +71,20 @@ class Writer:
         x = normed(x, self.weights["final_norm.weight"])
         return x @ self.head.T
 
-    def stream(self, ids: list[int]) -> Tensor:
-        """The last block's stream (T, d)."""
+    def stream(self, ids: list[int], cache: dict) -> Tensor:
+        """The last block's stream (T, d) of the tokens that follow those in the cache."""
         x = self.words[torch.tensor(ids)]
         for number in range(BLOCKS):
-            x = self.block(x, number)
+            x = self.block(x, number, cache)
         return x
 
     def logits(self, ids: list[int]) -> Tensor:
         """What it expects after each token (T, words)."""
-        return self.read_out(self.stream(ids))
+        return self.read_out(self.stream(ids, {}))
 
-    def next_logits(self, ids: list[int]) -> Tensor:
+    def next_logits(self, ids: list[int], cache: dict) -> Tensor:
         """What it expects after the last token (words,), which is all that writing needs."""
-        return self.read_out(self.stream(ids)[-1])
+        return self.read_out(self.stream(ids, cache)[-1])
 
 
 NAMES = (
@@ -109,7 +112,7 @@ def prompt(tokenizer, note: str, question: str) -> list[int]:
 
 def write(expects, ids: list[int], end: int, longest: int) -> list[int]:
     """What follows `ids`, the likeliest token each time; `expects` gives logits (words,)."""
-    written = []
+    written, cache = [], {}
     while len(written) < longest and end not in written:
-        written.append(expects(ids + written).argmax().item())
+        written.append(expects(written[-1:] or ids, cache).argmax().item())
     return written

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-STEPS, BATCH, LEARNING_RATE = 300, 64, 1e-3
+STEPS, BATCH, LEARNING_RATE = 200, 64, 1e-3
 KEYS, VALUES, ENTRIES, QUESTIONS = 12, 12, 10, 4
 PAD = 0  # the key of padding; keys and values count from 1
 

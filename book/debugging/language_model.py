@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from companion.data import BOS, EOS, WORDS, Vocabulary, batches, corpus
 
-STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 32, 3e-3, 0.1
+STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 16, 3e-3, 0.1
 LANGUAGE = Vocabulary((*WORDS, BOS, EOS))
 PAD = LANGUAGE.pad_id
 

@@ -1,5 +1,6 @@
 """Debug this run, your own language model: what may be wrong with `own_model`, and how it shows."""
 
+from functools import cache
 from itertools import takewhile
 
 import torch
@@ -113,6 +114,7 @@ def train(number: int, chosen: int | None = None) -> Run:
     return Run(number, fault_of(number if chosen is None else chosen, FAULTS), own_model.STEPS)
 
 
+@cache
 def train_with(number: int, name: str, steps: int = own_model.STEPS) -> Run:
     """The run of the same number with a fault of your choice, or with "nothing is wrong"."""
     return Run(number, named(name, FAULTS), steps)

@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from book.debugging.language_model import LANGUAGE, PAD, sentences
 from companion.data import batches
 
-STEPS, BATCH, LEARNING_RATE, WARM_UP = 200, 32, 4e-3, 40
+STEPS, BATCH, LEARNING_RATE, WARM_UP = 200, 16, 4e-3, 40
 
 
 class RMSNorm(nn.Module):

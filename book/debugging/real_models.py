@@ -203,7 +203,7 @@ def _company(run: Run) -> float:
 def _after_the_end(run: Run) -> float:
     end = run.words.eos_id
 
-    def only_the_end(ids):
+    def only_the_end(ids, cache):
         return F.one_hot(torch.tensor(end), end + 1)
 
     return len(run.program.write(only_the_end, run.text[:3], end, 8)) - 1

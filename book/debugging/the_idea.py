@@ -2,6 +2,7 @@
 
 import math
 from copy import deepcopy
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -118,6 +119,7 @@ def train(number: int, chosen: int | None = None) -> Run:
     return Run(number, fault_of(number if chosen is None else chosen, FAULTS), dictionary.STEPS)
 
 
+@cache
 def train_with(number: int, name: str, steps: int = dictionary.STEPS) -> Run:
     """The run of the same number with a fault of your choice, or with "nothing is wrong"."""
     return Run(number, named(name, FAULTS), steps)

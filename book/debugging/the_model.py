@@ -36,7 +36,7 @@ class Run(Case):
         self.gradient = {part: [] for part in PARTS}
         self.update = {part: [] for part in PARTS}
         self.agreement = []
-        self._before = self._gradient = None
+        self._before, self._gradient = {}, None
         self.model = self._program.train(number, self._watch, steps)
         self._note_update(self.model)
         self.model.eval()
@@ -44,26 +44,25 @@ class Run(Case):
     def _watch(self, step: int, loss: Tensor, model) -> None:
         if step == 1:
             self.start = deepcopy(model)
-        else:
-            self._note_update(model)
+        self._note_update(model)
         self.loss.append(loss.item())
         for part in PARTS:
             gradients = [p.grad for p in model.get_submodule(part).parameters()]
-            self.gradient[part].append(_length(g for g in gradients if g is not None))
+            lengths = [g.norm() for g in gradients if g is not None]
+            self.gradient[part].append(torch.tensor(lengths).norm().item())
         gradient = torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None])
         if step > 1:
             self.agreement.append(F.cosine_similarity(gradient, self._gradient, dim=0).item())
         self._gradient = gradient
-        self._before = {part: _copies(model, part) for part in PARTS}
         if step % EVERY == 0:
             self.judged_at.append(step)
             self.judged.append(self._program.judge(model, self.held_out))
 
     def _note_update(self, model) -> None:
+        now = {part: _vector(model, part) for part in PARTS}
         for part, before in self._before.items():
-            now = _copies(model, part)
-            change = _length(b - a for a, b in zip(before, now, strict=True))
-            self.update[part].append(change / _length(before))
+            self.update[part].append(((now[part] - before).norm() / before.norm()).item())
+        self._before = now
 
     def judge(self) -> float:
         """The loss on the held-out sentences, as the program judges the model between two steps."""
@@ -104,11 +103,8 @@ class Run(Case):
     @torch.no_grad()
     def moved(self) -> dict[str, float]:
         """How far each part is from where it began, as a share of its length there."""
-        pairs = {part: (_copies(self.start, part), _copies(self.model, part)) for part in PARTS}
-        return {
-            part: _length(b - a for a, b in zip(*pair, strict=True)) / _length(pair[0])
-            for part, pair in pairs.items()
-        }
+        pairs = {part: (_vector(self.start, part), _vector(self.model, part)) for part in PARTS}
+        return {part: ((b - a).norm() / a.norm()).item() for part, (a, b) in pairs.items()}
 
     @torch.no_grad()
     def instruments(self) -> dict:
@@ -138,7 +134,7 @@ class Run(Case):
             "what does it expect after “the dog”?": ", ".join(
                 f"{word} {chance:.2f}" for word, chance in expected.items()
             ),
-            "what does it write?": self.write(seed=0),
+            "what does it write?": self.write(seed=1),
         }
 
 
@@ -155,12 +151,8 @@ def train_with(number: int, name: str, steps: int = language_model.STEPS) -> Run
     return Run(number, named(name, FAULTS), steps)
 
 
-def _copies(model, part: str) -> list[Tensor]:
-    return [p.detach().clone() for p in model.get_submodule(part).parameters()]
-
-
-def _length(tensors) -> float:
-    return math.sqrt(sum(tensor.square().sum().item() for tensor in tensors))
+def _vector(model, part: str) -> Tensor:
+    return torch.cat([p.detach().flatten() for p in model.get_submodule(part).parameters()])
 
 
 # What tells each fault from all others: numbers of a run.
@@ -182,13 +174,10 @@ def _repeats(run: Run) -> float:
 
 @torch.no_grad()
 def _after_the_end(run: Run) -> float:
-    ended = [[*row.tolist()] for row in run.held_out]
-    end = language_model.LANGUAGE.id(EOS)
-    chances = []
-    for row in ended[:50]:
-        logits, _, _ = run.model(torch.tensor([row[: row.index(end) + 1]]))
-        chances.append(logits[0, -1].softmax(-1)[language_model.PAD])
-    return torch.stack(chances).mean().item()
+    rows = run.held_out[:50]
+    logits, _, _ = run.model(rows)
+    ends = logits[rows == language_model.LANGUAGE.id(EOS)]
+    return ends.softmax(-1)[:, language_model.PAD].mean().item()
 
 
 def _height(run: Run) -> float:
@@ -274,8 +263,8 @@ FAULTS = (
     Fault(
         name="the learning rate is far too high",
         what="Each step is a hundred times as long as it should be.",
-        line="STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 32, 3e-3, 0.1",
-        instead="STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 32, 3e-1, 0.1",
+        line="STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 16, 3e-3, 0.1",
+        instead="STEPS, BATCH, LEARNING_RATE, DROPOUT = 200, 16, 3e-1, 0.1",
         would="one step carries the weights far from where they were",
         measured="the longest step of a block or of the head, as a share of its length",
         symptom=_longest_update,

@@ -1,6 +1,7 @@
 """Debug this run, what it costs: what may be wrong with `window_reader`, and how a run shows it."""
 
 from copy import deepcopy
+from functools import cache
 
 import torch
 from torch import Tensor
@@ -123,6 +124,7 @@ def train(number: int, chosen: int | None = None) -> Run:
     return Run(number, fault_of(number if chosen is None else chosen, FAULTS), window_reader.STEPS)
 
 
+@cache
 def train_with(number: int, name: str, steps: int = window_reader.STEPS) -> Run:
     """The run of the same number with a fault of your choice, or with "nothing is wrong"."""
     return Run(number, named(name, FAULTS), steps)

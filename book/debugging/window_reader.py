@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-STEPS, BATCH, LEARNING_RATE = 300, 32, 4e-3
+STEPS, BATCH, LEARNING_RATE = 300, 16, 4e-3
 NAMES, VALUES, LENGTH = 6, 8, 48
 WINDOW, CHUNK, TILE = 16, 8, 4  # entries seen, read in one call, and summed at a time
 HEADS, KEY_HEADS, D, D_K = 4, 2, 48, 16

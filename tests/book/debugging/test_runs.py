@@ -23,12 +23,12 @@ from book.debugging.fault import SOUND, Fault, altered, fault_of, named
 
 # page -> its program, its check, and the steps of a run, shorter than the page's
 PAGES = {
-    the_idea: (dictionary, checks.the_idea, [60]),
+    the_idea: (dictionary, checks.the_idea, [20]),
     the_model: (language_model, checks.the_model, [60]),
-    what_it_costs: (window_reader, checks.what_it_costs, [60]),
-    beyond_language: (forecaster, checks.beyond_language, [60]),
+    what_it_costs: (window_reader, checks.what_it_costs, [20]),
+    beyond_language: (forecaster, checks.beyond_language, [20]),
     real_models: (assistant, checks.real_models, []),
-    own_language_model: (own_model, checks.own_language_model, [60]),
+    own_language_model: (own_model, checks.own_language_model, [20]),
 }
 SEED = 306
 

@@ -138,6 +138,6 @@ def test_a_run_that_breaks_leaves_a_nan_behind_its_losses():
 
     run = curves.train(1, loss=loss)
     assert len(run.loss) == 1 and math.isnan(run.loss[0])
-    assert run.judged == [] and math.isnan(run.accuracy)
+    assert run.judged == [] and run.accuracy < 0.1
     with pytest.raises(ValueError, match="none of the 1 losses"):
         known.of_run(run)
