@@ -244,7 +244,8 @@ def test_sizes_must_be_whole_and_positive(name):
     for size in (0, -3):
         refused(ValueError, lambda s=size: build(s), f"{name} must be at least 1, got {size}")
     for size in (4.0, "4", True):
-        refused(TypeError, lambda s=size: build(s), f"{name} must be an int, got {size!r} of type")
+        said = f"{name} must be an int, got {size!r}, a {type(size).__name__}"
+        refused(TypeError, lambda s=size: build(s), said)
 
 
 def test_constructors_print_nothing(capsys):

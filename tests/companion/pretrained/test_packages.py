@@ -146,7 +146,8 @@ def slow(small, monkeypatch):
 
 
 LOADING = """
-import json, sys
+import json, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # not so in the background
 from companion.pretrained import load
 from companion.pretrained.packages import PACKAGES, Package
 PACKAGES["small"] = Package(**json.loads(sys.argv[1]))
