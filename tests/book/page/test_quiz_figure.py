@@ -136,6 +136,7 @@ def test_two_quizzes_on_a_page_do_not_share_their_answers(show):
     figure = quiz(self_attention)
 
     class Twice:
+        name = figure.name
         to_html = staticmethod(lambda: figure.to_html() * 2)
 
     page = show(Twice())
