@@ -278,7 +278,7 @@ def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
         checked("x"),
         checked("import gc\ngc.isenabled()"),  # so that garbage does not count
     )
-    cells, runner = run(*cells, cell=2)
+    cells, runner = run(*cells, cell=4)
     assert names(cells[1]) == ["LimitExceeded"] and names(cells[3]) == ["MemoryError"]
     assert cells[2].outputs[0].data["text/plain"] == "1"
     assert cells[5].outputs[0].data["text/plain"] == "2"

@@ -156,7 +156,7 @@ def course(handed_out, tmp_path_factory):
         for path in (folder / "in").rglob("*.ipynb"):
             time_of = (LATE if path == place(folder, LATE_ONE) else ON_TIME).timestamp()
             os.utime(path, (time_of, time_of))
-        limits = Limits(cell=2, memory=2**29)
+        limits = Limits(cell=4, memory=2**29)
         grade.main(root, CHAPTER, folder / "in", folder / "course", DUE, limits)
     return folder
 
