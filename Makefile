@@ -3,7 +3,7 @@
 
 VENV := .venv
 RUN := $(VENV)/bin/python
-# What is never imported need not be compiled: that takes as long as half of the installation.
+# What is never imported need not be compiled, which takes half of the installation's time; what is, is compiled and kept then.
 PIP := $(RUN) -m pip install --quiet --disable-pip-version-check --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 READY := $(VENV)/.complete

@@ -113,7 +113,8 @@ def generate(
         (B, T + max_new_tokens), the prompts included.
 
     Raises:
-        ValueError, TypeError: an argument is refused, before anything is written.
+        ValueError, TypeError: an argument is out of range or of another kind, a prompt is not
+            padded on the left, or there are more tokens than learned positions.
         FloatingPointError: the model has diverged (checked on the CPU only).
     """
     cuts = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}

@@ -68,7 +68,7 @@ class KVCache:
                 small (seen on the CPU, outside compiled code; elsewhere torch's indexing stops).
         """
         if self.is_memory:
-            raise ValueError("the cache is one of cross-attention; start a new KVCache() for this")
+            raise ValueError("cache is a cross-attention's; self-attention needs its own KVCache()")
         if self.key is not None:
             self._require_sizes(*key.shape[:2], key.shape[-1], value.shape[-1])
         if self.capacity is not None:

@@ -23,7 +23,7 @@ css`
 function reads([bits, steps], back) {
   const all = steps.map((step, k) => {
     const bit = bits.length + k - back; // the model stands on the sign or the step before
-    return { k, bit, made: k > 0 && (steps[k - 1] ^ bits[bit]) === step };
+    return { k, bit, made: (steps[k - 1] ^ bits[bit]) === step };
   });
   return all.filter(({ k, bit }) => k > 0 && bit >= 0 && bit < bits.length);
 }

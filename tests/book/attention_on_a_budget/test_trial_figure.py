@@ -52,7 +52,7 @@ def test_dots_and_band_stand_where_the_effects_say(show):
     unit = (places[0.06] - places[-0.05]) / 0.11
     for effect, place in places.items():
         assert place - places[-0.05] == pytest.approx(unit * (effect + 0.05))
-    band = page.locator("[data-change=gate] rect, [data-change='a gate'] rect").first
+    band = page.locator("[data-change='a gate'] rect")
     left, width = (float(band.get_attribute(name).rstrip("%")) for name in ("x", "width"))
     assert left == pytest.approx(places[-0.01] - 0.01 * unit)  # twice the placebo's largest
     assert width == pytest.approx(0.04 * unit)

@@ -180,9 +180,11 @@ def test_a_cache_of_the_other_attention_or_of_another_memory_is_refused():
         layer(x, x.clone(), cache=cache)
     cache = KVCache()
     layer(x, memory, cache=cache)
-    with pytest.raises(ValueError, match=r"is one of cross-attention; start a new KVCache\(\)"):
+    with pytest.raises(
+        ValueError, match=r"a cross-attention's; self-attention needs its own KVCache\(\)"
+    ):
         layer(x, cache=cache)
-    with pytest.raises(ValueError, match="is one of cross-attention"):
+    with pytest.raises(ValueError, match="is a cross-attention's"):
         cache.append(cache.key, cache.value)
     with pytest.raises(ValueError, match="memory of length 7, but key has length 6"):
         layer(x, memory[:, :6], cache=cache)
