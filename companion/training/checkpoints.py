@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save, save_file
 from torch import nn
 
-FORMAT = "companion checkpoint 4"
+FORMAT = "companion checkpoint 5"
 
 
 def save_checkpoint(

@@ -37,6 +37,7 @@ class History:
         loss: of each step, before its update: the mean over the real tokens of its batch.
         learning_rate: of each step.
         grad_norm: of each step, before clipping.
+        tokens: the number of real tokens in each step's batch.
         evaluated_at: the steps after which the model was evaluated.
         evaluations: what `evaluate` returned after them.
     """
@@ -44,6 +45,7 @@ class History:
     loss: list[float] = field(default_factory=list)
     learning_rate: list[float] = field(default_factory=list)
     grad_norm: list[float] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
     evaluated_at: list[int] = field(default_factory=list)
     evaluations: list = field(default_factory=list)
 
@@ -62,7 +64,7 @@ def train_step(
     step: int,
     max_grad_norm: float = 1.0,
     mixed_precision: str = "no",
-) -> tuple[float, float]:
+) -> tuple[float, float, int]:
     """Update the weights once, by the gradient of the mean loss over the real tokens of a batch.
 
     Args:
@@ -74,7 +76,8 @@ def train_step(
         max_grad_norm, mixed_precision: as for `fit`.
 
     Returns:
-        The mean loss before the update, and the norm of the gradient before clipping.
+        The mean loss before the update, the norm of the gradient before clipping, and the number
+        of real tokens.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     device, is_replica = parameters[0].device, isinstance(model, DistributedDataParallel)
@@ -97,7 +100,7 @@ def train_step(
     total, count, norm = torch.stack([*sums, norm.to(sums)]).tolist()  # waits for a GPU, once
     _check_step(step, total, count, norm)
     optimizer.step()
-    return total / count, norm
+    return total / count, norm, round(count)
 
 
 def fit(
@@ -203,7 +206,7 @@ def fit(
         set_rate(optimizer, rate)
         if num_processes > 1:  # each draws its own dropout, the same again after a resumption
             torch.manual_seed(hash((seed, step, rank)))
-        mean_loss, grad_norm = train_step(
+        mean_loss, grad_norm, tokens = train_step(
             replica,
             optimizer,
             loss,
@@ -215,6 +218,7 @@ def fit(
         history.loss.append(mean_loss)
         history.learning_rate.append(float(rate))
         history.grad_norm.append(grad_norm)
+        history.tokens.append(tokens)
 
     def look(step):
         if evaluate and _is_due(step, evaluate_every, steps):

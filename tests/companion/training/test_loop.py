@@ -60,9 +60,10 @@ def run(model, batches=sentences, **changes):
 def test_it_is_the_loop_written_out_by_hand():
     by_hand, model = bigram(), bigram()
     optimizer = torch.optim.AdamW(by_hand.parameters(), lr=0.03, weight_decay=0.0)
-    losses, norms = [], []
+    losses, norms, tokens = [], [], []
     for step in range(1, 5):
         token_ids = sentences(step)
+        tokens.append((token_ids[:, 1:] != PAD).sum().item())
         logits = by_hand(token_ids[:, :-1]).transpose(1, 2)
         loss = F.cross_entropy(logits, token_ids[:, 1:], ignore_index=PAD)
         loss.backward()
@@ -74,6 +75,7 @@ def test_it_is_the_loop_written_out_by_hand():
     assert min(norms) > 0.3, "nothing was clipped: the test would not see clipping fail"
     assert history.loss == pytest.approx(losses, rel=1e-12)
     assert history.grad_norm == pytest.approx(norms, rel=1e-12)
+    assert history.tokens == tokens and len(set(tokens)) > 1
     for ours, theirs in zip(model.parameters(), by_hand.parameters(), strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
 
@@ -84,6 +86,7 @@ def test_splitting_a_batch_moves_nothing(accumulate):
     one, several = run(whole), run(parts, accumulate=accumulate)
     assert several.loss == pytest.approx(one.loss, rel=1e-12)
     assert several.grad_norm == pytest.approx(one.grad_norm, rel=1e-12)
+    assert several.tokens == one.tokens
 
 
 def test_padding_moves_nothing():
