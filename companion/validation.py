@@ -372,7 +372,7 @@ def require_prompt_mask(prompt_mask: torch.Tensor, token_ids: torch.Tensor) -> N
         )
 
 
-def require_prompts(model, token_ids: torch.Tensor, max_new_tokens: int, eos_id) -> None:
+def require_prompts(model, token_ids: torch.Tensor, max_new_tokens: int, ends) -> None:
     """Raise unless the model is a GPT that can write so many tokens after these."""
     require_tokens("token_ids", token_ids)
     if token_ids.shape[1] == 0:
@@ -390,8 +390,8 @@ def require_prompts(model, token_ids: torch.Tensor, max_new_tokens: int, eos_id)
             f"prompt and new tokens make {length}, but only max_len = {config.max_len} positions "
             "have been learned; write fewer tokens or shorten the prompt"
         )
-    if eos_id is not None:
-        require_token_id("eos_id", eos_id, config.vocab_size)
+    for end in ends:
+        require_token_id("eos_id", end, config.vocab_size)
 
 
 def require_target(model, source_ids: torch.Tensor, max_len: int) -> None:

@@ -4,7 +4,7 @@ Shapes: B batch, T tokens.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, nullcontext
 
 import torch
@@ -84,7 +84,7 @@ def generate(
     top_k: int | None = None,
     top_p: float | None = None,
     min_p: float | None = None,
-    eos_id: int | None = None,
+    eos_id: int | Collection[int] | None = None,
     stop: Callable[[torch.Tensor], torch.Tensor] | None = None,
     prompt_mask: torch.Tensor | None = None,
     use_cache: bool = True,
@@ -101,8 +101,9 @@ def generate(
         token_ids: integers (B, T), the prompts.
         max_new_tokens: number of tokens to write.
         temperature, top_k, top_p, min_p: see `next_token_probabilities`; temperature 0 is greedy.
-        eos_id: the token that ends a row; what follows is filled with the configuration's pad_id,
-            or with eos_id if that is None. Once every row has ended nothing is computed any more.
+        eos_id: the token that ends a row, or several; what follows is filled with the
+            configuration's pad_id, or with the (first) eos_id if that is None. Once every row has
+            ended nothing is computed any more.
         stop: stop(tokens (B, so far)) says which rows end here, (B,).
         prompt_mask: boolean (B, T), True at real tokens, for prompts of several lengths: the
             shorter ones are filled up on the left.
@@ -136,7 +137,7 @@ def stream(
     top_k: int | None = None,
     top_p: float | None = None,
     min_p: float | None = None,
-    eos_id: int | None = None,
+    eos_id: int | Collection[int] | None = None,
     stop: Callable[[torch.Tensor], torch.Tensor] | None = None,
     prompt_mask: torch.Tensor | None = None,
     use_cache: bool = True,
@@ -176,10 +177,11 @@ def _write(
 
     A step gives its token (B,), the logits (B, vocab_size), and which rows had ended (B,) before.
     """
-    require_prompts(model, token_ids, max_new_tokens, eos_id)
+    ends = eos_id if isinstance(eos_id, Collection) else () if eos_id is None else (eos_id,)
+    require_prompts(model, token_ids, max_new_tokens, ends)
     require_sampling(**cuts)
     (B, T), n = token_ids.shape, max_new_tokens
-    fill = eos_id if model.config.pad_id is None else model.config.pad_id
+    fill = next(iter(ends), None) if model.config.pad_id is None else model.config.pad_id
     if stop is not None and fill is None:
         raise ValueError("rows that stop are filled with eos_id, since there is no pad_id; give it")
     tokens = torch.cat([token_ids, token_ids.new_full((B, n), fill or 0)], dim=1)
@@ -206,17 +208,17 @@ def _write(
             else:
                 token = drawn(next_token_probabilities(logits, **cuts), generator)
             had_ended = ended
-            if eos_id is not None or stop is not None:
+            if ends or stop is not None:
                 token = token.masked_fill(ended, fill)
             tokens[:, length] = token
-            if eos_id is not None:
-                ended = ended | (token == eos_id)
+            for end in ends:
+                ended = ended | (token == end)
             if stop is not None:
                 rows = torch.as_tensor(stop(tokens[:, : length + 1]), device=ended.device)
                 require_ended(rows, B)
                 ended = ended | rows
             yield token, logits, had_ended
-            if (eos_id is not None or stop is not None) and known_to_be_done(ended, length):
+            if (ends or stop is not None) and known_to_be_done(ended, length):
                 return
 
     return tokens, steps()

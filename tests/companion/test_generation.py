@@ -235,6 +235,21 @@ def test_an_ended_row_is_filled_up(pad_id, fill):
         assert set(rest or ()) <= {fill}
 
 
+def test_a_row_ends_at_the_first_of_several_tokens():
+    model, tokens = gpt(pad_id=None), torch.randint(5, 17, (20, 2))
+    free = generate(model, tokens, 20, temperature=4.0, generator=draw_from(0))[:, 2:]
+    ends = (4, 11)
+    written = generate(model, tokens, 20, temperature=4.0, eos_id=ends, generator=draw_from(0))[
+        :, 2:
+    ]
+    lasts = set()
+    for row, unended in zip(written.tolist(), free.tolist(), strict=True):
+        length = next((n for n, token in enumerate(unended, 1) if token in ends), 20)
+        assert row == unended[:length] + [4] * (20 - length)  # the first of them fills up
+        lasts.add(unended[length - 1])
+    assert lasts >= set(ends)
+
+
 def test_nothing_is_computed_once_all_rows_have_ended():
     model = gpt()
     with torch.no_grad():
@@ -492,6 +507,8 @@ def test_what_generate_refuses():
     refused(ValueError, call(tokens, 5, eos_id=17), "eos_id", "17")
     refused(ValueError, call(tokens, 5, eos_id=-1), "eos_id", "-1")
     refused(TypeError, call(tokens, 5, eos_id=3.0), "eos_id", "int", "3.0")
+    refused(ValueError, call(tokens, 5, eos_id=[3, 17]), "eos_id", "17")
+    refused(TypeError, call(tokens, 5, eos_id=torch.tensor([3])), "eos_id", "int")
     linear = torch.nn.Linear(3, 5)
     refused(TypeError, lambda: generate(linear, tokens, 5), "a GPT is needed", "Linear")
     refused(TypeError, lambda: next_token_probabilities([[0.5]]), "logits", "Tensor", "list")
