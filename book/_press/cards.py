@@ -1,7 +1,8 @@
 """Claims as the book shows them: a line on the page that measures one, and tables of many.
 
-The line has the sentence, the number, its bound and the range over other seeds; what no seed can
-change has neither. A click opens a strip with all seeds, and the code.
+The line has the sentence, the number and its bound, and says what was repeated: the range over
+other seeds and what these draw anew, or how many runs a committed file holds; or that the claim was
+checked, where no seed can change it. A click opens a strip with all seeds, and the code.
 """
 
 import json
@@ -18,7 +19,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import Python3Lexer
 
-from book._press.claims import claiming, read_rows, sentences
+from book._press.claims import claimed, claiming, is_moved, read_rows
 from book.page.claims import MIMETYPE, Claim, short, typeset
 
 PLACE = "<!-- claims -->"
@@ -26,6 +27,7 @@ NUMBERS = "<!-- numbers -->"
 MEASURED = re.compile(r" ?<!-- measured (\d+): (.+?) -->")
 DRAWN = re.compile(r" ?<!-- drawn (.+?): (.+?) -->")
 UNIT = re.compile(r"(.+[^.])\s\(([^()]+(?:\([^()]*\)[^()]*)*)\)\.$", re.S)
+CHECKED = "checked on this page"  # no seed can change it
 ROUNDING = 2e-3  # what is claimed to be smaller is no number but an equality
 CELL = re.compile(r"\(([\w/]+)\.ipynb#cell-([\w-]+)\)")
 DIAMOND = '<path class="own" d="M0-6 5 0 0 6-5 0z"/>'
@@ -46,7 +48,7 @@ def with_cards(cells: Iterable[dict], rows: list[dict]) -> None:
         alone = len(made) == len(shown)
         for data in made:
             fields = data.pop(MIMETYPE)
-            claim = Claim(fields["sentence"], float(fields["value"]), fields["bound"])
+            claim = Claim.shown(fields)
             of_claim = [row for row in rows if row["claim"] == claim.sentence]
             code = _highlighted(cell["source"]) if alone and data is made[-1] else ""
             data["text/html"] = card(claim, of_claim, code)
@@ -73,11 +75,9 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
     values = [float(row["value"]) for row in rows]
     exact = {claim.value, *values} == {claim.value} and len(values) > 0
     number = typeset(short(claim.value))
-    bound = f"{typeset(claim.demand)}; {spread(rows)}"
+    bound = f"{typeset(claim.demand)}; {spread(claim, rows)}"
     if _is_identity(claim) and rows:
-        number, bound = "", "checked on this page"
-    elif exact:
-        bound = "the same under every seed"
+        number, bound = "", CHECKED
     behind = f"<p>Measured: {_inline(unit)}: {typeset(short(claim.value))}.</p>" if unit else ""
     if not exact:
         behind += _strip(claim, values)
@@ -88,11 +88,23 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
     )
 
 
-def spread(rows: list[dict]) -> str:
-    """What other seeds measured, in words."""
+def spread(claim: Claim, rows: list[dict]) -> str:
+    """What other seeds measured of a claim, in words, and what they draw anew."""
     if not rows:
         return "not yet measured under other seeds"
-    return f"{_range(rows)}, {sum(row['held'] for row in rows)} of {len(rows)} seeds"
+    moved = is_moved([*rows, {"value": claim.value}])
+    said = _repetition(rows, claim.repeated, moved)
+    return f"{_range(rows)}, {said}" if "drawn" in claim.repeated or moved else said
+
+
+def _repetition(rows: list[dict], repeated: dict[str, str], moved: bool) -> str:
+    """What was repeated: drawn anew and how often, stored, or, as no seed changes it, nothing."""
+    held = f"{sum(row['held'] for row in rows)} of {len(rows)}"
+    if "drawn" in repeated:
+        return f"{held} with new {repeated['drawn']}"
+    if "stored" in repeated:
+        return f"stored: {repeated['stored']}"
+    return f"{held} seeds" if moved else CHECKED
 
 
 def _range(rows: list[dict]) -> str:
@@ -154,7 +166,8 @@ def _text(text: str, y: int) -> str:
 def with_claims(page: str, root: Path, outputs: Mapping[str, str]) -> str:
     """The Markdown of a page with the table of all claims where it asks for it.
 
-    A chapter's claims are in the order of their margin, the smallest first.
+    Of a chapter's claims those come first that are drawn anew, the smallest margin first, then
+    those that are stored, then those that were checked.
 
     Args:
         page: what is committed.
@@ -169,13 +182,15 @@ def with_claims(page: str, root: Path, outputs: Mapping[str, str]) -> str:
         title = notebook.cells[0].source.partition("\n")[0].removeprefix("# ")
         made = _made(Path(outputs[path.relative_to(root).as_posix()]))
         rows = read_rows(path)
-        kept = {name: margin(claim, rows) for name, claim in made.items()}
-        lines += [f"## {title}", "", "| claim | bound | seeds | least | most | margin |"]
+        kept = {sentence: margin(made[sentence], rows) for sentence in claimed(notebook)}
+        lines += [f"## {title}", "", "| claim | bound | repeated | least | most | margin |"]
         lines += ["|---|---|---|---|---|---|"]
-        for sentence in sorted(sentences(notebook), key=kept.get):
+        order = {name: (*_kind(made[name], rows), kept[name]) for name in kept}
+        for sentence in sorted(kept, key=order.get):
             bound = typeset(made[sentence].demand)
             shown = f"{kept[sentence]:.0%}" if math.isfinite(kept[sentence]) else ""
-            cells = [_escaped(sentence), bound, *_spread_cells(sentence, rows), shown]
+            repeated = made[sentence].repeated
+            cells = [_escaped(sentence), bound, *_spread_cells(sentence, repeated, rows), shown]
             lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return page.replace(PLACE, "\n".join(lines))
@@ -185,17 +200,25 @@ def _made(file: Path) -> dict[str, Claim]:
     """The claims among the outputs of a notebook, by their sentences."""
     outputs = json.loads(file.read_text("utf8"))["outputs"]
     made = [output.get("data", {}).get(MIMETYPE) for shown in outputs for output in shown]
-    return {m["sentence"]: Claim(m["sentence"], float(m["value"]), m["bound"]) for m in made if m}
+    return {fields["sentence"]: Claim.shown(fields) for fields in made if fields}
+
+
+def _kind(claim: Claim, rows: list[dict]) -> tuple[bool, bool]:
+    """What sorts drawn claims before stored ones and these before those that were checked."""
+    of_claim = [row for row in rows if row["claim"] == claim.sentence]
+    drawn = "drawn" in claim.repeated or (is_moved(of_claim) and not _is_identity(claim))
+    return not drawn, "stored" not in claim.repeated
 
 
 def margin(claim: Claim, rows: list[dict]) -> float:
     """How much of the way from its bound to its median the worst seed of a claim keeps.
 
-    1 is a claim that no seed moves, 0 one that a seed brings to its bound. An equality up to
-    rounding has no margin, which is infinite.
+    1 is a claim that every draw leaves as it is, 0 one that a draw brings to its bound. What is not
+    drawn anew, and an equality up to rounding, has no margin, which is infinite.
     """
-    values = [float(row["value"]) for row in rows if row["claim"] == claim.sentence]
-    if _is_identity(claim) or not values:
+    of_claim = [row for row in rows if row["claim"] == claim.sentence]
+    values = [float(row["value"]) for row in of_claim]
+    if _is_identity(claim) or not values or _kind(claim, rows)[0]:
         return math.inf
     values.append(claim.value)
     if "near" in claim.bound:
@@ -221,7 +244,7 @@ def with_numbers(page: str, root: Path) -> str:
             path = root / "book" / f"{chapter}.ipynb"
             notebook = nbformat.read(path, as_version=4)
             notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
-            rows = _table(sentences(notebook), read_rows(path))
+            rows = _table(claimed(notebook), read_rows(path))
             lines += rows[2:] if lines else rows
         fold = "<details><summary>The numbers, under other seeds</summary>"
         whole += [section, "\n".join([fold, "", *lines, "", "</details>"])]
@@ -240,19 +263,17 @@ def with_measured(page: str, root: Path) -> str:
     """
 
     def measured(found: re.Match) -> str:
-        rows = _claimed(page[: found.start()], int(found[1]), root)
+        rows, repeated = _claimed(page[: found.start()], int(found[1]), root)
         of_what = [found[2]]
-        if not all(row["held"] for row in rows):
-            of_what.append(spread(rows).rpartition(", ")[2])
-        elif len({float(row["value"]) for row in rows}) == 1:
-            of_what.append("the same under every seed")
+        if not all(row["held"] for row in rows) or not is_moved(rows):
+            of_what.append(_repetition(rows, repeated, is_moved(rows)))
         return f'\n\n<p class="measured"><b>{_range(rows)}</b> {"; ".join(of_what)}</p>'
 
     def drawn(found: re.Match) -> str:
         lines = []
         for row in found[2].split("; "):
             at, _, name = row.partition(" ")
-            rows = _claimed(page[: found.start()], int(at), root)
+            rows, _ = _claimed(page[: found.start()], int(at), root)
             values = [float(row["value"]) for row in rows]
             if not all(0 <= value <= 1 for value in values):
                 raise ValueError(f"{found[0]}: {name} is {_range(rows)}")
@@ -270,8 +291,11 @@ def with_measured(page: str, root: Path) -> str:
     return DRAWN.sub(drawn, MEASURED.sub(measured, page))
 
 
-def _claimed(above: str, at: int, root: Path) -> list[dict]:
-    """What other seeds measured of a claim of the cell to which the last link leads."""
+def _claimed(above: str, at: int, root: Path) -> tuple[list[dict], dict[str, str]]:
+    """What other seeds measured of a claim of the cell to which the last link leads.
+
+    Beside it, what the claim says is repeated.
+    """
     links = CELL.findall(above)
     if not links:
         raise ValueError(f"no link to a cell stands above claim {at}: {above[-80:]!r}")
@@ -279,28 +303,30 @@ def _claimed(above: str, at: int, root: Path) -> list[dict]:
     path = root / "book" / f"{chapter}.ipynb"
     notebook = nbformat.read(path, as_version=4)
     notebook.cells = [cell for cell in notebook.cells if cell.id == cell_id]
-    claimed = sentences(notebook)
-    if not 1 <= at <= len(claimed):
-        raise ValueError(f"cell {cell_id} of {chapter} has {len(claimed)} claims, and none is {at}")
-    rows = [row for row in read_rows(path) if row["claim"] == claimed[at - 1]]
+    made = list(claimed(notebook).items())
+    if not 1 <= at <= len(made):
+        raise ValueError(f"cell {cell_id} of {chapter} has {len(made)} claims, and none is {at}")
+    sentence, repeated = made[at - 1]
+    rows = [row for row in read_rows(path) if row["claim"] == sentence]
     if not rows:
-        raise ValueError(f"not yet measured under other seeds: {claimed[at - 1]}")
-    return rows
+        raise ValueError(f"not yet measured under other seeds: {sentence}")
+    return rows, repeated
 
 
-def _table(claimed: Iterable[str], rows: list[dict]) -> list[str]:
-    """The lines of a table of claims: how many seeds held, the least and the most measured."""
-    lines = ["| claim | seeds | least | most |", "|---|---|---|---|"]
-    for sentence in claimed:
-        lines.append(f"| {' | '.join([_escaped(sentence), *_spread_cells(sentence, rows)])} |")
+def _table(made: Mapping[str, dict[str, str]], rows: list[dict]) -> list[str]:
+    """The lines of a table of claims: what was repeated, the least and the most measured."""
+    lines = ["| claim | repeated | least | most |", "|---|---|---|---|"]
+    for sentence, repeated in made.items():
+        cells = [_escaped(sentence), *_spread_cells(sentence, repeated, rows)]
+        lines.append(f"| {' | '.join(cells)} |")
     return lines
 
 
-def _spread_cells(sentence: str, rows: list[dict]) -> list[str]:
+def _spread_cells(sentence: str, repeated: dict[str, str], rows: list[dict]) -> list[str]:
     of_claim = [row for row in rows if row["claim"] == sentence]
     values = [float(row["value"]) for row in of_claim]
-    held = f"{sum(row['held'] for row in of_claim)} of {len(of_claim)}"
-    return [held, *(typeset(short(end(values))) if values else "" for end in (min, max))]
+    said = _repetition(of_claim, repeated, is_moved(of_claim)) if of_claim else "not yet"
+    return [said, *(typeset(short(end(values))) if values else "" for end in (min, max))]
 
 
 def _escaped(sentence: str) -> str:

@@ -23,7 +23,8 @@ from book.page.claims import MIMETYPE
 
 OWN_SEED = "setup(seed=0)"
 ENOUGH = 5  # seeds that a claim must hold for
-BESIDE = re.compile(r',\s*(?:along="[^"]*"|computed=True)(?=,?\s*\))')  # last in a prediction
+# What stands last in a prediction or a claim and measures nothing.
+BESIDE = re.compile(r',\s*(?:(?:along|drawn|stored)="[^"]*"|computed=True)(?=,?\s*\))')
 
 
 def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode:
@@ -50,7 +51,7 @@ def code_hash(notebook: nbformat.NotebookNode) -> str:
     """What the notebook's code cells measure, in 16 hexadecimal digits.
 
     An import that changes what a name means is no other measurement: the tests hold the names. Nor
-    is what a prediction writes beside its answer, where that stands last.
+    are the words that stand last in a prediction or a claim.
     """
     code = [_without_imports(_without_labels(source)) for source in code_of(notebook)]
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:16]
@@ -67,20 +68,21 @@ def _without_imports(source: str) -> str:
 
 
 def _without_labels(source: str) -> str:
-    """A cell without what its predictions say of their truth and of the axis below it."""
+    """A cell without what its predictions and claims say of their truth in words."""
     before = None
     while before != source:
         before, source = source, BESIDE.sub("", source)
     return source
 
 
-def sentences(notebook: nbformat.NotebookNode) -> list[str]:
-    """The sentences of the notebook's claims, read without running it.
+def claimed(notebook: nbformat.NotebookNode) -> dict[str, dict[str, str]]:
+    """The notebook's claims, read without running it: each sentence, and what it says is repeated.
 
     Raises:
-        ValueError: a sentence is no plain string, or stands in two claims.
+        ValueError: a sentence, or what is drawn or stored, is no plain string; or a sentence stands
+            in two claims.
     """
-    found = []
+    found = {}
     for cell in _code_cells(notebook):
         for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
             if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "claim":
@@ -89,8 +91,21 @@ def sentences(notebook: nbformat.NotebookNode) -> list[str]:
                     raise ValueError(f"the sentence of a claim is no plain string:\n{cell.source}")
                 if sentence.value in found:
                     raise ValueError(f"two claims have the sentence {sentence.value!r}")
-                found.append(sentence.value)
+                found[sentence.value] = _repeated(node, sentence.value)
     return found
+
+
+def _repeated(call: ast.Call, sentence: str) -> dict[str, str]:
+    said = {word.arg: word.value for word in call.keywords if word.arg in ("drawn", "stored")}
+    for name, words in said.items():
+        if not isinstance(words, ast.Constant) or not isinstance(words.value, str):
+            raise ValueError(f"what is {name} of the claim {sentence!r} is no plain string")
+    return {name: words.value for name, words in said.items()}
+
+
+def is_moved(rows: list[dict]) -> bool:
+    """Whether the seeds gave a claim different numbers."""
+    return len({float(row["value"]) for row in rows}) > 1
 
 
 def data_file(path: Path) -> Path:
@@ -112,7 +127,7 @@ def read_rows(path: Path) -> list[dict]:
 
 def problems(path: Path) -> list[str]:
     """What keeps the claims of the chapter at `path` from standing, a line each."""
-    claimed = sentences(nbformat.read(path, as_version=4))
+    made = claimed(nbformat.read(path, as_version=4))
     file = data_file(path)
     rows = json.loads(file.read_text("utf8")) if file.exists() else []
     current = read_rows(path)
@@ -120,7 +135,7 @@ def problems(path: Path) -> list[str]:
     found = []
     if len(current) < len(rows):
         found.append(f"{len(rows) - len(current)} rows were measured by other code: {again}")
-    for sentence in claimed:
+    for sentence, repeated in made.items():
         of_claim = [row for row in current if row["claim"] == sentence]
         seeds = {row["seed"] for row in of_claim}
         if len(seeds) < ENOUGH or len(seeds) < len(of_claim):
@@ -128,7 +143,12 @@ def problems(path: Path) -> list[str]:
         for row in of_claim:
             if not row["held"]:
                 found.append(f"{sentence!r}: seed {row['seed']} gave {row['value']}")
-    for sentence in sorted({row["claim"] for row in current} - set(claimed)):
+        if of_claim and not is_moved(of_claim) and float(of_claim[0]["value"]) not in (0, 1):
+            if "drawn" in repeated:  # none and all may be the same for every draw
+                found.append(f"{sentence!r}: nothing is drawn anew, every seed gives the same")
+        elif "stored" in repeated and is_moved(of_claim):
+            found.append(f"{sentence!r}: it is not stored, seeds give different numbers")
+    for sentence in sorted({row["claim"] for row in current} - set(made)):
         found.append(f"{sentence!r}: measured, but claimed nowhere")
     return found
 
@@ -162,7 +182,7 @@ def measure(root: Path, path: Path, seed: int) -> list[dict]:
 
 def claiming(root: Path) -> list[Path]:
     """The notebooks of `_toc.yml` that make claims."""
-    return [path for path in notebooks(root) if sentences(nbformat.read(path, as_version=4))]
+    return [path for path in notebooks(root) if claimed(nbformat.read(path, as_version=4))]
 
 
 def write_rows(path: Path, rows: list[dict]) -> None:

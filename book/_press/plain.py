@@ -49,9 +49,8 @@ def _shown(output: dict, rows: list[dict]) -> str:
         return f"```text\n{''.join(output['text']).rstrip()}\n```"
     data = output.get("data", {})
     if MIMETYPE in data:
-        found = data[MIMETYPE]
-        claim = Claim(found["sentence"], float(found["value"]), found["bound"])
-        others = spread([row for row in rows if row["claim"] == claim.sentence])
+        claim = Claim.shown(data[MIMETYPE])
+        others = spread(claim, [row for row in rows if row["claim"] == claim.sentence])
         number, bound = typeset(short(claim.value)), typeset(claim.demand)
         return f"> **Claim.** {claim.sentence} Measured {number}; must be {bound}; {others}."
     if "text/html" in data:

@@ -137,8 +137,7 @@ def _show(data: dict, rows: list[dict], deck: list[Slide]) -> None:
     html, last = "".join(data.get("text/html", "")), deck[-1]
     heading = last.heading
     if MIMETYPE in data:
-        found = data[MIMETYPE]
-        claim = Claim(found["sentence"], float(found["value"]), found["bound"])
+        claim = Claim.shown(data[MIMETYPE])
         is_full = last.body.count('<details class="claim"') == CLAIMS
         if is_full or last.kind not in ("answer", "claims"):
             deck.append(Slide("claims", heading))

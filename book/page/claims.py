@@ -16,13 +16,22 @@ class Claim:
         sentence: what is claimed: plain words, with *emphasis* and `code` at most.
         value: what was measured.
         bound: those of "above", "below", "near" and "within" that were given, with their values.
+        repeated: {"drawn": what every seed draws anew} or {"stored": how many runs a file holds},
+            or empty.
         held: whether the value lies inside the bound. NaN never does.
     """
 
-    def __init__(self, sentence: str, value: float, bound: dict[str, float]):
+    def __init__(
+        self,
+        sentence: str,
+        value: float,
+        bound: dict[str, float],
+        repeated: dict[str, str] | None = None,
+    ):
         self.sentence = sentence
         self.value = value
         self.bound = bound
+        self.repeated = repeated or {}
         self.held = not (
             math.isnan(value)
             or ("above" in bound and value <= bound["above"])
@@ -47,7 +56,14 @@ class Claim:
         fields = {"sentence": self.sentence, "value": self.value, "held": self.held}
         if not math.isfinite(self.value):
             fields["value"] = str(self.value)  # JSON has no such numbers
-        return {"text/plain": repr(self), MIMETYPE: fields | {"bound": self.bound}}
+        fields |= {"bound": self.bound, "repeated": self.repeated}
+        return {"text/plain": repr(self), MIMETYPE: fields}
+
+    @classmethod
+    def shown(cls, fields: dict) -> "Claim":
+        """The claim that a cell has shown, from its output of type `MIMETYPE`."""
+        value = float(fields["value"])
+        return cls(fields["sentence"], value, fields["bound"], fields["repeated"])
 
 
 def short(number: float) -> str:
@@ -83,6 +99,8 @@ def claim(
     below: float | None = None,
     near: float | None = None,
     within: float | None = None,
+    drawn: str | None = None,
+    stored: str | None = None,
 ) -> None:
     """Claim that a measured number keeps a bound; show it in one line, and raise if it does not.
 
@@ -97,11 +115,17 @@ def claim(
         below: the value must be smaller.
         near: the value must lie around it, at most `within` away.
         within: given with `near`, and only with it.
+        drawn: what another seed draws anew, as in "starts and sentences"; the book says it beside
+            the range. Not a word of it is measured, so a test refuses it where no seed moves the
+            number.
+        stored: of a number from a committed file, how many runs it is of, as in "five runs".
+            With neither, the claim is one that no seed can change.
 
     Raises:
         AssertionError: the value is outside the bound, or NaN.
         TypeError: the value is no number; of True and False, say what was counted.
-        ValueError: no sentence, no bound, one that is NaN, or bounds that do not go together.
+        ValueError: no sentence, no bound, one that is NaN, bounds that do not go together, or
+            `drawn` and `stored` at once.
     """
     if not isinstance(sentence, str) or not sentence.strip():
         raise ValueError(f"a claim needs a sentence that says what is claimed, got {sentence!r}")
@@ -117,7 +141,12 @@ def claim(
     for name, limit in bound.items():
         if math.isnan(limit):  # no value is outside of it
             raise ValueError(f"{name} of the claim {sentence!r} is NaN; look how it is computed")
-    made = Claim(sentence, _number("value", value, sentence), bound)
+    repeated = {
+        name: words for name, words in (("drawn", drawn), ("stored", stored)) if words is not None
+    }
+    if len(repeated) > 1:
+        raise ValueError(f"the claim {sentence!r} is drawn anew or stored, not both")
+    made = Claim(sentence, _number("value", value, sentence), bound, repeated)
     display(made)
     if not made.held:
         raise AssertionError(f"{sentence} {made.value:.4g} is not {made.demand}")

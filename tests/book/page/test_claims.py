@@ -78,6 +78,18 @@ def test_what_is_no_number_is_refused(value):
         claim("Most are right.", 1, above="0")
 
 
+def test_a_claim_says_what_is_repeated(monkeypatch):
+    made = []
+    monkeypatch.setattr("book.page.claims.display", made.append)
+    claim("Most are right.", 0.95, above=0.9, drawn="starts")
+    claim("Most are right.", 0.95, above=0.9, stored="two runs")
+    bundles = [one._repr_mimebundle_()[MIMETYPE] for one in made]
+    assert [one["repeated"] for one in bundles] == [{"drawn": "starts"}, {"stored": "two runs"}]
+    assert [Claim.shown(one).repeated for one in bundles] == [one.repeated for one in made]
+    with pytest.raises(ValueError, match="drawn anew or stored, not both"):
+        claim("Most are right.", 0.95, above=0.9, drawn="starts", stored="two runs")
+
+
 def test_a_claim_needs_a_sentence():
     with pytest.raises(ValueError, match="needs a sentence"):
         claim(" ", 1, above=0)
@@ -87,7 +99,7 @@ def test_the_bundle_holds_the_claim_as_data():
     bundle = Claim("Most are right.", 0.95, {"above": 0.9})._repr_mimebundle_()
     assert bundle["text/plain"] == "holds: Most are right. 0.95 (must be above 0.9)"
     expected = {"sentence": "Most are right.", "value": 0.95, "held": True, "bound": {"above": 0.9}}
-    assert bundle[MIMETYPE] == expected
+    assert bundle[MIMETYPE] == expected | {"repeated": {}}
     assert Claim("No.", float("nan"), {"above": 0})._repr_mimebundle_()[MIMETYPE]["value"] == "nan"
 
 

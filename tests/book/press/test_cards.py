@@ -56,8 +56,8 @@ def test_what_the_number_is_stands_behind_the_line():
     [
         (0.0, {"below": 1e-5}, "checked on this page", ""),
         (25.0, {"near": 25, "within": 0}, "checked on this page", ""),
-        (1.0, {"above": 0.9}, "the same under every seed", "1"),
-        (0.0, {"below": 0.2}, "the same under every seed", "0"),
+        (1.0, {"above": 0.9}, "above 0.9; checked on this page", "1"),
+        (0.0, {"below": 0.2}, "below 0.2; checked on this page", "0"),
     ],
 )
 def test_what_no_seed_has_changed_has_no_range_and_no_strip(value, bound, said, shown):
@@ -66,6 +66,19 @@ def test_what_no_seed_has_changed_has_no_range_and_no_strip(value, bound, said, 
     assert f'<span class="number">{shown} <span' in html
     assert "<svg" in card(Claim("It is.", value, bound), seeds(value, value + 1e-9))
     assert "not yet measured" in card(Claim("It is.", value, bound), [])
+
+
+def test_a_line_says_what_was_drawn_anew_or_how_many_runs_are_stored():
+    def bound(repeated, rows):
+        html = card(Claim(MOST.sentence, 0.95, MOST.bound, repeated), rows)
+        return re.search('class="bound">(.*?)<', html)[1]
+
+    new = {"drawn": "starts and sentences"}
+    assert bound(new, seeds(0.97, 0.92)) == (
+        "above 0.9; 0.92 to 0.97, 2 of 2 with new starts and sentences"
+    )
+    assert bound(new, seeds(0.95)) == "above 0.9; 0.95, 1 of 1 with new starts and sentences"
+    assert bound({"stored": "three runs"}, seeds(0.95)) == "above 0.9; stored: three runs"
 
 
 def test_an_equality_up_to_rounding_has_no_number_in_its_line():
@@ -104,11 +117,11 @@ def test_the_code_of_a_cell_that_only_claims_opens_with_its_last_claim():
         for outputs in ([claims(), claims()], [printed, claims()])
     ]
     cells.append({"source": source, "outputs": [printed], "metadata": {}})
-    with_cards(cells, seeds(0.97))
+    with_cards(cells, seeds(0.97, 0.96))
     alone, mixed, other = cells
     assert MIMETYPE not in json.dumps(cells)
     first, last = (output["data"]["text/html"] for output in alone["outputs"])
-    assert "0.97, 1 of 1 seeds" in first and "highlight" not in first
+    assert "0.96 to 0.97, 2 of 2 seeds" in first and "highlight" not in first
     assert re.sub("<[^>]+>", "", last).rstrip().endswith("claim(f(1))\nclaim(2)")
     assert alone["metadata"]["tags"] == ["claim", "remove-input"]
     assert mixed["metadata"]["tags"] == ["claim", "hide-input"]
@@ -129,14 +142,15 @@ def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):
     rows = [row | {"seed": 1, "value": 0.5}, row | {"seed": 2, "value": 0.25}]
     write_rows(tmp_path / "one.ipynb", rows)
     made = [{"sentence": "New.", "value": 1}, {"sentence": "A | B.", "value": 0.5}]
-    shown = [{"data": {MIMETYPE: one | {"bound": {"above": 0}}}} for one in made]
+    said = {"bound": {"above": 0}, "repeated": {}}
+    shown = [{"data": {MIMETYPE: one | said}} for one in made]
     (tmp_path / "kept.json").write_text(json.dumps({"outputs": [[], shown]}))
     outputs = {"one.ipynb": str(tmp_path / "kept.json")}
     page = with_claims("Before\n\n<!-- claims -->\n\nafter", tmp_path, outputs)
-    assert "## One\n\n| claim | bound | seeds | least | most | margin |" in page
+    assert "## One\n\n| claim | bound | repeated | least | most | margin |" in page
     assert (
-        "| A &#124; B. | above 0 | 2 of 2 | 0.25 | 0.5 | 50% |\n"
-        "| New. | above 0 | 0 of 0 |  |  |  |"
+        "| A &#124; B. | above 0 | 2 of 2 seeds | 0.25 | 0.5 | 50% |\n"
+        "| New. | above 0 | not yet |  |  |  |"
     ) in page
     assert page.startswith("Before") and page.endswith("after")
     assert with_claims("nothing", tmp_path, {}) == "nothing"
@@ -149,7 +163,7 @@ def test_the_table_of_all_claims_has_a_row_for_each(tmp_path):
         (0.2, (0.4, 0.3), {"below": 0.5}, 0.5),
         (0.5, (0.5, 0.2, 0.9), {"above": 0, "below": 1}, 0.2),
         (1.0, (1.08, 0.99), {"near": 1, "within": 0.1}, 0.2),
-        (7.0, (7, 7), {"above": 1}, 1),
+        (7.0, (7, 7), {"above": 1}, float("inf")),  # nothing was drawn
         (1e-7, (1e-7,), {"below": 1e-5}, float("inf")),
     ],
 )
@@ -179,8 +193,10 @@ def test_a_fold_has_the_claims_of_the_cells_that_its_lines_lead_to(tmp_path):
     )
     first, second, rest = with_numbers(page, tmp_path).split("</details>")
     assert first.count("| claim |") == second.count("| claim |") == 1
-    assert first.splitlines()[-3:-1] == ["| Two. | 1 of 1 | 0.5 | 0.5 |", "| One. | 0 of 0 |  |  |"]
-    assert "| Three. | 1 of 1 | 1·10⁻⁸ | 1·10⁻⁸ |\n| Two. | 0 of 0 |  |  |\n" in second
+    rows = ["| Two. | checked on this page | 0.5 | 0.5 |", "| One. | not yet |  |  |"]
+    assert first.splitlines()[-3:-1] == rows
+    three = "| Three. | checked on this page | 1·10⁻⁸ | 1·10⁻⁸ |"
+    assert f"{three}\n| Two. | not yet |  |  |\n" in second
     assert rest == "\n\nend"
     assert with_numbers("nothing", tmp_path) == "nothing"
 
@@ -207,7 +223,7 @@ def test_a_saying_has_the_range_of_the_claim_that_it_names(tmp_path):
     assert measured("<!-- measured 2: words -->") == "<b>1,000 to 2,000</b> words; 1 of 2 seeds</p>"
     write_rows(path, [row | {"seed": seed, "value": 0.25} for seed in (1, 2)])
     assert measured("<!-- measured 2: of all -->") == (
-        "<b>0.25</b> of all; the same under every seed</p>"
+        "<b>0.25</b> of all; checked on this page</p>"
     )
     write_rows(path, [row | {"seed": seed, "value": 2 * seed} for seed in (1, 2)])
     for wrong, why in (

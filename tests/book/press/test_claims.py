@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from book._press import claims
-from book._press.claims import at_seed, code_hash, main, problems, sentences
+from book._press.claims import at_seed, claimed, code_hash, main, problems, write_rows
 from book._press.execute import chapters
 from book.page.claims import MIMETYPE
 
@@ -100,12 +100,36 @@ def test_another_error_is_told_and_measures_nothing(book, capsys):
         ("claim(f'{1}', 1, above=0)", "no plain string"),
         ("claim(sentence, 1, above=0)", "no plain string"),
         ("claim('The seed ' 'is even.', 1, above=0)", "two claims have the sentence"),
+        ("claim('It is.', 1, above=0, drawn=what)", "what is drawn of the claim 'It is.'"),
     ],
 )
 def test_a_sentence_is_plain_and_stands_once(book, code, message):
     add_cell(book, code)
     with pytest.raises(ValueError, match=message):
-        sentences(nbformat.read(book / CHAPTER, as_version=4))
+        claimed(nbformat.read(book / CHAPTER, as_version=4))
+
+
+@pytest.mark.parametrize(
+    ("said", "values", "problem"),
+    [
+        ("drawn", (0.5, 0.5), "nothing is drawn anew"),
+        ("drawn", (0.5, 0.25), None),
+        ("drawn", (1, 1), None),  # all, under every draw
+        ("drawn", (0, 0), None),
+        ("stored", (0.5, 0.25), "it is not stored"),
+        ("stored", (0.5, 0.5), None),
+    ],
+)
+def test_what_is_said_to_be_repeated_agrees_with_the_numbers(book, said, values, problem):
+    add_cell(book, f'claim("It is.", 1, above=-1, {said}="five runs")')
+    path = chapters(book)[0]
+    row = {"claim": "It is.", "held": True, "code": code_hash(nbformat.read(path, as_version=4))}
+    write_rows(path, [row | {"seed": seed, "value": value} for seed, value in enumerate(values)])
+    told = [line for line in problems(path) if line.startswith("'It is.'")]
+    assert [line for line in told if "of 5" not in line] == [
+        line for line in told if problem and problem in line
+    ]
+    assert (problem is None) == (len(told) == 1)
 
 
 def test_one_chapter_alone_or_an_error_that_lists_them(book, monkeypatch):
@@ -143,5 +167,7 @@ def test_what_a_prediction_writes_beside_its_answer_is_no_other_measurement():
         "    computed=True,",
     )
     assert labelled == plain
+    claim, drawn = (code(f'"It is.", 1, above=0{said}') for said in ("", ', drawn="starts"'))
+    assert claim == drawn != code('"It is.", 1, above=0.5, drawn="starts"')
     assert code('    "How many?", 4, x=[1, 2],', '    because="So it is.",') != plain
     assert code('    "How many?", 3, x=[1, 2], along=2,', '    because="So it is.",') != plain

@@ -433,9 +433,9 @@ def test_a_claim_near_its_bound_was_measured_under_twenty_seeds(site):
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in page.split("<tr")]
     kept = [row for row in rows if len(row) == 6 and "%" in row[-1]]
     assert len(kept) > 100
-    for _claim, _bound, seeds, _least, _most, margin in kept:
+    for _claim, _bound, repeated, _least, _most, margin in kept:
         if float(re.search(r"([\d−]+)%", margin)[1].replace("−", "-")) < 20:
-            assert int(re.search(r"of (\d+)", seeds)[1]) >= 20
+            assert int(re.search(r"of (\d+)", repeated)[1]) >= 20
 
 
 def figures_of(page: Page) -> list[str]:

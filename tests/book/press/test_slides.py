@@ -96,7 +96,7 @@ def test_every_claim_is_a_line_with_its_number_and_a_slide_has_three(deck):
     assert re.findall(r'"sentence">(\w+)', answer.body) == ["One", "Two", "Three"]
     assert re.findall(r'"sentence">(\w+)', more.body) == ["Four"]
     assert (answer.body + more.body).count('"number">0.95') == 4
-    assert "0.92, 1 of 1 seeds" in answer.body
+    assert "above 0.9; 0.92, 1 of 1 seeds" in answer.body
 
 
 def test_all_text_is_said_once_up_to_the_last_slide(deck):

@@ -34,7 +34,7 @@ $$x^2$$
 CLAIM = f"""\
 from IPython.display import display
 def claim(sentence, value, **bound):
-    data = dict(sentence=sentence, value=value, held=True, bound=bound)
+    data = dict(sentence=sentence, value=value, held=True, bound=bound, repeated=dict())
     display({{"text/plain": "one" + " line", {MIMETYPE!r}: data}}, raw=True)
 claim("The answer is *large*.", answer, above=40)"""
 
