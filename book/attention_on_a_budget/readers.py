@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from companion.kernels import delta_rule, linear_attention
+from book.attention_on_a_budget.matrix import delta_rule, linear_attention
 
 SYMBOLS, SIZES, ROWS = 64, (4, 8, 16, 32), 32
 TRIALS = {

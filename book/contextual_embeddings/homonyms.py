@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from companion.data import HOMONYMS
 from companion.data.homonyms import sentence_about
+from companion.data.lexicon import HOMONYMS
 from companion.data.sampling import seeded
 from companion.validation import require_choice, require_not_negative
 

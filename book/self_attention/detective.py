@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from tqdm.auto import tqdm
 
-from companion.data import PronounSentence, Vocabulary
+from book.sentences import PronounSentence
+from companion.data import Vocabulary
 from companion.nn import LearnedPositions, MultiHeadAttention, TokenEmbedding, padding_mask
 
 
@@ -47,7 +48,7 @@ def as_tensors(
     """The ids (B, T), and where "it", the right and the wrong noun stand, (B,) each.
 
     Args:
-        sentences: made by `companion.data.pronoun_sentences`.
+        sentences: made by `book.sentences.pronoun_sentences`.
         vocabulary: the words' ids.
         device: where the tensors are to be.
     """

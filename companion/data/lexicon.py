@@ -115,6 +115,7 @@ PRONOUN_VERBS = {
     },
     "food": {"eat": "eaten", "taste": "tasted", "smell": "smelled", "want": "wanted"},
 }
+ACTORS = (*ANIMALS, *PERSONS)
 TRANSITIVE_VERBS = ("bites", "chases", "sees", "follows", "helps", "watches", "greets", "hears")
 
 FOOD_VERBS = ("cooks", "tastes", "serves", "orders")

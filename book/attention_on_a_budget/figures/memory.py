@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch.nn.functional import one_hot
 
+from book.attention_on_a_budget.matrix import delta_rule, linear_attention
 from book.page.live import LiveFigure, table
-from companion.kernels import delta_rule, linear_attention
 
 KEYS = {
     "cat": "-+---+--", "dog": "-+----+-", "cow": "+++-+-++", "owl": "++++++--",

@@ -6,7 +6,7 @@ import torch
 
 from book.contextual_embeddings.homonyms import HomonymSentence
 from book.page.live import LiveFigure, table
-from companion.data import HOMONYMS
+from companion.data.lexicon import HOMONYMS
 
 
 def leaving_figure(

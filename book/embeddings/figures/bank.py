@@ -4,7 +4,8 @@ import torch
 import torch.nn.functional as F
 
 from book.page.live import LiveFigure, packed, table
-from companion.data import HOMONYMS, MATES, Vocabulary
+from companion.data import Vocabulary
+from companion.data.lexicon import HOMONYMS, MATES
 
 
 def bank_figure(vectors: torch.Tensor, vocabulary: Vocabulary) -> LiveFigure:

@@ -4,17 +4,16 @@ import torch
 import torch.nn.functional as F
 
 from book.page.live import LiveFigure, packed, table
-from companion.data import (
+from companion.data import SPECIAL_TOKENS, Vocabulary
+from companion.data.lexicon import (
     FOODS,
     GENDER_PAIRS,
     HOMONYMS,
     MATES,
     NUMBER_PAIRS,
     PLACES,
-    SPECIAL_TOKENS,
     TENSE_PAIRS,
     THINGS,
-    Vocabulary,
 )
 
 ANALOGY = ("king", "man", "woman")

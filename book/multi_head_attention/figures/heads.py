@@ -4,7 +4,8 @@ from torch import nn
 
 from book.page.live import LiveFigure, packed, table
 from book.page.weights import attention_rows, packed_model
-from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary
+from companion.data import Vocabulary
+from companion.data.lexicon import ACTORS, TRANSITIVE_VERBS
 
 
 def heads_figure(model: nn.Module, vocabulary: Vocabulary, *, residual: bool = False) -> LiveFigure:

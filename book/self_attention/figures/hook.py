@@ -4,7 +4,8 @@ from torch import nn
 
 from book.page.live import LiveFigure, table
 from book.page.weights import attention_rows
-from companion.data import Vocabulary, pronoun_sentence
+from book.sentences import pronoun_sentence
+from companion.data import Vocabulary
 
 ADJECTIVES = "tired", "wide"
 

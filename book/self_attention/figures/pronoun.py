@@ -3,17 +3,10 @@
 from book.page.live import LiveFigure, table
 from book.page.weights import attention_rows, packed_model
 from book.self_attention.detective import Detective
-from companion.data import (
-    ADJECTIVES,
-    ANIMALS,
-    FOODS,
-    PLACES,
-    PRONOUN_VERBS,
-    TEMPLATES,
-    THINGS,
-    Vocabulary,
-    pronoun_sentence,
-)
+from book.sentences import pronoun_sentence
+from companion.data import Vocabulary
+from companion.data.lexicon import ADJECTIVES, ANIMALS, FOODS, PLACES, PRONOUN_VERBS, THINGS
+from companion.data.pronouns import TEMPLATES
 
 
 def pronoun_figure(detective: Detective, twin: Detective, vocabulary: Vocabulary) -> LiveFigure:

@@ -4,7 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from book.attention_on_a_budget.checks import _bytes_held
-from companion.kernels import delta_rule, linear_attention
+from book.attention_on_a_budget.matrix import delta_rule, linear_attention
 
 CAT, DOG = torch.tensor([1.0, 0]), torch.tensor([0.5, 0.75**0.5])
 KEYS = torch.stack([CAT, DOG, CAT])

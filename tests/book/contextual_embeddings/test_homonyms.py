@@ -3,7 +3,8 @@ from collections import Counter
 import pytest
 
 from book.contextual_embeddings.homonyms import cue_halves, homonym_sentences
-from companion.data import HOMONYMS, MATES, corpus
+from companion.data import corpus
+from companion.data.lexicon import HOMONYMS, MATES
 
 
 def test_six_homonyms_with_two_senses_of_eight_cue_words_and_two_mates():

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 
 from book.contextual_embeddings import leaving_figure
 from book.contextual_embeddings.homonyms import HomonymSentence, homonym_sentences
-from companion.data import HOMONYMS
+from companion.data.lexicon import HOMONYMS
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser

@@ -6,7 +6,8 @@ import torch.nn.functional as F
 from playwright.sync_api import expect
 
 from book.embeddings import bank_figure
-from companion.data import HOMONYMS, MATES, Vocabulary
+from companion.data import Vocabulary
+from companion.data.lexicon import HOMONYMS, MATES
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 from torch import nn
 
 from book.multi_head_attention import heads_figure
-from companion.data import ACTORS, TRANSITIVE_VERBS, Vocabulary
+from companion.data import Vocabulary
+from companion.data.lexicon import ACTORS, TRANSITIVE_VERBS
 from companion.nn import LearnedPositions, MultiHeadAttention, TokenEmbedding
 from tests.book.reading import Example, close, numbers, press, randomised, select
 

@@ -5,7 +5,8 @@ import torch
 from playwright.sync_api import expect
 
 from book.self_attention import Detective, hook_figure
-from companion.data import Vocabulary, pronoun_sentence
+from book.sentences import pronoun_sentence
+from companion.data import Vocabulary
 from tests.book.reading import Example, close, numbers, randomised
 
 pytestmark = pytest.mark.browser

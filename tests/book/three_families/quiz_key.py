@@ -2,7 +2,7 @@
 
 import torch
 
-from companion.data import pronoun_sentence
+from book.sentences import pronoun_sentence
 from companion.models import BERT, GPT, BERTConfig, GPTConfig, Transformer, TransformerConfig
 from companion.nn import causal_mask
 from companion.training import next_token_loss, translation_loss

@@ -6,19 +6,17 @@ from itertools import pairwise
 
 import pytest
 
-from companion.data import (
+from companion.data import WORDS, corpus, lexicon
+from companion.data.articles import with_article
+from companion.data.language import KINDS, number_sentence, person_sentence, tense_sentence
+from companion.data.lexicon import (
     ADJECTIVES,
     GENDER_PAIRS,
     HOMONYMS,
     MATES,
     NUMBER_PAIRS,
     TENSE_PAIRS,
-    WORDS,
-    corpus,
-    lexicon,
 )
-from companion.data.articles import with_article
-from companion.data.language import KINDS, number_sentence, person_sentence, tense_sentence
 
 SENTENCES = corpus(40_000, seed=0)
 HE = {pair[0] for pair in GENDER_PAIRS}

@@ -2,8 +2,8 @@
 
 Shapes: T length, d_k width of a query and a key, d_v width of a value; any leading dimensions. The
 matrix is S (..., d_v, d_k), zero at first. At each position it is written with a value and a key,
-then read with a query: o_t = S_t q_t. All T positions are computed at once, for training; who
-writes a text token by token keeps S alone, whose size does not grow with T.
+then read with a query: o_t = S_t q_t. All T positions are computed at once, for training; a model
+that writes token by token keeps S alone, whose size does not grow with T.
 """
 
 import math

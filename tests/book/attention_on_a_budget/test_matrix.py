@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.kernels import delta_rule, linear_attention
+from book.attention_on_a_budget.matrix import delta_rule, linear_attention
 from tests.companion.nn.test_attention import random
 
 
