@@ -225,7 +225,7 @@ function render({ model, el }) {
   const names = ["words", "project", "cut", "maps", "average", "concat", "mix", "sum"];
   const texts = captions(data, found);
   const judged = ({ maps: { guess, shown } }) =>
-    shown ? ` You said ${guess}: ${guess === right ? "right" : "not quite"}.` : "";
+    shown && guess ? ` You said ${guess}: ${guess === right ? "right" : "not quite"}.` : "";
   const steps = names.map((name, i) => ({
     name,
     caption: i === MAPS ? (value) => [texts[i](), judged(value)] : texts[i],

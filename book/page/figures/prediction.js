@@ -70,7 +70,9 @@ function amongChoices(state, { question, choices, truth }) {
   const quoted = (text) => (text?.startsWith("“") ? text : `“${text}”`);
   const full = /[.?]$/.test(truth) ? "" : ".";
   const verdict = (guess) =>
-    guess === truth
+    guess === null
+      ? `It is ${quoted(truth)}.`
+      : guess === truth
       ? `✓ Right: ${truth}${full}`
       : `✗ You chose ${quoted(guess)}; it is ${quoted(truth)}.`;
   return { field, verdict };
@@ -104,7 +106,7 @@ function onSlider(state, { question, low, high, step, truth, found: how, describ
     const words = part(root, text, { o: 0 });
     const dot = drawing("circle", { class: "cl-found", r: 6 });
     const found = part(root, dot, { y, o: 0 }, ({ x }) => {
-      gap.setAttribute("d", `M${place(state.value.prediction.guess)} ${y}H${x}`);
+      gap.setAttribute("d", `M${place(state.value.prediction.guess ?? truth)} ${y}H${x}`);
     });
     return {
       height: y + 32,
@@ -112,26 +114,32 @@ function onSlider(state, { question, low, high, step, truth, found: how, describ
         ends.forEach((name, i) => {
           name.style.visibility = shown && covered[i] ? "hidden" : "";
         });
-        ring.to({ x: place(guess) }, { jump: true });
+        ring.to({ x: place(guess ?? low), o: guess === null ? 0 : 1 }, { jump: true });
         gap.style.visibility = shown ? "" : "hidden";
-        found.to({ x: place(shown ? truth : guess), o: shown ? 1 : 0 }, { jump: jump || !shown });
+        const x = place(shown ? truth : (guess ?? truth));
+        found.to({ x, o: shown ? 1 : 0 }, { jump: jump || !shown });
         words.to({ o: shown ? 1 : 0 }, { jump: jump || !shown });
       },
     };
   });
   field.lastChild.before(picture);
-  const verdict = (guess) => `You guessed ${describe(guess)}; it is ${describe(truth)}.`;
+  const verdict = (guess) =>
+    guess === null
+      ? `It is ${describe(truth)}.`
+      : `You guessed ${describe(guess)}; it is ${describe(truth)}.`;
   return { field, verdict };
 }
 
 /** Points to be dragged up and down; who drags one along draws all that the pointer passes. */
 function onLine(state, data) {
   const { question, low, high, step, digits, truth, x, places, along, describe, end } = data;
+  const flat = x.map(() => Number(((low + high) / 2).toFixed(digits)));
+  const drawn = () => state.value.prediction.guess ?? flat; // until a point is dragged
   const set = (i, number) => {
-    const { guess, shown } = state.value.prediction;
+    const { shown } = state.value.prediction;
     if (shown) return;
     const rounded = Number(clamp(number, low, high).toFixed(digits));
-    state.set({ prediction: { guess: guess.map((old, j) => (j === i ? rounded : old)), shown } });
+    state.set({ prediction: { guess: drawn().map((old, j) => (j === i ? rounded : old)), shown } });
   };
   const picture = stage(state, "a line over its points", (root, width) => {
     const ends = [low, (low + high) / 2, high];
@@ -168,7 +176,7 @@ function onLine(state, data) {
       measured = drawing("path", { class: "cl-measured" });
     root.append(guessed, label(along, (left + right) / 2, bottom + 44, "cl-quiet"));
     const found = part(root, measured, { t: 0, o: 0 }, ({ t }) => {
-      const { guess } = state.value.prediction;
+      const guess = drawn();
       const between = (number, i) => guess[i] + (number - guess[i]) * t;
       measured.setAttribute("d", line(truth.map(between)));
     });
@@ -182,14 +190,15 @@ function onLine(state, data) {
       const drag = draggable(root, node, {
         name: `guess at ${name}`,
         move: (mx, my) => set(nearest(mx), low + ((bottom - my) / (bottom - top)) * (high - low)),
-        nudge: (dx, dy) => set(i, state.value.prediction.guess[i] + (dx + dy) * 2 * step),
+        nudge: (dx, dy) => set(i, drawn()[i] + (dx + dy) * 2 * step),
       });
       fill(node, { "aria-valuemin": low, "aria-valuemax": high }, []);
       return { ...part(root, node, { x: px(i) }), drag };
     });
     return {
       height: bottom + (along ? 52 : 30),
-      pose({ prediction: { guess, shown } }, { jump }) {
+      pose({ prediction: { shown } }, { jump }) {
+        const guess = drawn();
         guessed.setAttribute("d", line(guess));
         handles.forEach(({ to, drag }, i) => {
           to({ y: py(guess[i]) }, { jump: true });
@@ -210,6 +219,7 @@ function onLine(state, data) {
     input: element("div", {}, picture, legend),
   });
   const verdict = (guess) => {
+    if (guess === null) return "";
     const off = guess.reduce((sum, number, i) => sum + Math.abs(number - truth[i]), 0) / x.length;
     return `Your line is ${describe(off)} off on average.`;
   };

@@ -26,7 +26,7 @@ def prediction_figure(
 ) -> LiveFigure:
     """Asks for a guess, then shows the truth beside it; nothing is stored or sent.
 
-    The reader moves a slider (`between`), takes one of the `choices`, or draws a line over `x`
+    There is no guess at the start, so that no place of a slider suggests one. The reader moves a slider (`between`), takes one of the `choices`, or draws a line over `x`
     (`x` and `between`).
 
     Args:
@@ -47,18 +47,18 @@ def prediction_figure(
         ValueError: it is none of the three, or the truth cannot be guessed.
     """
     if choices is not None:
-        start, data = None, _choice(truth, list(choices), between, x)
+        data = _choice(truth, list(choices), between, x)
     else:
         if between is None:
             raise ValueError("a prediction needs between=(low, high), or choices=[...]")
-        start, data = _numbers(truth, between, x)
+        data = _numbers(truth, between, x)
     data |= {"question": question, "unit": unit, "because": because}
     data["found"] = "computed" if computed else "measured"
     if x is not None:
         places, remark = _places(x)
         data |= {"places": places, "along": " ".join(filter(None, (along, remark)))}
     return LiveFigure(
-        __file__, data, {"prediction": {"guess": start, "shown": False}}, _fallback(data)
+        __file__, data, {"prediction": {"guess": None, "shown": False}}, _fallback(data)
     )
 
 
@@ -70,8 +70,8 @@ def _choice(truth, choices: list[str], between, x) -> dict:
     return {"choices": choices, "truth": truth}
 
 
-def _numbers(truth, between: tuple[float, float], x: Sequence | None) -> tuple:
-    """The first guess and the data of a slider, or of a line."""
+def _numbers(truth, between: tuple[float, float], x: Sequence | None) -> dict:
+    """The data of a slider, or of a line."""
     low, high = between
     truth = torch.as_tensor(truth)
     if x is not None and (len(x) < 2 or truth.shape != (len(x),)):
@@ -84,12 +84,11 @@ def _numbers(truth, between: tuple[float, float], x: Sequence | None) -> tuple:
     if isinstance(low, int) and isinstance(high, int) and not truth.is_floating_point():
         step = max(step, 1.0)
     digits = max(0, -round(math.log10(step)))
-    middle = round(low + round((high - low) / 2 / step) * step, digits)
     data = {"low": low, "high": high, "step": step, "digits": digits}
     if x is None:
-        return middle, data | {"truth": truth.item()}
+        return data | {"truth": truth.item()}
     names = [f"{number:.7g}" for number in x] if _are_numbers(x) else list(x)
-    return [middle] * len(names), data | {"truth": truth.tolist(), "x": names}
+    return data | {"truth": truth.tolist(), "x": names}
 
 
 def _are_numbers(x: Sequence) -> bool:

@@ -1,6 +1,7 @@
 // @ts-check
 // A guess before the answer.
 
+import { followAnswers } from "./answers.js";
 import { unique } from "./controls.js";
 import { css, element, format } from "./dom.js";
 
@@ -44,6 +45,11 @@ css`
   .cl-few .cl-controls {
     margin: 0;
   }
+  .cl-none {
+    align-self: center;
+    color: var(--quiet);
+    font-size: 0.86rem;
+  }
   .cl-predict .cl-true {
     outline: 2px solid var(--first);
   }
@@ -56,7 +62,8 @@ css`
 /** A guess before the answer: a question over a slider ({ low, high, step, describe }), radio buttons
     ({ choices }) or a node that sets the guess itself ({ input }), and a button. The state's
     value[key] is { guess, shown }: the number or the choice (null: none yet), and whether the answer
-    may be seen. `act(value)` gives further changes of the state for when it is shown.
+    may be seen. Without a guess the button says so first; the next press, or *Show all answers* in the
+    head of the page, shows the answer all the same. `act(value)` gives further changes of the state for when it is shown.
     @param {State} state
     @param {string} key
     @param {{ question: Child, choices?: string[], input?: Node, act?: (value: Value) => Value, low?: number,
@@ -66,14 +73,19 @@ export function predict(state, key, { question, choices, input, act = () => ({})
   const asked = () =>
     choices ? chooseGuess(state, key, set, choices) : slideGuess(state, key, set, range);
   const show = element("button", { type: "button", class: "cl-main" });
+  const none = element("span", { class: "cl-none", role: "alert" });
+  const turn = (shown) => set({ shown }, shown ? act(state.value) : {});
   show.addEventListener("click", () => {
     const { guess, shown } = state.value[key];
-    if (guess === null) field.querySelector("input").focus();
-    else if (shown) set({ shown: false });
-    else set({ shown: true }, act(state.value));
+    if (guess === null && !shown && !none.textContent) {
+      none.textContent = "No guess yet. Make one, or press again to see the answer without.";
+      field.querySelector("input, [role=slider]")?.focus();
+    } else turn(!shown);
   });
   state.draw((value) => {
-    show.textContent = value[key].shown ? "Guess again" : "Show the answer";
+    const { guess, shown } = value[key];
+    if (guess !== null || shown) none.textContent = "";
+    show.textContent = shown ? "Guess again" : "Show the answer";
   });
   const few = choices && choices.join("").length < 30; // they stand in a row
   const field = element(
@@ -81,7 +93,7 @@ export function predict(state, key, { question, choices, input, act = () => ({})
     { class: `cl-question cl-predict${few ? " cl-few" : ""}`, "data-name": key },
     element("legend", {}, question),
     input ?? asked(),
-    element("div", { class: "cl-controls" }, show),
+    element("div", { class: "cl-controls" }, show, none),
   );
   let wasShown = false;
   state.draw((value) => {
@@ -92,6 +104,7 @@ export function predict(state, key, { question, choices, input, act = () => ({})
     }
     wasShown = shown;
   });
+  followAnswers(state, (shown) => state.value[key].shown !== shown && turn(shown));
   return field;
 }
 
@@ -104,9 +117,9 @@ function slideGuess(state, key, set, { low, high, step, describe = (number) => f
   const number = element("b");
   input.addEventListener("input", () => set({ guess: input.valueAsNumber }));
   state.draw(({ [key]: { guess, shown } }) => {
-    input.value = guess;
+    input.value = guess ?? low;
     input.disabled = shown;
-    number.textContent = describe(guess);
+    number.textContent = guess === null ? "not made yet" : describe(guess);
     input.setAttribute("aria-valuetext", number.textContent);
   });
   const text = element("span", {}, "your guess ", number);

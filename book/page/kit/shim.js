@@ -1,6 +1,7 @@
 // @ts-check
 // The static page's stand-in for the notebook's widget manager.
 
+import { offerAnswers } from "./answers.js";
 import { rememberChapters } from "./read.js";
 
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
@@ -57,4 +58,5 @@ export function start(load) {
     }
     host.replaceChildren(el);
   }
+  offerAnswers();
 }

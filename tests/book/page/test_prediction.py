@@ -25,12 +25,17 @@ def test_the_steps_of_a_slider_fit_its_range():
     assert steps(2e4, (0, 1e6)) == (1e4, 0)
 
 
-def test_a_guess_starts_in_the_middle_and_on_a_step():
-    start = prediction_figure("?", 12, between=(1, 40)).value["prediction"]
-    assert start == {"guess": 21, "shown": False}
-    line = prediction_figure("?", [0.1, 0.9], between=(0, 1), x=["short", "long"])
-    assert line.value["prediction"]["guess"] == [0.5, 0.5] and line.data["x"] == ["short", "long"]
-    assert prediction_figure("?", "a", choices=["a", "b"]).value["prediction"]["guess"] is None
+@pytest.mark.parametrize(
+    ("truth", "asked"),
+    [
+        (12, {"between": (1, 40)}),
+        ([0.1, 0.9], {"between": (0, 1), "x": ["short", "long"]}),
+        ("a", {"choices": ["a", "b"]}),
+    ],
+)
+def test_there_is_no_guess_at_the_start(truth, asked):
+    start = prediction_figure("?", truth, **asked).value["prediction"]
+    assert start == {"guess": None, "shown": False}
 
 
 @pytest.mark.parametrize(

@@ -30,16 +30,22 @@ def show_answer(page: Page) -> None:
     page.get_by_role("button", name="Show the answer").click()
 
 
+NO_GUESS = "No guess yet. Make one, or press again to see the answer without."
+
+
 def test_a_number_is_guessed_then_shown(show):
     page = show(slider_figure(), reduced_motion="reduce")
     measured = page.locator(".cl-stage text[data-value]")
     expect(measured).not_to_be_visible()
+    expect(page.get_by_text("your guess not made yet")).to_be_visible()
+    expect(page.locator(".cl-ring")).not_to_be_visible()
     slider = page.get_by_role("slider")
     press(slider, "ArrowRight", times=3)
-    expect(page.get_by_text("your guess 0.53")).to_be_visible()
+    expect(page.get_by_text("your guess 0.03")).to_be_visible()
+    expect(page.locator(".cl-ring")).to_be_visible()
     assert "0.8" not in page.get_by_role("status").inner_text()
     show_answer(page)
-    expect(page.get_by_role("status")).to_have_text("You guessed 0.53; it is 0.80. It learned.")
+    expect(page.get_by_role("status")).to_have_text("You guessed 0.03; it is 0.80. It learned.")
     expect(measured).to_be_visible()
     close(numbers(measured), torch.tensor([0.8]), 1e-7)
     expect(slider).to_be_disabled()
@@ -51,6 +57,7 @@ def test_a_number_is_guessed_then_shown(show):
 def test_an_answer_says_how_it_was_found(show):
     for computed, word in ((False, "measured"), (True, "computed")):
         page = show(prediction_figure("How many?", 3, between=(0, 10), computed=computed))
+        show_answer(page)
         show_answer(page)
         expect(page.locator(".cl-stage text[data-value]")).to_have_text(f"{word} 3")
         line = prediction_figure("?", [1, 2], x=[1, 2], between=(0, 9), computed=computed)
@@ -92,7 +99,9 @@ def test_a_choice_is_made_then_judged(show):
     page = show(prediction_figure("Who?", "two heads", choices=CHOICES, because="They share."))
     show_answer(page)  # nothing chosen yet: the choices get the focus
     expect(page.get_by_role("radio").first).to_be_focused()
+    expect(page.get_by_role("alert")).to_have_text(NO_GUESS)
     page.get_by_label("no head at all").check()
+    expect(page.get_by_role("alert")).to_have_text("")
     show_answer(page)
     status = page.get_by_role("status")
     expect(status).to_have_text("✗ You chose “no head at all”; it is “two heads”. They share.")
@@ -102,6 +111,28 @@ def test_a_choice_is_made_then_judged(show):
     page.get_by_label("two heads").check()
     show_answer(page)
     expect(status).to_have_text("✓ Right: two heads. They share.")
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (slider_figure, "It is 0.80. It learned."),
+        (line_figure, ""),
+        (lambda: prediction_figure("Who?", "a", choices=["a", "b"]), "It is “a”."),
+    ],
+)
+def test_an_answer_may_be_seen_without_a_guess_by_who_asks_twice(show, make, said):
+    page = show(make(), reduced_motion="reduce")
+    status = page.get_by_role("status")
+    show_answer(page)
+    expect(page.get_by_role("alert")).to_have_text(NO_GUESS)
+    expect(status).to_have_text("Make your guess, then see the answer.")
+    show_answer(page)
+    expect(status).to_have_text(said)
+    page.get_by_role("button", name="Guess again").click()
+    expect(status).to_have_text("Make your guess, then see the answer.")
+    page.evaluate("document.dispatchEvent(new CustomEvent('companion-answers', { detail: true }))")
+    expect(status).to_have_text(said)
 
 
 def test_a_choice_that_ends_a_sentence_or_has_quotes_gets_no_more_of_them(show):

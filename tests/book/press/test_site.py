@@ -331,6 +331,8 @@ def test_an_answer_is_veiled_until_there_is_a_guess(desktop, open_page):
         control.check()
     button = question.locator("button.cl-main")
     button.click()
+    if button.inner_text() != "Guess again":
+        button.click()  # without a guess it says so first
     assert veil.locator("> :not(summary)").first.is_visible()
     button.click()  # guess again
     assert not veil.locator("> :not(summary)").first.is_visible()
@@ -338,6 +340,22 @@ def test_an_answer_is_veiled_until_there_is_a_guess(desktop, open_page):
     assert veil.locator("> :not(summary)").first.is_visible()
     veil.evaluate("veil => { veil.open = false; }")
     desktop.evaluate("scrollTo(0, 0)")
+
+
+def test_who_lectures_sees_all_answers_while_she_reads(desktop, open_page):
+    switch = desktop.get_by_label("Show all answers")
+    veils = desktop.locator("details.veiled")
+    if veils.count() == 0:
+        assert switch.count() == 0
+        return
+    switch.check()
+    assert desktop.locator("details.veiled:not([open])").count() == 0
+    asked = desktop.locator(".companion-live[data-figure=prediction] button.cl-main")
+    assert {*asked.all_inner_texts()} <= {"Guess again"}
+    desktop.reload()
+    assert switch.is_checked() and desktop.locator("details.veiled:not([open])").count() == 0
+    switch.uncheck()
+    assert desktop.locator("details.veiled[open]").count() == 0
 
 
 def test_without_scripts_and_on_paper_no_answer_is_veiled(desktop, open_page):
