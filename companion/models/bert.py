@@ -29,6 +29,7 @@ class BERTConfig(ModelConfig):
     """Configuration of a `BERT`: the fields of `ModelConfig`, with BERT's defaults, and these.
 
     Args:
+        pad_id: as there; None if no token is padding.
         type_vocab_size: number of token types (first and second sentence).
         mlm_head: whether `forward` ends in logits over the vocabulary.
     """
@@ -41,6 +42,7 @@ class BERTConfig(ModelConfig):
         | {"d_model": 384, "num_layers": 6, "num_heads": 12, "d_ff": 1536, "mlm_head": False},
     }
 
+    pad_id: int | None = 0
     norm_eps: float = 1e-12
     activation: str = "gelu"
     type_vocab_size: int = 2
@@ -50,6 +52,10 @@ class BERTConfig(ModelConfig):
         super().__post_init__()
         require_positive(type_vocab_size=self.type_vocab_size)
         require_choice("mlm_head", self.mlm_head, (True, False))
+
+    def _require_token(self, name: str) -> None:
+        if self.pad_id is not None:
+            super()._require_token(name)
 
 
 class BERT(nn.Module):
@@ -118,7 +124,7 @@ class BERT(nn.Module):
         require_tokens("token_ids", token_ids)
         B, T = token_ids.shape
         check_mask_of_layer(mask, None, (B, self.config.num_heads, T, T))
-        if mask is None:
+        if mask is None and self.config.pad_id is not None:
             mask = padding_mask(token_ids, self.config.pad_id)
         x = self._embed(token_ids, token_types)
         x, weights = run_blocks(self.blocks, x, mask, need_weights=need_weights)

@@ -3,7 +3,13 @@
 from collections.abc import Collection
 
 from companion.models import BERT, BERTConfig
-from companion.pretrained.family import ACTIVATIONS, THEIR_ACTIVATIONS, Family, Settings
+from companion.pretrained.family import (
+    ACTIVATIONS,
+    THEIR_ACTIVATIONS,
+    Family,
+    Settings,
+    padding_token,
+)
 
 
 def configuration(settings: Settings, names: Collection[str]) -> BERTConfig:
@@ -15,8 +21,9 @@ def configuration(settings: Settings, names: Collection[str]) -> BERTConfig:
         tie_word_embeddings=True,
         pruned_heads={},
     )
+    vocab_size = settings.need("vocab_size")
     return BERTConfig(
-        vocab_size=settings.need("vocab_size"),
+        vocab_size=vocab_size,
         d_model=settings.need("hidden_size"),
         num_layers=settings.need("num_hidden_layers"),
         num_heads=settings.need("num_attention_heads"),
@@ -26,7 +33,7 @@ def configuration(settings: Settings, names: Collection[str]) -> BERTConfig:
         activation=settings.choose("hidden_act", ACTIVATIONS, "gelu"),
         norm_eps=settings.get("layer_norm_eps", 1e-12),
         dropout=settings.get("hidden_dropout_prob", 0.1),
-        pad_id=settings.get("pad_token_id", 0),
+        pad_id=padding_token(settings.values.get("pad_token_id", 0), vocab_size),
         mlm_head=any(name.startswith("cls.predictions.") for name in names),
     )
 

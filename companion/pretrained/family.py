@@ -12,10 +12,18 @@ from companion.models.config import StackConfig
 ACTIVATIONS = {
     "relu": "relu",
     "gelu": "gelu",
-    "gelu_new": "gelu_tanh",
-    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_python": "gelu",
+    **dict.fromkeys(("gelu_new", "gelu_fast", "gelu_accurate"), "gelu_tanh"),
+    **dict.fromkeys(("gelu_pytorch_tanh", "gelu_python_tanh"), "gelu_tanh"),
 }
 THEIR_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new"}
+
+
+def padding_token(pad_id, vocab_size: int) -> int | None:
+    """The padding token, None if there is none: older folders then name one outside of [0, V)."""
+    if pad_id is not None and not isinstance(pad_id, int):
+        raise ValueError(f"pad_token_id must be an int, got {pad_id!r}")
+    return pad_id if pad_id is not None and 0 <= pad_id < vocab_size else None
 
 
 class Settings:

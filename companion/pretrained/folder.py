@@ -16,6 +16,9 @@ INDEX = "model.safetensors.index.json"
 TOKENIZER = "tokenizer.json"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 CHAT_TEMPLATE = "chat_template.jinja"
+GENERATION_CONFIG = "generation_config.json"
+SPECIAL_TOKENS = "special_tokens_map.json"
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 HUB_NAME = re.compile(r"[\w-][\w.-]*(/[\w-][\w.-]*)?")
 
@@ -34,7 +37,7 @@ def find(name_or_folder: str | os.PathLike) -> Path:
             f"got {type(name_or_folder).__name__}"
         )
     folder = Path(name_or_folder)
-    if folder.is_dir() or (folder.is_file() and folder.suffix == ".gguf"):
+    if folder.is_dir() or (folder.is_file() and folder.suffix.lower() == ".gguf"):
         return folder
     if folder.exists():
         raise ValueError(
@@ -55,7 +58,7 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub.errors import RepositoryNotFoundError
 
     wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors"]
-    wanted += [TOKENIZER, TOKENIZER_CONFIG, CHAT_TEMPLATE]
+    wanted += [TOKENIZER, TOKENIZER_CONFIG, SPECIAL_TOKENS, CHAT_TEMPLATE, GENERATION_CONFIG]
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))
     except RepositoryNotFoundError as error:
@@ -75,6 +78,13 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+def remedy(path: Path) -> str:
+    """What to do about a file that cannot be read."""
+    with path.open("rb") as file:
+        is_pointer = file.read(len(LFS_POINTER)) == LFS_POINTER
+    return "it is Git LFS's pointer to it: run `git lfs pull`" if is_pointer else "get it again"
+
+
 def read_json(path: Path) -> dict:
     """The object in a JSON file.
 
@@ -87,7 +97,7 @@ def read_json(path: Path) -> dict:
     try:
         values = json.loads(path.read_text("utf8"))
     except ValueError as error:  # of JSON and of UTF-8
-        raise ValueError(f"{path} is damaged or not JSON ({error}); get it again") from error
+        raise ValueError(f"{path} is damaged or not JSON ({error}); {remedy(path)}") from error
     if not isinstance(values, dict):
         raise ValueError(f"{path} must hold a JSON object, got {type(values).__name__}")
     return values
@@ -112,15 +122,17 @@ class Tensors:
         self.shapes: dict[str, tuple[int, ...]] = {}
         self.dtypes: dict[str, str] = {}
         self._files = {}
-        for path in _weight_files(folder):
+        for path, named in _weight_files(folder).items():
             try:
                 file = safe_open(path, framework="pt")
             except (SafetensorError, OSError) as error:
                 raise ValueError(
                     f"{path} is truncated, damaged or not a safetensors file ({error}); "
-                    "get it again"
+                    f"{remedy(path)}"
                 ) from error
             for name in file.keys():
+                if named is not None and name not in named:
+                    continue  # the index decides which file a tensor is read from
                 entry = file.get_slice(name)
                 self._files[name] = file
                 self.shapes[name] = tuple(entry.get_shape())
@@ -131,9 +143,10 @@ class Tensors:
         return self._files[name].get_tensor(name)
 
 
-def _weight_files(folder: Path) -> list[Path]:
+def _weight_files(folder: Path) -> dict[Path, set[str] | None]:
+    """The files, and the tensors that the index places in each; None if there is no index."""
     if (folder / WEIGHTS).is_file():
-        return [folder / WEIGHTS]
+        return {folder / WEIGHTS: None}
     if not (folder / INDEX).is_file():
         pickles = sorted(p.name for p in folder.glob("*") if p.suffix in (".bin", ".pt", ".pth"))
         held = f"; its {', '.join(pickles)} is a pickle, which may run any code" if pickles else ""
@@ -153,4 +166,7 @@ def _weight_files(folder: Path) -> list[Path]:
         raise FileNotFoundError(
             f"{folder} is incomplete: {INDEX} names {', '.join(missing)}, not there; get it again"
         )
-    return [folder / name for name in names]
+    return {
+        folder / name: {tensor for tensor, file in weight_map.items() if file == name}
+        for name in names
+    }

@@ -10,6 +10,7 @@ import torch
 from companion.models import GPT, GPTConfig
 from companion.nn import RotaryScaling
 from companion.pretrained.family import Family, Settings
+from companion.pretrained.folder import remedy
 
 TYPES = ("Q4_1", "Q8_0", "F16", "F32")
 
@@ -35,7 +36,7 @@ class GGUFFile:
             values = {name: entry.contents() for name, entry in reader.fields.items()}
         except (ValueError, IndexError, KeyError, OSError) as error:
             raise ValueError(
-                f"{path} is truncated, damaged or not a GGUF file ({error}); get it again"
+                f"{path} is truncated, damaged or not a GGUF file ({error}); {remedy(path)}"
             ) from error
         if reader.byte_order == "S":
             raise ValueError(
@@ -96,6 +97,11 @@ SILENT |= {"llama.tensor_data_layout"}
 
 def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
     """The model that the metadata of a Llama describe; any setting that is not read is refused."""
+    if scaled := [name for name in names if name.startswith("rope_f")]:
+        raise ValueError(
+            f"{', '.join(scaled)}: a GGUF file of a model with scaled rotary angles, such as "
+            "Llama 3.1, is not read; get the model's folder, whose config.json has the scaling"
+        )
     read = _Read(settings)
     tokens = settings.get("tokenizer.ggml.tokens")
     config = GPTConfig(

@@ -5,7 +5,14 @@ from collections.abc import Collection
 import torch
 
 from companion.models import GPT, GPTConfig
-from companion.pretrained.family import ACTIVATIONS, THEIR_ACTIVATIONS, Family, Layout, Settings
+from companion.pretrained.family import (
+    ACTIVATIONS,
+    THEIR_ACTIVATIONS,
+    Family,
+    Layout,
+    Settings,
+    padding_token,
+)
 
 
 def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
@@ -34,7 +41,7 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
         activation=settings.choose("activation_function", ACTIVATIONS, "gelu_new"),
         norm_eps=settings.get("layer_norm_epsilon", 1e-5),
         dropout=settings.get("resid_pdrop", 0.1),
-        pad_id=padding_token(settings, vocab_size),
+        pad_id=padding_token(settings.get("pad_token_id"), vocab_size),
         tie_weights=settings.get("tie_word_embeddings", True),
     )
 
@@ -58,14 +65,6 @@ def settings(config: GPTConfig) -> dict:
         "eos_token_id": None,
         "tie_word_embeddings": config.tie_weights,
     }
-
-
-def padding_token(settings: Settings, vocab_size: int) -> int | None:
-    """The padding token, None if there is none: older folders then name one outside of [0, V)."""
-    pad_id = settings.get("pad_token_id", -1)
-    if not isinstance(pad_id, int):
-        raise ValueError(f"pad_token_id must be an int, got {pad_id!r}")
-    return pad_id if 0 <= pad_id < vocab_size else None
 
 
 # GPT-2 computes x W with W (in, out), nn.Linear x W^T with W (out, in). A vector stays as it is.

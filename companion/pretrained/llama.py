@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from companion.models import GPT, GPTConfig
 from companion.nn import RotaryScaling
-from companion.pretrained.family import Family, Settings
-from companion.pretrained.gpt2 import padding_token
+from companion.pretrained.family import Family, Settings, padding_token
 
 
 def llama(settings: Settings, names: Collection[str]) -> GPTConfig:
@@ -41,7 +40,7 @@ def qwen3(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> GPTConfig:
     """What they have in common; num_key_value_heads that are null are as many as heads."""
-    settings.require(hidden_act="silu", attention_bias=False, is_causal=True)
+    settings.require(attention_bias=False, is_causal=True)
     settings.require(partial_rotary_factor=1.0, pretraining_tp=1)
     vocab_size = settings.need("vocab_size")
     rope_base, rope_scaling = rotation(settings)
@@ -58,10 +57,10 @@ def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> G
         max_len=settings.need("max_position_embeddings"),
         norm="rms",
         norm_eps=settings.get("rms_norm_eps", 1e-6),
-        activation="swiglu",
+        activation=settings.choose("hidden_act", {"silu": "swiglu", "swish": "swiglu"}, "silu"),
         bias=False,
         dropout=settings.get("attention_dropout", 0.0),
-        pad_id=padding_token(settings, vocab_size),
+        pad_id=padding_token(settings.get("pad_token_id"), vocab_size),
         positions="rotary",
         rope_base=rope_base,
         rope_pairing="half",
@@ -144,6 +143,8 @@ def rotation(settings: Settings) -> tuple[float, RotaryScaling | None]:
     rope = settings.get("rope_scaling") or settings.get("rope_parameters", {})
     if not isinstance(rope, dict):
         raise ValueError(f"rope_scaling must be an object, got {rope!r}")
+    if any(isinstance(value, dict) for value in rope.values()):
+        raise ValueError(f"companion's models turn all blocks alike, got rope_parameters = {rope}")
     if rope.get("partial_rotary_factor", 1.0) != 1.0:
         raise ValueError("companion's models turn all of a key: partial_rotary_factor must be 1")
     base = rope.get("rope_theta", settings.get("rope_theta", 10000.0))
@@ -154,9 +155,13 @@ def rotation(settings: Settings) -> tuple[float, RotaryScaling | None]:
         if kind == "linear":
             return base, RotaryScaling(factor=rope["factor"])
         if kind == "llama3":
+            key, longest = (
+                "original_max_position_embeddings",
+                settings.get("max_position_embeddings"),
+            )
             scaling = RotaryScaling(
                 factor=rope["factor"],
-                original_len=rope["original_max_position_embeddings"],
+                original_len=settings.get(key, rope.get(key, longest)),
                 slow_turns=rope["low_freq_factor"],
                 fast_turns=rope["high_freq_factor"],
             )

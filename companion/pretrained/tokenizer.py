@@ -6,7 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
-from companion.pretrained.folder import CHAT_TEMPLATE, TOKENIZER, TOKENIZER_CONFIG, find, read_json
+from companion.pretrained.folder import (
+    CHAT_TEMPLATE,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    find,
+    read_json,
+    remedy,
+)
 from companion.pretrained.gguf_file import read_gguf
 from companion.validation import require_text
 
@@ -177,7 +184,8 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     try:
         tokenizer = Tokenizer.from_buffer((path / TOKENIZER).read_bytes())
     except ValueError as error:
-        raise ValueError(f"{path / TOKENIZER} is no tokenizer ({error}); get it again") from error
+        what = f"{path / TOKENIZER} is not a tokenizer"
+        raise ValueError(f"{what} ({error}); {remedy(path / TOKENIZER)}") from error
     config, template = {}, path / CHAT_TEMPLATE
     if (path / TOKENIZER_CONFIG).is_file():
         config = read_json(path / TOKENIZER_CONFIG)

@@ -13,10 +13,12 @@ def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
     if not isinstance(labels, dict):
         raise ValueError(f"id2label must be an object, got {labels!r}")
     return ViTConfig(
-        image_size=settings.get("image_size", 224),
-        patch_size=settings.get("patch_size", 16),
+        image_size=_side(settings, "image_size", 224),
+        patch_size=_side(settings, "patch_size", 16),
         channels=settings.get("num_channels", 3),
-        num_classes=len(labels) if "classifier.weight" in names else None,
+        num_classes=settings.get("num_labels", len(labels))
+        if "classifier.weight" in names
+        else None,
         d_model=settings.need("hidden_size"),
         num_layers=settings.need("num_hidden_layers"),
         num_heads=settings.need("num_attention_heads"),
@@ -25,6 +27,16 @@ def configuration(settings: Settings, names: Collection[str]) -> ViTConfig:
         norm_eps=settings.get("layer_norm_eps", 1e-12),
         dropout=settings.get("hidden_dropout_prob", 0.0),
     )
+
+
+def _side(settings: Settings, key: str, default: int) -> int:
+    """The side of a square, which may be written as [height, width]."""
+    value = settings.get(key, default)
+    if not isinstance(value, list):
+        return value
+    if len(set(value)) != 1:
+        raise ValueError(f"{key} = {value} is not square; companion's ViT takes squares only")
+    return value[0]
 
 
 def settings(config: ViTConfig) -> dict:

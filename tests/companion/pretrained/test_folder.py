@@ -12,8 +12,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
-from companion.pretrained import load
+from companion.pretrained import load, load_tokenizer
 from companion.pretrained.folder import Tensors
 from tests.companion.pretrained.conftest import ids, random_model
 
@@ -153,6 +154,30 @@ def test_broken_indices(saved):
     refused(folder, ValueError, "missing: ")
 
 
+def test_the_index_decides_which_file_a_tensor_is_read_from(saved):
+    theirs, folder = saved("llama", max_shard_size="9KB")
+    index = json.loads((folder / "model.safetensors.index.json").read_text())["weight_map"]
+    name, files = "model.layers.1.mlp.up_proj.weight", sorted(set(index.values()))
+    assert files[0] < index[name] < files[-1]
+    for stale in (folder / files[0], folder / files[-1]):
+        wrong = torch.ones_like(theirs.get_parameter(name))
+        save_file(load_file(stale) | {name: wrong}, stale)
+    x = ids(2, 17)
+    torch.testing.assert_close(load(folder)(x), theirs(x).logits, rtol=2e-5, atol=2e-5)
+
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "tokenizer.json", "a.GGUF"])
+def test_a_pointer_of_git_lfs_says_how_to_get_the_file(name, saved):
+    folder = saved("gpt2")[1]
+    (folder / name).write_bytes(POINTER)
+    read = load_tokenizer if name == "tokenizer.json" else load
+    with pytest.raises(ValueError, match=rf"{name} is .*`git lfs pull`"):
+        read(folder / name if name == "a.GGUF" else folder)
+
+
 def test_tensors_are_read_when_they_are_taken(saved):
     theirs, folder = saved("gpt2")
     tensors = Tensors(folder)
@@ -267,7 +292,7 @@ def test_a_model_of_the_hub_without_safetensors(own_hub, saved):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     own_hub.folders["some-one/pickled"] = folder
     refused("some-one/pickled", FileNotFoundError, "no model.safetensors", "Only safetensors")
-    assert own_hub.sent == {"config.json"}
+    assert own_hub.sent == {"config.json", "generation_config.json"}
 
 
 def test_a_folder_goes_before_a_name(own_hub, saved, monkeypatch):

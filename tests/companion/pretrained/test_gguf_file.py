@@ -40,13 +40,14 @@ def neighbours(weight, heads):
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """written(type, tied, drop, **metadata) -> (their model, with those numbers, and the file)."""
+    """written(type, tied, drop, extra, **metadata) -> (their model, quantised as well, the file)."""
 
     def write(
         kind=Type.F32,
         *,
         tied=False,
         drop=None,
+        extra=None,
         architecture="llama",
         rope=None,
         endian=LITTLE,
@@ -90,6 +91,8 @@ def written(tmp_path, monkeypatch):
             if name != drop:
                 raw = kind if numbers.ndim == 2 else kind_here
                 writer.add_tensor(name, stored, raw_dtype=raw)
+        for name, tensor in (extra or {}).items():
+            writer.add_tensor(name, tensor.numpy())
         writer.write_header_to_file()
         writer.write_kv_data_to_file()
         writer.write_tensors_to_file()
@@ -191,6 +194,18 @@ def test_added_tokens_that_are_not_special_are_found_in_a_text(tmp_path):
     ids = tokenizer.encode("ab<my thought><|im_end|>")
     assert ids == [256, 257, 258]
     assert tokenizer.decode(ids) == "ab<my thought>"
+
+
+def test_a_name_in_capitals_is_a_file_of_that_kind(written):
+    theirs, path = written()
+    path, x = path.rename(path.with_name("MODEL.GGUF")), ids(2, 17)
+    torch.testing.assert_close(load(path)(x), theirs(x).logits, rtol=2e-5, atol=2e-4)
+
+
+def test_rotary_angles_with_factors_of_their_own_are_refused(written):
+    _, path = written(extra={"rope_freqs.weight": torch.ones(8)})
+    with pytest.raises(ValueError, match=r"rope_freqs\.weight: .*Llama 3\.1, is not read; get"):
+        load(path)
 
 
 def test_a_sliding_window_is_honoured(written):

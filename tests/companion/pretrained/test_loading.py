@@ -18,7 +18,7 @@ from transformers import (
 
 from companion.generation import generate
 from companion.models import BERT, GPT, ViT
-from companion.pretrained import load
+from companion.pretrained import load, save
 from tests.companion.pretrained.conftest import LLAMA_3, MODELS, ids
 
 # Llama's norms and angles are computed in float32 by transformers, even in a float64 model.
@@ -285,12 +285,50 @@ def test_rope_as_older_configs_write_it(saved):
     torch.testing.assert_close(load(folder)(x), theirs(x).logits, **ROTARY, check_dtype=False)
 
 
-@pytest.mark.parametrize(("stored", "pad_id"), [(-1, None), (0, 0), (22, 22), (23, None)])
-def test_a_padding_token_outside_of_the_vocabulary_is_none(stored, pad_id, saved):
-    _, folder = saved("gpt2")
+@pytest.mark.parametrize("name", ["gpt2", "bert with MLM head"])
+@pytest.mark.parametrize(
+    ("stored", "pad_id"), [(-1, None), (0, 0), (22, 22), (23, None), (None, None)]
+)
+def test_a_padding_token_outside_of_the_vocabulary_is_none(name, stored, pad_id, saved):
+    theirs, folder = saved(name)
     edited(folder, pad_token_id=stored)
-    config = load(folder).config
-    assert config.vocab_size == 23 and config.pad_id == pad_id
+    ours, x = load(folder), ids(2, 17)
+    assert ours.config.vocab_size == 23 and ours.config.pad_id == pad_id
+    attended = torch.ones_like(x) if pad_id is None else (x != pad_id).long()
+    if name == "gpt2":  # which never looks at it
+        attended = None
+    torch.testing.assert_close(ours(x), theirs(x, attention_mask=attended).logits)
+    save(ours, folder / "again")
+    assert load(folder / "again").config.pad_id == pad_id
+
+
+SCALED = {key: value for key, value in LLAMA_3.items() if not key.startswith("original")}
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("llama 3", {"rope_parameters": SCALED, "original_max_position_embeddings": 8}),
+        ("llama 3", {"original_max_position_embeddings": 8}),
+        ("llama 3", {"rope_parameters": SCALED}),
+        ("llama", {"hidden_act": "swish"}),
+        ("bert with MLM head", {"hidden_act": "gelu_python"}),
+        ("bert with MLM head", {"hidden_act": "gelu_fast"}),
+        ("gpt2", {"activation_function": "gelu_accurate"}),
+        ("gpt2", {"activation_function": "gelu_python_tanh"}),
+        ("vit", {"image_size": [15, 15], "patch_size": [5, 5]}),
+        ("vit", {"id2label": None, "num_labels": 7}),
+        ("vit", {"id2label": {"0": "a", "1": "b"}, "num_labels": 7}),
+    ],
+)
+def test_other_spellings_are_read_as_by_transformers(name, changes, saved):
+    written, folder = saved(name)
+    edited(folder, **changes)
+    theirs = type(written).from_pretrained(folder).eval()
+    ours = load(folder)
+    x = inputs(ours)
+    close = ROTARY if getattr(ours, "rope", None) else {}
+    torch.testing.assert_close(ours(x), theirs(x).logits, **close, check_dtype=False)
 
 
 def test_where_a_config_has_both_names_for_rope_it_is_read_as_by_transformers(saved):
@@ -368,6 +406,7 @@ REFUSED = [
     ("llama", {"rope_parameters": {"rope_type": "llama3", "factor": 2.0}}),
     ("llama", {"rope_parameters": {"partial_rotary_factor": 0.5}}),
     ("llama", {"rope_parameters": [1.0]}),
+    ("qwen3", {"rope_parameters": {"full_attention": {"rope_theta": 1e6}}}),
     ("vit", {"qkv_bias": False}),
     ("vit", {"hidden_act": ["gelu"]}),
     ("vit", {"model_type": "deit"}),
@@ -399,7 +438,9 @@ def test_what_companion_does_not_have_is_refused_by_name(name, changes, saved):
         ("llama", {"num_key_value_heads": 3}, "must be a multiple of num_kv_heads"),
         ("llama", {"pad_token_id": "none"}, "pad_token_id must be an int, got 'none'"),
         ("vit", {"id2label": 3}, "id2label must be an object, got 3"),
-        ("vit", {"image_size": [15, 15]}, "image_size must be an int"),
+        ("vit", {"image_size": [15, 20]}, r"image_size = \[15, 20\] is not square"),
+        ("vit", {"patch_size": []}, r"patch_size = \[\] is not square"),
+        ("vit", {"num_labels": "7"}, "num_classes must be an int"),
     ],
 )
 def test_values_that_make_no_model(name, changes, part, saved):
