@@ -15,7 +15,7 @@ from book.after_pretraining.checks import (
 )
 from tests.book.answers import right, wrong
 
-# 1. Pass at k
+# Pass at k
 
 
 @right(pass_at_k)
@@ -40,7 +40,7 @@ def with_factorials(right, tries, k):
     return 1 - float(f(tries - right)) / float(f(k)) / float(f(tries - right - k)) / ways
 
 
-# 2. Only the answer counts
+# Only the answer counts
 
 
 @right(answer_loss)
@@ -69,7 +69,7 @@ def without_gradient(logits, ids, prompt):
     return with_a_mask(logits.detach(), ids, prompt)
 
 
-# 3. Advantages of groups
+# Advantages of groups
 
 
 @right(advantages)
@@ -88,7 +88,7 @@ def in_place(rewards):
     return rewards
 
 
-# 4. The loss of DPO
+# The loss of DPO
 
 
 @right(dpo_loss)
@@ -107,7 +107,7 @@ def log_of_sigmoid(won, lost, won_start, lost_start, beta):
     return -torch.sigmoid(beta * (won - won_start - lost + lost_start)).log().mean()
 
 
-# 5. A round that runs
+# A round that runs
 
 
 def sampled(p):

@@ -10,7 +10,7 @@ from book.attention_on_a_budget.checks import (
 )
 from tests.book.answers import right, wrong
 
-# 1. What it says
+# What it says
 
 
 @right(what_it_says)
@@ -38,7 +38,7 @@ def the_latest(keys, values, query):
     return sum(k * q for k, q in zip(keys[-1], query, strict=True)) * values[-1]
 
 
-# 2. Bytes held
+# Bytes held
 
 
 @right(bytes_held)
@@ -63,7 +63,7 @@ def by_counting(layers, tokens, d, heads, window):
     return torch.tensor(4 * sum(per_layer))
 
 
-# 3. Overwrite a part
+# Overwrite a part
 
 
 @right(overwrite_part)
@@ -85,7 +85,7 @@ def just_add(S, key, value, beta):
     return S + beta * torch.outer(value, key) / key.square().sum()
 
 
-# 4. What was written
+# What was written
 
 
 @right(what_was_written)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from book.beyond_recurrence.checks import convolve_centred, forget_bias, scan
 from tests.book.answers import right, wrong
 
-# 1. How far open?
+# How far open?
 
 
 @right(forget_bias)
@@ -22,7 +22,7 @@ def by_logarithms(distances, kept):
     return torch.log(gate) - torch.log(1 - gate)
 
 
-# 2. The centre of the kernel
+# The centre of the kernel
 
 
 @right(convolve_centred)
@@ -42,7 +42,7 @@ def features_padded(conv, x):
     return conv(F.pad(x, (side, side)).mT).mT
 
 
-# 3. A recurrence that does not wait
+# A recurrence that does not wait
 
 
 @right(scan)

@@ -8,7 +8,7 @@ from book.beyond_the_trained_length.checks import false_twin, slowed, three_back
 from companion.nn import RotaryScaling, alibi_bias
 from tests.book.answers import right, wrong
 
-# 2. The false twin
+# The false twin
 
 
 @right(false_twin)
@@ -31,7 +31,7 @@ def without_the_last(distance, speeds, longest):
     return in_a_loop(distance, speeds, longest - 1)
 
 
-# 3. A bias of your own
+# A bias of your own
 
 
 def distance(length, device):
@@ -124,7 +124,7 @@ def a_distance_for_each_head(length, device):
     return -torch.stack([(distance - head).abs().float() for head in range(4)])
 
 
-# 5. Slow hands only
+# Slow hands only
 
 
 @right(slowed)

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from book.contextual_embeddings.checks import nearer_mean, self_similarity, vectors_at
 from tests.book.answers import right, wrong
 
-# 1. One vector of each sentence
+# One vector of each sentence
 
 
 @right(vectors_at)
@@ -27,7 +27,7 @@ def an_axis_too_many(hidden, positions):
     return by_two_indices(hidden, positions)[None]
 
 
-# 2. The nearer mean
+# The nearer mean
 
 
 @right(nearer_mean)
@@ -42,7 +42,7 @@ def by_the_plane_between(known, senses, new):
     return ((new - (zero + one) / 2) @ (one - zero) > 0).long()
 
 
-# 3. How alike is a word to itself?
+# How alike is a word to itself?
 
 
 @right(self_similarity)

@@ -6,7 +6,7 @@ from book.decoding.checks import beam_step, cached, draw, greedy, rescored, sear
 from companion.generation import beam_search
 from tests.book.answers import right, wrong
 
-# 1. Greedy, with your own hands
+# Greedy, with your own hands
 
 
 @right(greedy)
@@ -47,7 +47,7 @@ def without_the_source(model, source_ids, max_len):
     return model.decode(torch.full((len(source_ids), 1), 1), memory).argmax(-1)
 
 
-# 2. One step of a beam
+# One step of a beam
 
 
 @right(beam_step)
@@ -70,7 +70,7 @@ def by_probabilities(scores, log_probabilities, beam_size):
     return torch.unravel_index(joint.flatten().argsort(descending=True)[:beam_size], joint.shape)
 
 
-# 3. The longer, the cheaper
+# The longer, the cheaper
 
 
 @right(rescored)
@@ -83,7 +83,7 @@ def by_logarithms(log_probabilities, lengths, alpha):
     return log_probabilities * torch.exp(-alpha * torch.log((5 + lengths) / 6))
 
 
-# 4. A sampler
+# A sampler
 
 
 @right(draw)
@@ -111,7 +111,7 @@ def word_by_word(logits, temperature, top_p, number):
     return kept[-1]
 
 
-# 5. A whole beam search
+# A whole beam search
 
 
 @right(search)
@@ -160,7 +160,7 @@ def complete_ones_stay_in_the_beam(next_log_probabilities, bos, eos, beam_size, 
     return torch.tensor(max(item for item in beam if item[1][-1] == eos)[1])
 
 
-# 6. A cache
+# A cache
 
 
 @right(cached)

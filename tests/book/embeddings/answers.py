@@ -16,7 +16,7 @@ from book.embeddings.checks import (
 )
 from tests.book.answers import right, wrong
 
-# 1. The look-up
+# The look-up
 
 
 @right(look_up)
@@ -29,7 +29,7 @@ def by_one_hot(table, ids):
     return F.one_hot(ids, num_classes=table.shape[0]).float() @ table
 
 
-# 2. Its gradient
+# Its gradient
 
 
 @right(look_up_gradient)
@@ -48,7 +48,7 @@ def forward_again(grad_output, ids, vocab_size):
     return grad_output.reshape(-1, grad_output.shape[-1])[ids]
 
 
-# 3. Real or made up?
+# Real or made up?
 
 
 @right(negative_sampling_loss)
@@ -75,7 +75,7 @@ def a_small_number_inside(centre, neighbour, made_up):
     return -(real + false).mean()
 
 
-# 4. An analogy
+# An analogy
 
 
 @right(analogies)
@@ -96,7 +96,7 @@ def by_distance_in_a_loop(vectors, a, b, c):
     return torch.tensor(found)
 
 
-# 5. Without sampling
+# Without sampling
 
 
 @right(expected_loss)
@@ -120,7 +120,7 @@ def without_k(scores, together, noise, k):
     return in_one_expression(scores, together, noise, 1)
 
 
-# 6. Vectors without training
+# Vectors without training
 
 
 def counted_by_pairs(sentences, window, *, both=True):

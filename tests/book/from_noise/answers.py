@@ -7,7 +7,7 @@ import torch
 from book.from_noise.checks import best_guess, move, share_of_copies
 from tests.book.answers import right, wrong
 
-# 1. From one time to another
+# From one time to another
 
 
 @right(move)
@@ -28,7 +28,7 @@ def of_the_time_that_is_gone(z, guess, t, s):
     return z + part * (guess - z) if t else z + s * (guess - z)
 
 
-# 2. The best guess
+# The best guess
 
 
 @right(best_guess)
@@ -55,7 +55,7 @@ def with_distances_not_squared(z, t, images):
     return (-torch.cdist(z, t * images) / (2 * (1 - t) ** 2)).softmax(-1) @ images
 
 
-# 3. Share of copies
+# Share of copies
 
 
 @right(share_of_copies)

@@ -14,7 +14,7 @@ from book.full_model.checks import (
 from companion.nn import FeedForward, MultiHeadAttention
 from tests.book.answers import right, wrong
 
-# 1. Shift it
+# Shift it
 
 
 @right(shifted)
@@ -43,7 +43,7 @@ def as_floats(target_ids, bos_id, eos_id, pad_id):
     return tuple(x.float() for x in by_counting(target_ids, bos_id, eos_id, pad_id))
 
 
-# 2. A little doubt
+# A little doubt
 
 
 @right(smoothed_loss)
@@ -72,7 +72,7 @@ def plain_cross_entropy(logits, targets, smoothing, pad_id):
     return F.cross_entropy(logits.mT, targets, ignore_index=pad_id)
 
 
-# 3. A row of Table 3
+# A row of Table 3
 
 
 @right(parameters)
@@ -104,7 +104,7 @@ def two_heads_for_ever(V, d, N, h, *sizes):
     return part_by_part(V, d, N, min(h, 2), *sizes)
 
 
-# 6. The decoder's block
+# The decoder's block
 
 
 def block(forward):
@@ -163,7 +163,7 @@ def memory_mask_on_the_words(self, x, memory, memory_mask=None):
     return self.norm3(x + self.feed_forward(x))
 
 
-# 7. A loop that trains
+# A loop that trains
 
 
 @right(train)

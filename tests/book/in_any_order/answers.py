@@ -7,7 +7,7 @@ import torch
 from book.in_any_order.checks import any_order_loss, keep_surest, lost_in_one_pass, who_wrote
 from tests.book.answers import right, wrong
 
-# 1. Keep some
+# Keep some
 
 
 @right(keep_surest)
@@ -30,7 +30,7 @@ def by_counting_surer_blanks(blank, sure, keep):
     return rows
 
 
-# 2. What one pass loses
+# What one pass loses
 
 
 @right(lost_in_one_pass)
@@ -66,7 +66,7 @@ def without_care_for_zeros(joint):
     return sum(entropy(p) for p in sums) - entropy(joint)
 
 
-# 3. The loss of any order
+# The loss of any order
 
 
 @right(any_order_loss)
@@ -89,7 +89,7 @@ def a_sentence_counts_by_its_length(losses, hidden, is_word):
     return (n / m * (losses * hidden).sum(1)).sum() / n.sum() * n[0]
 
 
-# 4. Ask a GPT backwards
+# Ask a GPT backwards
 
 
 @right(who_wrote)

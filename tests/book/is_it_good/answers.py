@@ -8,7 +8,7 @@ import torch
 from book.is_it_good.checks import both_orders, first_proof, mcnemar
 from tests.book.answers import right, wrong
 
-# 1. Is the difference more than a coin's?
+# Is the difference more than a coin's?
 
 
 def coin(n, k):
@@ -39,7 +39,7 @@ def by_the_square(first, second):
     return with_tensors(first, second)
 
 
-# 2. A judge that is asked twice
+# A judge that is asked twice
 
 
 @right(both_orders)
@@ -71,7 +71,7 @@ def consistent(odds):
     return sum(stays) / len(stays), sum(x > y for x, y in odds) / len(odds)
 
 
-# 3. Stop when it is proved
+# Stop when it is proved
 
 
 @right(first_proof)

@@ -14,7 +14,7 @@ from book.multi_head_attention.checks import (
 )
 from tests.book.answers import right, wrong
 
-# 1. Split and merge
+# Split and merge
 
 
 @right(split_heads)
@@ -49,7 +49,7 @@ def two_heads_of_two(x):
     return x.transpose(1, 2).reshape(len(x), -1, 4)
 
 
-# 2. The layer in your own words
+# The layer in your own words
 
 
 @right(my_multi_head)
@@ -138,7 +138,7 @@ class AroundTorch(nn.Module):
         return self.layer(x, x, x, attn_mask=forbidden, average_attn_weights=False)
 
 
-# 3. Name the fault
+# Name the fault
 
 
 @right(name_the_fault)

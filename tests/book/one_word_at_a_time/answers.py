@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from book.one_word_at_a_time.checks import slopes, so_far, states
 from tests.book.answers import right, wrong
 
-# 1. Whispering through a tanh
+# Whispering through a tanh
 
 
 @right(slopes)
@@ -42,7 +42,7 @@ def in_place(w, x):
     return result
 
 
-# 2. Unroll it
+# Unroll it
 
 
 @right(states)
@@ -73,7 +73,7 @@ def the_last(cell, words):
     return state
 
 
-# 3. Everybody so far
+# Everybody so far
 
 
 @right(so_far)

@@ -33,7 +33,7 @@ from companion.nn import RotaryEmbedding
 from companion.training import fit
 from tests.book.answers import right, wrong
 
-# 1. Text to tokens
+# Text to tokens
 
 
 @right(tokenizer)
@@ -103,7 +103,7 @@ class EndInFront(CountsAgain):
         return [256, *super().encode(text)]
 
 
-# 2. A norm
+# A norm
 
 
 @right(norm)
@@ -135,7 +135,7 @@ class OneGain(ByNorm):
         return super().forward(x) / self.gain * self.gain.mean()
 
 
-# 3. Turn by the position
+# Turn by the position
 
 
 @right(rope)
@@ -162,7 +162,7 @@ def the_books(x, start=0):
     return RotaryEmbedding(x.shape[-1], pairing="half")(x, positions)
 
 
-# 4. Attention with a memory
+# Attention with a memory
 
 
 @right(attention)
@@ -210,7 +210,7 @@ class Fused(ByHand):
         return self.out(y.transpose(1, 2).reshape(B, T, d))
 
 
-# 5. A gate
+# A gate
 
 
 @right(gate)
@@ -239,7 +239,7 @@ class OnlyTheLast(Spelled):
         return super().forward(x[..., -1, :] if x.dim() > 1 else x)
 
 
-# 6. The whole model
+# The whole model
 
 
 @right(model)
@@ -282,7 +282,7 @@ class NoClamp(Whole):
         return self.norm_in(self.embedding(ids))
 
 
-# 7. The loop
+# The loop
 
 
 def steps_of(model, batch, steps, peak, loss_of):
@@ -321,7 +321,7 @@ def ready_made(model, batch, steps, peak=0.01):
     return fit(model, batch, steps=steps).loss
 
 
-# 8. Heat and cut
+# Heat and cut
 
 
 @right(probabilities)
@@ -356,7 +356,7 @@ def nothing_left(logits, temperature=1.0, top_k=None, top_p=None):
     return p * (top_p is None or (logits / temperature).softmax(-1).max() <= top_p)
 
 
-# 9. Write
+# Write
 
 
 @right(sampler)
@@ -391,7 +391,7 @@ def by_cumulated_sums(model, prompts, length, end, temperature=1.0, top_k=None, 
     return ids
 
 
-# 10. How far from the best
+# How far from the best
 
 
 @right(judge)

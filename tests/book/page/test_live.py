@@ -189,11 +189,6 @@ def test_a_figure_carries_the_looks_of_what_it_draws(name):
     assert looks <= looks_of(text)
 
 
-def test_the_common_sheet_is_short():
-    """What one part or one figure draws has its looks beside it."""
-    assert len((live.KIT / "style.js").read_text("utf8").splitlines()) <= 450
-
-
 # ---------------------------------------------------------------- numbers
 
 

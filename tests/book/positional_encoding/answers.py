@@ -5,7 +5,7 @@ import torch
 from book.positional_encoding.checks import move, rotate, to_halves
 from tests.book.answers import right, wrong
 
-# 1. Another layout
+# Another layout
 
 
 @right(to_halves)
@@ -23,7 +23,7 @@ def squeezed(encoding):
     return torch.cat([encoding[:, 0::2].squeeze(0), encoding[:, 1::2].squeeze(0)], dim=-1)
 
 
-# 2. Move the address
+# Move the address
 
 
 @right(move)
@@ -49,7 +49,7 @@ def untouched(encoding, k):
     return encoding
 
 
-# 3. Turn it
+# Turn it
 
 
 def angles_of(x, positions):

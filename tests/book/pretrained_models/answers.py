@@ -14,7 +14,7 @@ from book.pretrained_models.checks import (
 from companion.models import GPT, GPTConfig
 from tests.book.answers import right, wrong
 
-# 1. Read a header
+# Read a header
 
 
 @right(place)
@@ -38,7 +38,7 @@ def length_in_four_bytes(data, name):
     return start + first, start + last
 
 
-# 2. Three out of one
+# Three out of one
 
 
 @right(three_out_of_one)
@@ -58,7 +58,7 @@ def one_matrix(weight):
     return weight.T
 
 
-# 3. From halves to neighbours
+# From halves to neighbours
 
 
 @right(to_neighbours)
@@ -83,7 +83,7 @@ def in_place(weight, num_heads):
     return weight
 
 
-# 4. Count a Llama
+# Count a Llama
 
 
 @right(count_llama)

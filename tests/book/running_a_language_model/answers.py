@@ -7,7 +7,7 @@ from companion.generation import generate
 from companion.nn import KVCache
 from tests.book.answers import right, wrong
 
-# 1. Know when to stop
+# Know when to stop
 
 
 @right(write)
@@ -55,7 +55,7 @@ def everything_again(model, prompt, new, stop):
     return written
 
 
-# 2. Round between two ends
+# Round between two ends
 
 
 def ends(groups):
@@ -87,7 +87,7 @@ def divides_by_zero(weight, bits, block):
     return (low + step * ((groups - low) / step).round()).reshape(weight.shape)
 
 
-# 3. Two in a byte
+# Two in a byte
 
 
 @right(unpack)

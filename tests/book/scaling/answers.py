@@ -8,7 +8,7 @@ import torch
 from book.scaling.checks import bits_per_character, fit_power_law, primed_bits
 from tests.book.answers import right, wrong
 
-# 1. Bits per character
+# Bits per character
 
 
 @right(bits_per_character)
@@ -27,7 +27,7 @@ def logarithm_of_a_logarithm(log_p, text):
     return -torch.log2(-log_p).sum() / len(text)
 
 
-# 2. A compressor that has read before
+# A compressor that has read before
 
 
 @right(primed_bits)
@@ -53,7 +53,7 @@ def only_the_end_was_read(compress, old, new):
     return 8 * (len(compress((old + new).encode())) - len(compress(old.encode()))) / len(new)
 
 
-# 3. A floor and a power law
+# A floor and a power law
 
 
 @right(fit_power_law)

@@ -11,7 +11,7 @@ from book.self_attention.checks import attention, broken_layers, masked_attentio
 from companion.nn import causal_mask, scaled_dot_product_attention
 from tests.book.answers import right, wrong
 
-# 1. The four steps in NumPy
+# The four steps in NumPy
 
 
 def softmax(x, axis=-1):
@@ -52,7 +52,7 @@ def in_torch(query, key, value):
     return scaled_dot_product_attention(*map(torch.from_numpy, (query, key, value)))[0]
 
 
-# 2. Mask it
+# Mask it
 
 
 @right(masked_attention)
@@ -97,7 +97,7 @@ def stops_the_gradient_of_the_keys_halfway(query, key, value, mask):
     return level_then_empty(query, (key + key.detach()) / 2, value, mask)
 
 
-# 3. Find the broken layer
+# Find the broken layer
 
 
 def by_hand(query, key, value, mask=None):

@@ -7,7 +7,7 @@ import torch
 from book.thinking_on_paper.checks import by_hand, checked_vote, priced_advantages
 from tests.book.answers import right, wrong
 
-# 1. By hand, with these carries
+# By hand, with these carries
 
 
 @right(by_hand)
@@ -39,7 +39,7 @@ def one_carry_too_many(a, b, carries):
     return number
 
 
-# 2. A vote with a check
+# A vote with a check
 
 
 def nine(number):
@@ -71,7 +71,7 @@ def checked_after_the_vote(answers, a, b):
     return next((x for x in answers if (a + b - x) % 9 == 0), best)
 
 
-# 4. A price for each token
+# A price for each token
 
 
 @right(priced_advantages)

@@ -17,7 +17,7 @@ from companion.generation import next_token_probabilities
 from companion.nn import causal_mask
 from tests.book.answers import right, wrong
 
-# 1. A prefix mask
+# A prefix mask
 
 
 @right(prefix_mask)
@@ -34,7 +34,7 @@ def column_by_column(source, target):
     return torch.tensor(rows)
 
 
-# 2. Temperature
+# Temperature
 
 
 @right(temper)
@@ -59,7 +59,7 @@ def in_place(logits, temperature):
     return logits.softmax(-1)
 
 
-# 3. Top-k and top-p, your own
+# Top-k and top-p, your own
 
 
 @right(cut)
@@ -95,7 +95,7 @@ def none_forgotten(probabilities, top_k, top_p):
     return row_by_row(probabilities, min(top_k, 4), top_p)
 
 
-# 4. The puzzle
+# The puzzle
 
 
 @right(hide)
@@ -124,7 +124,7 @@ def without_targets(ids, chosen, fate, others, mask_id, pad_id):
     return torch.where(chosen & (fate >= 0.9), others, hidden)
 
 
-# 5. A better bigram
+# A better bigram
 
 
 def counts_by_context(sentences, length):
@@ -256,7 +256,7 @@ def two_words_needed(sentences, vocab_size):
     return next_word
 
 
-# 8. An encoder that writes
+# An encoder that writes
 
 
 @right(fill)

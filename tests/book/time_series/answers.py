@@ -7,7 +7,7 @@ import torch
 from book.time_series.checks import fit_rival, good_for, honest_split, runge_kutta_step
 from tests.book.answers import right, wrong
 
-# 1. Runge and Kutta
+# Runge and Kutta
 
 
 @right(runge_kutta_step)
@@ -34,7 +34,7 @@ def in_place(derivative, state, h):
     return state
 
 
-# 2. An honest split
+# An honest split
 
 
 @right(honest_split)
@@ -51,7 +51,7 @@ def scale_first_then_cut(series, size, gap):
     return scaled[:size], scaled[-(len(series) - size - gap) :]
 
 
-# 3. Good for how long?
+# Good for how long?
 
 
 @right(good_for)
@@ -68,7 +68,7 @@ def a_running_product(forecast, truth, threshold):
     return good.int().cumprod(dim=0).sum().item()
 
 
-# 4. The baseline, built
+# The baseline, built
 
 
 def columns(window):

@@ -7,7 +7,7 @@ from torch import nn
 from book.transformer_block.checks import add_and_norm, diagnose, rms_norm, spreads, tap
 from tests.book.answers import right, wrong
 
-# 1. Where did the norm go?
+# Where did the norm go?
 
 
 @right(rms_norm)
@@ -25,7 +25,7 @@ def two_axes_at_least(x, eps):
     return (x.mT / (x.mT.square().mean(-2, keepdim=True) + eps).sqrt()).mT
 
 
-# 2. Before or after
+# Before or after
 
 
 @right(add_and_norm)
@@ -49,7 +49,7 @@ def the_first_sentence(x, sub_layer, norm, norm_first):
     return x + sub_layer(norm(x)) if norm_first else norm(x + sub_layer(x))
 
 
-# 3. A residual with a tap
+# A residual with a tap
 
 
 @right(tap)
@@ -86,7 +86,7 @@ class SuperForgotten(nn.Module):
         self.sub_layer = sub_layer
 
 
-# 4. Averages of averages
+# Averages of averages
 
 
 @right(spreads)
@@ -109,7 +109,7 @@ def the_last_only(weights, depth):
     return matrix_powers(weights, depth)[-1]
 
 
-# 5. The block as a patient
+# The block as a patient
 
 
 def hides(block, T=5):

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from book.vision_transformer.checks import occlusion, patchify, resized_positions
 from tests.book.answers import right, wrong
 
-# 1. Cut
+# Cut
 
 
 @right(patchify)
@@ -26,7 +26,7 @@ def without_the_batch(images, patch_size):
     return torch_unfold(images, patch_size).flatten(0, 1)
 
 
-# 2. A larger image
+# A larger image
 
 
 @right(resized_positions)
@@ -48,7 +48,7 @@ def by_two_matrices(positions, side):
     return torch.cat([positions[:1], grid.flatten(0, 1)])
 
 
-# 3. Blank it
+# Blank it
 
 
 @right(occlusion)

@@ -5,7 +5,7 @@ import torch
 from book.what_the_stream_carries.checks import pushed, settled, sparse_code
 from tests.book.answers import right, wrong
 
-# 1. A vector for "many"
+# A vector for "many"
 
 
 @right(pushed)
@@ -26,7 +26,7 @@ def by_sums_alone(x, ones, twos, times):
     return x + times * twos.sum(0) - times * ones.sum(0)
 
 
-# 2. At most k at a time
+# At most k at a time
 
 
 @right(sparse_code)
@@ -48,7 +48,7 @@ def row_by_row(x, E, b, D, k):
     return torch.stack(codes), torch.stack(codes) @ D
 
 
-# 3. A lens for every block
+# A lens for every block
 
 
 @right(settled)

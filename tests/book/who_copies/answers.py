@@ -11,7 +11,7 @@ from book.who_copies.checks import (
 )
 from tests.book.answers import right, wrong
 
-# 1. Where does it look?
+# Where does it look?
 
 
 @right(looks_at)
@@ -31,7 +31,7 @@ def backwards(ids):
     return [at(t) for t in range(len(ids))]
 
 
-# 2. Score an induction head
+# Score an induction head
 
 
 @right(induction_scores)
@@ -47,7 +47,7 @@ def by_the_diagonal(weights, period):
     return line[..., 1:].mean((0, 2))
 
 
-# 3. Find it and silence it
+# Find it and silence it
 
 
 @right(costs_of_silence)
