@@ -25,6 +25,9 @@ PYTHON ?= $(shell for python in python3 $(SUPPORTED:%=python%) python; do \
 ASSETS := $(wildcard book/*/figures/*.js book/page/kit/* book/_assets/*)
 SOURCES := _config.yml _toc.yml $(shell find book companion \( -name '.*' -o -name __pycache__ \) -prune -o -type f -print)
 
+# A link leads to what another clone has made: that stays, and a folder of our own takes the link's place.
+OWN = @if [ -L $(1) ]; then rm $(1); fi
+
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
 
@@ -35,6 +38,7 @@ $(READY): requirements.txt pyproject.toml
 	case " $(SUPPORTED) " in *" $$version "*) ;; *) \
 	echo "The book's pinned packages install on CPython $(SUPPORTED); $(or $(PYTHON),python3) gives: $$version."; \
 	echo "Install one of these, or name it: make PYTHON=/path/to/python3.12"; exit 1;; esac
+	$(call OWN,$(VENV))
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) $$(grep -o '^torch==[^ ]*' requirements.txt)
 	$(PIP) -r requirements.txt
@@ -42,6 +46,7 @@ $(READY): requirements.txt pyproject.toml
 	@touch $@
 
 define PAGES
+$(call OWN,_build)
 $(RUN) -m book._press.validate
 rm -rf _build/html _build/.site*
 $(VENV)/bin/jupyter-book build . --all -W -n --keep-going

@@ -59,6 +59,34 @@ def test_clean_removes_what_the_commands_make(clone):
     assert sorted(clone.rglob("*")) == before
 
 
+@pytest.mark.parametrize("command", ["test", "book", "clean"])
+def test_nothing_is_removed_through_a_link(clone, tmp_path, command):
+    """What a link leads to is another clone's; a venv is cleared as `python -m venv` does it."""
+    venv, build = tmp_path / "venv", tmp_path / "build"
+    kept = [venv / "pyvenv.cfg", build / "html/index.html"]
+    for file in kept:
+        file.parent.mkdir(parents=True)
+        file.touch()
+    (clone / ".venv").symlink_to(venv)
+    (clone / "_build").symlink_to(build)
+    python = clone / "python"
+    python.write_text(
+        """#!/bin/sh
+        case "$1" in -c) echo 3.12; exit;; esac
+        shift 3
+        rm -rf "$1"/*
+        mkdir -p "$1/bin"
+        printf '#!/bin/sh\\n' > "$1/bin/python"
+        cp "$1/bin/python" "$1/bin/jupyter-book"
+        chmod +x "$1/bin/"*
+        """
+    )
+    python.chmod(0o755)
+    make(clone, command, "PYTHON=./python")
+    assert all(file.exists() for file in kept)
+    assert not (clone / ".venv").is_symlink()
+
+
 def test_a_finished_environment_is_not_made_again(clone):
     (clone / ".venv").mkdir()
     (clone / ".venv" / ".complete").touch()
