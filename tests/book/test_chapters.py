@@ -15,6 +15,7 @@ import yaml
 
 from book._press.claims import claiming, problems, read_rows
 from book._press.execute import chapters, notebooks
+from book._press.folds import FOLDED
 from book._press.publish import BRANCH
 from tests.book.exercises import ROOT
 
@@ -60,6 +61,10 @@ def complaints(notebook) -> Iterator[str]:
             yield f"an output is not stripped: {cell.source}"
         if "raises-exception" in tags(cell):  # nbval lets it pass whether or not it raises
             yield f"a cell excuses an error: {cell.source}"
+        hidden = cell.metadata.get("jupyter", {}).get("source_hidden", False)
+        form = cell.metadata.get("cellView") == "form"
+        if not (hidden == form == bool(FOLDED & {*tags(cell)})):
+            yield f"what folds in the book, and nothing else, is a form in Colab: {cell.source}"
         if len(cell.source.splitlines()) > 30:
             yield f"a cell has more than 30 lines: {cell.source}"
     if len({cell.id for cell in notebook.cells}) < len(notebook.cells):
@@ -108,6 +113,9 @@ def test_a_notebook_is_as_the_book_needs_it(path):
         (lambda n: last_code(n).update(source="setup(1)"), "installs or sets up"),
         (lambda n: last_code(n).metadata.update(tags=["raises-exception"]), "excuses an error"),
         (lambda n: last_code(n).metadata.update(tags=["claim"]), "do not go together"),
+        (lambda n: last_code(n).metadata.update(cellView="code"), "is a form in Colab"),
+        (lambda n: last_code(n).metadata.update(jupyter={}), "is a form in Colab"),
+        (lambda n: last_code(n).metadata.update(tags=[]), "is a form in Colab"),
         (lambda n: last_code(n).metadata.update(tags=["keep_output"]), "there is none"),
         (lambda n: n.cells[0].update(source="word " * LONGEST), "one sitting"),
         (lambda n: n.metadata.update(widgets={}), "its metadata has"),
