@@ -12,10 +12,12 @@ from companion.training.losses import (
     next_token_loss,
     translation_loss,
 )
+from companion.training.precision import best_precision
 from companion.training.schedules import cosine_schedule, warmup_schedule
 
 __all__ = [
     "History",
+    "best_precision",
     "class_loss",
     "cosine_schedule",
     "fit",
