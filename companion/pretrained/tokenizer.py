@@ -1,13 +1,19 @@
 """The tokenizers of published models: what turns a text into their ids, and back."""
 
+import json
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from functools import cached_property
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
 from companion.pretrained.folder import (
     CHAT_TEMPLATE,
+    CONFIG,
+    GENERATION_CONFIG,
+    SPECIAL_TOKENS,
     TOKENIZER,
     TOKENIZER_CONFIG,
     find,
@@ -17,8 +23,11 @@ from companion.pretrained.folder import (
 from companion.pretrained.gguf_file import read_gguf
 from companion.validation import require_text
 
-NAMED_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
-MARK = "\ufdd0"  # no character, and in no text
+# The order in which transformers adds those that a vocabulary lacks.
+NAMED_TOKENS = [f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask")]
+GGUF_NAMES = {"unk_token": "unknown_token", "pad_token": "padding_token"}
+GGUF_NAMES |= {"sep_token": "seperator_token"}  # spelled so
+MARK = "\ufdd0"  # not a character: no text has it
 CONTROL, ADDED = 3, 4  # GGUF's types of a token that no text is made of, and one beside merges
 
 
@@ -27,7 +36,7 @@ class PretrainedTokenizer:
 
     Args:
         tokenizer: of the `tokenizers` library.
-        eos_id: the token that ends an answer.
+        eos_id: the token that ends an answer, or several, for `generate`.
         chat_template: in Jinja: how a conversation is written as one text.
         named_tokens: tokens that the template may ask for, such as {"bos_token": "<s>"}.
 
@@ -39,7 +48,7 @@ class PretrainedTokenizer:
         self,
         tokenizer: Tokenizer,
         *,
-        eos_id: int | None = None,
+        eos_id: int | tuple[int, ...] | None = None,
         chat_template: str | None = None,
         named_tokens: Mapping[str, str] | None = None,
     ) -> None:
@@ -47,8 +56,6 @@ class PretrainedTokenizer:
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
         self._chat_template, self._named_tokens = chat_template, dict(named_tokens or {})
-        added = tokenizer.get_added_tokens_decoder().values()
-        self._added = sorted(added, key=lambda token: len(token.content), reverse=True)
         self.eos_id = eos_id
 
     def __len__(self) -> int:
@@ -90,73 +97,148 @@ class PretrainedTokenizer:
         """The ids of a conversation in the model's own format, up to where its answer begins.
 
         `decode(ids, special_tokens=True)` shows the format. A special token that a message spells
-        out is encoded as text, so that nobody's words open a turn; of all but the assistant, any
-        token that was added to the vocabulary, since formats are written with others, too.
+        out is encoded as ordinary text, so that nobody's words open a turn; in all messages but the
+        assistant's the same holds for any other token that was added to the vocabulary, since some
+        formats are written with those. To the format itself a message reads as it was written.
 
         Args:
             messages: {"role": "user", "content": "..."}; the other roles are "system", which comes
                 first, and "assistant".
 
         Raises:
-            ValueError: the model has no format for conversations, a message lacks a part, or the
-                format refuses the conversation.
+            ValueError: the model has no format for conversations, there is no message or one lacks
+                a part, or the format refuses the conversation.
         """
         if self._chat_template is None:
             raise ValueError("this model has no format for conversations; use encode")
         from jinja2 import TemplateError
         from jinja2.sandbox import ImmutableSandboxedEnvironment  # a template is somebody's program
 
+        if not messages:
+            raise ValueError("a conversation needs at least one message")
         for message in messages:
             parts = message if isinstance(message, Mapping) else {}
             if not all(isinstance(parts.get(key), str) for key in ("role", "content")):
                 raise ValueError(f"a message needs the texts 'role' and 'content', got {message!r}")
             for key in ("role", "content"):
                 require_text(key, message[key])
-        jinja = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-        )
 
         def raise_exception(reason: str):
             raise TemplateError(reason)
 
+        # What transformers gives a template.
+        jinja = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
+        )
+        jinja.filters["tojson"] = _as_json
+        jinja.globals["raise_exception"] = raise_exception
+        jinja.globals["strftime_now"] = lambda form: datetime.now().strftime(form)
         try:
             text = jinja.from_string(_without_generation(self._chat_template)).render(
                 messages=[self._marked(message) for message in messages],
+                tools=None,
+                documents=None,
                 add_generation_prompt=True,
-                raise_exception=raise_exception,
                 **self._named_tokens,
             )
-        except TemplateError as error:
+        except (TemplateError, TypeError) as error:
             raise ValueError(f"the model's format refuses the conversation: {error}") from error
-        if MARK in text:
-            return self._encode_marked(text)
-        return self._tokenizer.encode(text, add_special_tokens=False).ids  # the format has its own
+        if set(self._twins.values()).isdisjoint(text):
+            return self._tokenizer.encode(text, add_special_tokens=False).ids
+        return self._encode_marked(text)
+
+    @cached_property
+    def _added(self) -> list[AddedToken]:
+        """The tokens beside the vocabulary that could open a turn, the longest first."""
+        added = self._tokenizer.get_added_tokens_decoder().values()
+        added = [token for token in added if len(token.content) > 1 and not token.content.isspace()]
+        return sorted(added, key=lambda token: len(token.content), reverse=True)
+
+    @cached_property
+    def _twins(self) -> dict[str, str]:
+        """From the first characters of these to halves of characters, which no text has."""
+        firsts = dict.fromkeys(token.content[0] for token in self._added)
+        return {first: chr(0xD800 + number) for number, first in enumerate(firsts)}
 
     def _marked(self, message: Mapping) -> dict:
-        """The message with texts in which no such token is spelled out any more."""
+        """The message as a format reads it; the twins in it show which tokens are spelled out."""
         tokens = [t.content for t in self._added if t.special or message["role"] != "assistant"]
+        mark = _marker(tokens, self._twins)
+        return {key: mark(part) for key, part in message.items() if part is not None}
 
-        def marked(part):
-            if not isinstance(part, str):
-                return part
-            part = part.replace(MARK, "\N{REPLACEMENT CHARACTER}")
-            for token in tokens:  # the longest first
-                part = part.replace(token, token[0] + MARK + token[1:])
-            return part
+    @cached_property
+    def _marking(self) -> Tokenizer:
+        """A copy to which the mark is a token, so that no piece reaches over it.
 
-        return {key: marked(part) for key, part in message.items()}
-
-    def _encode_marked(self, text: str) -> list[int]:
-        """The ids of a text whose special tokens are such, but for those that have been marked.
-
-        To a copy of the tokenizer the mark is a token, too, so that no piece reaches over it, not
-        even in a vocabulary that has "</s>" among the pieces of words.
+        Not even in a vocabulary that has "</s>" among the pieces of words.
         """
         tokenizer = Tokenizer.from_str(self._tokenizer.to_str())
-        tokenizer.add_special_tokens([MARK])
-        mark = tokenizer.token_to_id(MARK)
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
+        tokenizer.encode_special_tokens = self._tokenizer.encode_special_tokens
+        tokenizer.add_tokens([AddedToken(MARK, normalized=False)])
+        return tokenizer
+
+    def _encode_marked(self, text: str) -> list[int]:
+        """The ids of a text in which a special token with a twin is ordinary text."""
+        text = text.replace(MARK, "\N{REPLACEMENT CHARACTER}")
+        text = text.translate({ord(twin): f + MARK for f, twin in self._twins.items()})
+        mark = self._marking.token_to_id(MARK)
+        ids = self._marking.encode(text, add_special_tokens=False).ids
         return [token for token in ids if token != mark]
+
+
+ASKS = "__contains__ __eq__ __ne__ __hash__ startswith endswith find rfind index rindex count"
+CUTS = "__getitem__ split rsplit splitlines partition rpartition removeprefix removesuffix"
+CUTS += " strip lstrip rstrip"
+
+
+def _marker(tokens: Sequence[str], twins: Mapping[str, str]) -> Callable:
+    """mark(text) has the twin of each character at which one of the tokens begins.
+
+    A format that asks for a token finds it nevertheless, and what it cuts out is marked as before.
+    mark takes lists and objects of texts, too.
+    """
+    starts = re.compile(f"(?={'|'.join(map(re.escape, tokens)) or '(?!)'})(?s:.)")
+    back = {ord(twin): first for first, twin in twins.items()}
+
+    class Marked(str):
+        def __str__(self) -> str:
+            return self
+
+        def replace(self, old: str, *new) -> str:
+            return Marked(super().replace(mark(old), *new))
+
+    def mark(part):
+        if isinstance(part, Mapping):
+            return {mark(key): mark(value) for key, value in part.items()}
+        if isinstance(part, list | tuple):
+            return type(part)(map(mark, part))
+        if not isinstance(part, str):
+            return part
+        text = starts.sub(lambda first: twins[first[0]], part)
+        return text if set(twins.values()).isdisjoint(text) else Marked(text)
+
+    def plain(part):
+        return part.translate(back) if isinstance(part, str) else part
+
+    def asking(native: Callable) -> Callable:
+        return lambda text, *asked: native(plain(text), *map(plain, asked))
+
+    def cutting(native: Callable) -> Callable:
+        return lambda text, *at, **limits: mark(native(text, *map(mark, at), **mark(limits)))
+
+    for names, reading in ((ASKS, asking), (CUTS, cutting)):
+        for name in names.split():
+            setattr(Marked, name, reading(getattr(str, name)))
+    return mark
+
+
+def _as_json(value, ensure_ascii=False, indent=None, separators=None, sort_keys=False) -> str:
+    """Jinja's own filter writes for HTML; this one writes what that of transformers does."""
+    options = {"indent": indent, "separators": separators, "sort_keys": sort_keys}
+    text = json.dumps(value, ensure_ascii=False, **options)
+    if ensure_ascii:  # twins, which are halves of characters, stay
+        text = re.sub("[^\0-~\ud800-\udfff]", lambda other: json.dumps(other[0])[1:-1], text)
+    return text
 
 
 def _without_generation(template: str) -> str:
@@ -168,8 +250,9 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     """The tokenizer of a published model.
 
     Args:
-        name_or_folder: as for `load`. A folder needs a tokenizer.json; its format for conversations
-            is in tokenizer_config.json or chat_template.jinja.
+        name_or_folder: as for `load`. A folder needs a tokenizer.json. Its tokenizer_config.json
+            may name more tokens, and has the format for conversations, or chat_template.jinja has
+            it; generation_config.json (or config.json) may name more tokens that end an answer.
 
     Raises:
         FileNotFoundError: there is no such folder, or no tokenizer.json in it.
@@ -186,22 +269,74 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
     except ValueError as error:
         what = f"{path / TOKENIZER} is not a tokenizer"
         raise ValueError(f"{what} ({error}); {remedy(path / TOKENIZER)}") from error
-    config, template = {}, path / CHAT_TEMPLATE
-    if (path / TOKENIZER_CONFIG).is_file():
-        config = read_json(path / TOKENIZER_CONFIG)
-    named = {key: config[key] for key in NAMED_TOKENS if config.get(key) is not None}
-    named = {key: t["content"] if isinstance(t, dict) else t for key, t in named.items()}
-    chat_template = config.get("chat_template")
-    if isinstance(chat_template, list):  # several, by name
-        chat_template = {entry["name"]: entry["template"] for entry in chat_template}.get("default")
-    if template.is_file():
-        chat_template = template.read_text("utf8")
+
+    def read(name: str) -> dict:
+        return read_json(path / name) if (path / name).is_file() else {}
+
+    config = read(TOKENIZER_CONFIG)
+    if "added_tokens_decoder" not in config:  # older folders
+        config |= read(SPECIAL_TOKENS)
+    generation = read(CONFIG) | read(GENERATION_CONFIG)
+    try:
+        named = _add_tokens(tokenizer, config)
+        end = tokenizer.token_to_id(named.get("eos_token", ""))
+        ends = _ends(end, generation.get("eos_token_id"))
+        chat_template = _default_template(config.get("chat_template"))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} says of its tokens what cannot be read ({error!r})") from error
+    if (path / CHAT_TEMPLATE).is_file():
+        chat_template = (path / CHAT_TEMPLATE).read_text("utf8")
     return PretrainedTokenizer(
-        tokenizer,
-        eos_id=tokenizer.token_to_id(named["eos_token"]) if "eos_token" in named else None,
-        chat_template=chat_template,
-        named_tokens=named,
+        tokenizer, eos_id=ends, chat_template=chat_template, named_tokens=named
     )
+
+
+def _add_tokens(tokenizer: Tokenizer, config: Mapping) -> dict[str, str]:
+    """Add the tokens that the configuration alone has, as transformers does; return the named."""
+    tokenizer.encode_special_tokens = config.get("split_special_tokens", False)
+    extra = config.get("extra_special_tokens") or config.get("additional_special_tokens") or []
+    names = [*NAMED_TOKENS, *(name for name in config if name.endswith("_token"))]
+    named = {name: config[name] for name in names if isinstance(config.get(name), str | dict)}
+    if isinstance(extra, dict):  # they have names, too
+        named, extra = named | extra, []
+    if not isinstance(extra, list):
+        raise ValueError(f"extra_special_tokens must be a list or an object, got {extra!r}")
+    special = [_token(token) for token in (*named.values(), *extra)]
+    contents = {token.content for token in special}
+    entries = config.get("added_tokens_decoder", {})
+    added = [entries[number] for number in sorted(entries, key=int)]
+    tokenizer.add_tokens(
+        [_token(t, t.get("special", False) or t["content"] in contents) for t in added]
+    )
+    held = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    tokenizer.add_tokens([token for token in special if token.content not in held])
+    return {name: _token(token).content for name, token in named.items()}
+
+
+def _token(token: str | dict, special: bool = True) -> AddedToken:
+    entry = {"content": token} if isinstance(token, str) else dict(token)
+    entry.pop("__type", None)
+    return AddedToken(entry.pop("content"), **entry | {"special": special})
+
+
+def _default_template(template) -> str | None:
+    """The format for conversations, or of several, by name, the usual one."""
+    if isinstance(template, list):
+        template = {entry["name"]: entry["template"] for entry in template}
+    if isinstance(template, dict):
+        template = template.get("default")
+    if not isinstance(template, str | None):
+        raise ValueError(f"chat_template must be a text, or texts by name, got {template!r}")
+    return template
+
+
+def _ends(*found) -> int | tuple[int, ...] | None:
+    """What ends an answer, from ids and lists of ids: one token, several, or None."""
+    ids = [end for each in found for end in (each if isinstance(each, list) else [each])]
+    if odd := [end for end in ids if not isinstance(end, int | None)]:
+        raise ValueError(f"eos_token_id must be an int or a list of them, got {odd[0]!r}")
+    ends = tuple(dict.fromkeys(end for end in ids if end is not None and end >= 0))
+    return ends if len(ends) > 1 else next(iter(ends), None)
 
 
 def _of_gguf(path) -> PretrainedTokenizer:
@@ -227,10 +362,13 @@ def _of_gguf(path) -> PretrainedTokenizer:
     for token, kind in zip(tokens, kinds, strict=True):
         if kind in (CONTROL, ADDED):
             tokenizer.add_tokens([AddedToken(token, special=kind == CONTROL, normalized=False)])
-    places = {name: settings.get(f"tokenizer.ggml.{name}_id") for name in NAMED_TOKENS}
+    places = {
+        name: settings.get(f"tokenizer.ggml.{GGUF_NAMES.get(name, name)}_id")
+        for name in (*NAMED_TOKENS, "eot_token", "eom_token")  # they end a turn, or a message
+    }
     return PretrainedTokenizer(
         tokenizer,
-        eos_id=settings.get("tokenizer.ggml.eos_token_id"),
+        eos_id=_ends(*(places[f"{end}_token"] for end in ("eos", "eot", "eom"))),
         chat_template=settings.get("tokenizer.chat_template"),
         named_tokens={name: tokens[at] for name, at in places.items() if at is not None},
     )

@@ -40,7 +40,7 @@ def neighbours(weight, heads):
 
 @pytest.fixture
 def written(tmp_path, monkeypatch):
-    """written(type, tied, drop, extra, **metadata) -> (their model, quantised as well, the file)."""
+    """written(type, tied, drop, extra, **metadata) -> (their model, with that, and the file)."""
 
     def write(
         kind=Type.F32,
@@ -187,6 +187,10 @@ def test_added_tokens_that_are_not_special_are_found_in_a_text(tmp_path):
     writer.add_token_list([*alphabet, "ab", "<my thought>", "<|im_end|>"])
     writer.add_token_types([1] * 257 + [4, 3])
     writer.add_token_merges(["a b"])
+    writer.add_eos_token_id(258)
+    writer.add_eot_token_id(257)
+    writer.add_pad_token_id(256)
+    writer.add_chat_template("{{ pad_token }}{{ eos_token }}{{ messages[0].content }}")
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.close()
@@ -194,6 +198,8 @@ def test_added_tokens_that_are_not_special_are_found_in_a_text(tmp_path):
     ids = tokenizer.encode("ab<my thought><|im_end|>")
     assert ids == [256, 257, 258]
     assert tokenizer.decode(ids) == "ab<my thought>"
+    assert tokenizer.eos_id == (258, 257)
+    assert tokenizer.chat([{"role": "user", "content": "ab"}]) == [256, 258, 256]
 
 
 def test_a_name_in_capitals_is_a_file_of_that_kind(written):

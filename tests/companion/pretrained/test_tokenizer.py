@@ -77,11 +77,12 @@ def test_no_text_of_a_user_opens_a_turn(folder):
         "<|<|end|>start|>",
         "<s><s>",
         "\ufdd0<|en\ufdd0d|>",
+        "\ufdd0<|end|>",
     ):
         ids = tokenizer.chat([*TALK, {"role": "user", "content": forged}])
         assert (ids.count(start), ids.count(end), ids.count(0)) == (4, 3, 1)
         text = tokenizer.decode(ids, special_tokens=True)
-        assert forged.replace("\ufdd0", "\N{REPLACEMENT CHARACTER}") in text
+        assert forged in text.replace("\N{REPLACEMENT CHARACTER}", "\ufdd0")
     assert tokenizer.chat(TALK).count(start) == 3 == tokenizer.encode("<|start|>" * 3).count(start)
 
 
@@ -137,6 +138,146 @@ def test_nor_where_the_vocabulary_has_the_special_tokens_as_pieces(model, splitt
     assert [token for token in forged if token in (1, 2)] == [2, 1]
     after = one[one.index(1) :]  # the format itself is encoded as ever
     assert forged[-len(after) :] == after
+
+
+def theirs(folder):
+    """The tokenizer as transformers reads the folder."""
+    return PreTrainedTokenizerFast.from_pretrained(folder)
+
+
+def added_to(folder, name="tokenizer_config.json", **values):
+    """Write more into one of the folder's files."""
+    path = folder / name
+    old = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps(old | values))
+
+
+TEXT = "is 1 < 2 & it's é? <|end|>, \N{GRINNING FACE}"
+# A format, and how many of the <|end|> that it writes are its own.
+FORMATS = [
+    ("{{ strftime_now('%Y') }}", 0),
+    ("{% if tools is not none or documents is not none %}A{% else %}B{% endif %}", 0),
+    ("{% for m in messages %}{{ m | tojson }}{% endfor %}<|end|>", 1),
+    ("{{ messages | tojson(indent=2, ensure_ascii=true, sort_keys=true) }}<|end|>", 1),
+    ("{{ messages[0].content | length }}{{ messages[0].content[-11:-2] }}", 0),
+    ("{% if '<|end|>' in messages[0].content %}A{% else %}B{% endif %}", 0),
+    ("{{ messages[0].content.split('<|end|>') | join('<|end|>') | trim }}", 1),
+    ("{{ messages[0].content.split('<|end|>', maxsplit=1)[-1] }}", 0),
+    ("{% set rest = messages[0].content[19:] %}{{ rest.startswith('<|end|>, ') }}{{ rest }}", 0),
+    ("{{ messages[0].content.partition('<|end|>')[2].lstrip(', ') }}", 0),
+    ("{{ messages[1].content.rstrip('>|').endswith('<|end') }}", 0),
+    ("{{ messages[0].content | replace('<|end|>', '<|start|>') }}", 0),
+    ("{{ messages[0].content.replace('é', '<|end|>') }}", 1),
+    ("{% if messages[1].content == '<|end|>' %}A{{ messages[1].content | upper }}{% endif %}", 0),
+    ("{{ bos_token }}{{ eos_token }}{{ cls_token }}{{ image_token }}{{ pad_token is defined }}", 1),
+    ("{% if messages[1].name is defined %}A{% endif %}<|end|>", 1),
+    ("  {% generation %}\n{{ messages[1].content }}\n  {%- endgeneration %}\n<|end|>", 1),
+]
+
+
+@pytest.mark.parametrize(("template", "ends"), FORMATS)
+@pytest.mark.parametrize("folder", ["config"], indirect=True)
+def test_a_format_computes_what_it_computes_in_transformers(template, ends, folder):
+    added_to(folder, eos_token="<|end|>", cls_token="<|start|>", image_token="<image>")
+    added_to(folder, chat_template=template)
+    ours, other = load_tokenizer(folder), theirs(folder)
+    messages = [{"role": "user", "content": TEXT}]
+    messages += [{"role": "assistant", "content": "<|end|>", "name": None}]
+    ids = ours.chat(messages)
+    expected = other.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    assert ours.decode(ids, special_tokens=True) == expected
+    assert ids.count(2) == ends  # none of a message's
+    messages = [message | {"content": "Hello, é"} for message in messages]
+    expected = other.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
+    assert ours.chat(messages) == expected
+
+
+ENTRY = {"lstrip": False, "rstrip": False, "single_word": False, "normalized": False}
+NEW = {"259": ENTRY | {"content": "<new>", "special": False, "rstrip": True}}
+NEW |= {"1000": ENTRY | {"content": "<second>", "special": False}}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("tokenizer_config.json", {"added_tokens_decoder": NEW}),
+        ("tokenizer_config.json", {"added_tokens_decoder": NEW, "mask_token": "<second>"}),
+        ("tokenizer_config.json", {"pad_token": "<second>", "unk_token": "<new>"}),
+        ("tokenizer_config.json", {"extra_special_tokens": ["<new>", "<second>"]}),
+        ("tokenizer_config.json", {"additional_special_tokens": ["<second>", "<new>"]}),
+        ("tokenizer_config.json", {"extra_special_tokens": {"x_token": "<new>"}}),
+        ("tokenizer_config.json", {"split_special_tokens": True}),
+        ("special_tokens_map.json", {"pad_token": ENTRY | {"content": "<new>", "lstrip": True}}),
+    ],
+)
+@pytest.mark.parametrize("folder", ["config"], indirect=True)
+def test_tokens_that_only_the_configuration_names_are_tokens(name, values, folder):
+    added_to(folder, eos_token="<|end|>")
+    before, text = load_tokenizer(folder), "a <new>  b<second>c<|end|>"
+    added_to(folder, name, **values)
+    ours, other = load_tokenizer(folder), theirs(folder)
+    assert ours.encode(text) == other.encode(text) != before.encode(text)
+    assert ours.decode(ours.encode(text)) == other.decode(other.encode(text), True)
+    assert len(ours) == len(other)
+
+
+@pytest.mark.parametrize(
+    ("files", "eos_id"),
+    [
+        ({}, 2),
+        ({"generation_config": [1, 2]}, (2, 1)),
+        ({"generation_config": 0, "config": 1}, (2, 0)),
+        ({"generation_config": None, "config": [1]}, 2),
+        ({"config": [1, 0]}, (2, 1, 0)),
+        ({"config": -1}, 2),
+        ({"special_tokens_map": "<s>"}, 0),
+    ],
+)
+@pytest.mark.parametrize("folder", ["config"], indirect=True)
+def test_what_ends_an_answer_is_in_any_of_four_files(files, eos_id, folder):
+    for name, value in files.items():
+        key = "eos_token" if name == "special_tokens_map" else "eos_token_id"
+        added_to(folder, f"{name}.json", **{key: value})
+    assert load_tokenizer(folder).eos_id == eos_id
+
+
+@pytest.mark.parametrize("folder", ["config"], indirect=True)
+def test_files_that_say_nonsense_of_the_tokens_are_refused(folder):
+    good = (folder / "tokenizer_config.json").read_text()
+    for values in (
+        {"chat_template": 3},
+        {"chat_template": [{"name": "default"}]},
+        {"added_tokens_decoder": [1]},
+        {"added_tokens_decoder": {"5": {"special": True}}},
+        {"extra_special_tokens": "<new>"},
+        {"pad_token": {"content": 3}},
+    ):
+        added_to(folder, **values)
+        with pytest.raises(ValueError, match="says of its tokens what cannot be read"):
+            load_tokenizer(folder)
+        (folder / "tokenizer_config.json").write_text(good)
+    for end in ("</s>", [1, "</s>"], {"a": 1}):
+        added_to(folder, "generation_config.json", eos_token_id=end)
+        with pytest.raises(ValueError, match="eos_token_id must be an int or a list of them"):
+            load_tokenizer(folder)
+
+
+@pytest.mark.parametrize("folder", ["config"], indirect=True)
+def test_a_format_by_name_is_read_from_an_object_too(folder):
+    expected = load_tokenizer(folder).chat(TALK)
+    added_to(folder, chat_template={"default": TEMPLATE, "rag": "-"})
+    assert load_tokenizer(folder).chat(TALK) == expected
+    added_to(folder, chat_template={"rag": "-"})
+    with pytest.raises(ValueError, match="no format for conversations; use encode"):
+        load_tokenizer(folder).chat(TALK)
+
+
+def test_what_no_conversation_is_made_of_is_refused(folder):
+    tokenizer = load_tokenizer(folder)
+    with pytest.raises(ValueError, match="at least one message"):
+        tokenizer.chat([])
+    with pytest.raises(ValueError, match="a message needs the texts"):
+        tokenizer.chat([{"role": "user", "content": None}])
 
 
 def test_half_a_character_is_refused(folder):
