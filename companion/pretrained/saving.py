@@ -14,27 +14,40 @@ from companion.models import BERT, GPT, ViT
 from companion.pretrained import bert, gpt2, llama, vit
 from companion.pretrained.family import Family, Settings
 from companion.pretrained.folder import CONFIG, WEIGHTS
-from companion.pretrained.loading import FAMILIES, unfilled
+from companion.pretrained.loading import FAMILIES, listed, unfilled
 
 
 def save(model: nn.Module, folder: str | os.PathLike) -> None:
-    """Write config.json and model.safetensors, under the names that transformers gives them.
+    """Write config.json and model.safetensors as transformers writes them.
 
     A GPT with learned positions becomes a GPT-2; one with rotary positions a Llama, or a Mistral
     (sliding window), Qwen2 (bias on query, key and value) or Qwen3 (norm on query and key). Put a
     tokenizer beside it with `BPETokenizer.save(folder / "tokenizer.json")`.
 
+    >>> import os, tempfile
+    >>> from companion.models import GPT, GPTConfig
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(GPT(GPTConfig.preset("gpt2", num_layers=1, d_model=8, num_heads=2)), folder)
+    ...     sorted(os.listdir(folder))  # for AutoModelForCausalLM.from_pretrained, or load
+    ['config.json', 'model.safetensors']
+
     Args:
-        model: a `BERT`, `GPT` or `ViT`.
-        folder: made if need be.
+        model: a `BERT`, `GPT` or `ViT`, compiled or not.
+        folder: made if it is not there.
 
     Raises:
         ValueError: the folder has such files already, that family of models has no place for
-            something in the model's configuration, or parameters were added, removed, replaced by
-            others, tied or untied since the model was made.
-        TypeError: the model is none of these; a subclass may compute something else.
+            something in the model's configuration, the weights are sharded over several processes,
+            or parameters were added, removed, replaced, tied or untied since the model was made.
+        TypeError: the model is of another class; a subclass may compute something else.
     """
     model = getattr(model, "_orig_mod", model)  # of torch.compile
+    if any(hasattr(parameter, "full_tensor") for parameter in model.parameters()):
+        raise ValueError(
+            "each process has a part of the weights only; gather them (get_model_state_dict of "
+            "torch.distributed.checkpoint.state_dict with full_state_dict=True) into a model that "
+            "is not sharded, and save that in one process"
+        )
     folder, family = Path(folder), _family(model)
     for name in (CONFIG, WEIGHTS):
         if (folder / name).exists():
@@ -77,7 +90,7 @@ def _require_as_configured(model: nn.Module) -> None:
     if odd := [name for name in names if own.get(name) != usual.get(name)]:
         raise ValueError(
             f"the {type(model).__name__} has parameters that are not those of its configuration: "
-            f"{', '.join(odd)}; copy what is to stay into a model made from it"
+            f"{listed(odd)}; copy what you want to keep into a model made from it"
         )
 
 

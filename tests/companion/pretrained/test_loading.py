@@ -482,6 +482,18 @@ def test_everything_that_does_not_match_is_told_at_once(saved):
     assert len(lines) == 5
 
 
+def test_a_base_model_without_its_head_is_refused_as_that(saved):
+    theirs, folder = saved("llama")
+    theirs.model.save_pretrained(folder)
+    with pytest.raises(
+        ValueError, match=r"missing: lm_head\.weight\n  a base model without its head"
+    ):
+        load(folder)
+    changed(folder, lambda state: [state.pop("norm.weight")] and None)
+    with pytest.raises(ValueError, match=r"missing: norm\.weight, lm_head\.weight$"):
+        load(folder)
+
+
 def test_long_lists_are_cut(saved):
     folder = saved("llama")[1]
     edited(folder, num_hidden_layers=5)
@@ -495,7 +507,7 @@ def test_long_lists_are_cut(saved):
 def test_a_head_for_another_task_is_not_dropped_in_silence(saved):
     folder = saved("bert with pooler")[1]
     changed(folder, lambda state: state.update({"classifier.weight": torch.ones(2, 22)}))
-    with pytest.raises(ValueError, match=r"unexpected: classifier\.weight"):
+    with pytest.raises(ValueError, match=r"unexpected: classifier\.weight$"):
         load(folder)
 
 

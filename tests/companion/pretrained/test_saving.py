@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch import nn
+from torch import distributed, nn
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import fully_shard
 from transformers import (
     AutoModel,
     AutoModelForCausalLM,
@@ -137,6 +140,32 @@ def test_a_model_that_was_changed_is_refused_by_name(change, is_tied, part, tmp_
     with pytest.raises(ValueError, match=f"not those of its configuration: {part}"):
         save(model, tmp_path / "model")
     assert not (tmp_path / "model").exists()
+
+
+def test_a_long_list_of_changes_is_cut(tmp_path):
+    model = GPT(GPTConfig(**TOKENS))
+    for module in [*model.modules()]:
+        if isinstance(module, nn.Linear):
+            nn.utils.parametrize.register_parametrization(module, "weight", nn.Identity())
+    with pytest.raises(ValueError, match=r"configuration: (\S+, ){7}\S+ and \d+ more; copy"):
+        save(model, tmp_path / "model")
+
+
+def test_weights_that_are_sharded_are_refused_by_name(tmp_path):
+    model = GPT(GPTConfig(**TOKENS))
+    distributed.init_process_group("gloo", store=distributed.HashStore(), rank=0, world_size=1)
+    try:
+        fully_shard(model, mesh=init_device_mesh("cpu", (1,)))
+        with pytest.raises(ValueError, match="a part of the weights only; gather them"):
+            save(model, tmp_path / "model")
+        gathered = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True))
+    finally:
+        distributed.destroy_process_group()
+    whole = GPT(model.config)
+    whole.load_state_dict(gathered)
+    save(whole, tmp_path / "model")
+    again = load(tmp_path / "model").state_dict()
+    assert all(torch.equal(again[name], tensor) for name, tensor in gathered.items())
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
