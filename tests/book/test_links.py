@@ -129,13 +129,12 @@ def test_every_section_and_table_of_the_paper_is_answered_with_something_to_look
         assert shown(book), section
 
 
-def test_every_finding_of_the_summary_leads_to_a_claim():
-    sections = entries("summary.md")
-    del sections["Further reading"]
+def test_every_finding_leads_to_a_claim():
+    sections = entries("findings.md")
     findings = [line for text in sections.values() for line in re.split(r"(?m)^- ", text)[1:]]
     assert len(findings) > 20
     for finding in findings:
-        cells = [landing(BOOK / "summary.md", link) for link in shown(finding)]
+        cells = [landing(BOOK / "findings.md", link) for link in shown(finding)]
         assert cells, finding
         for page, address in cells:
             assert "claim" in addresses(page)[address].split(), (finding, address)

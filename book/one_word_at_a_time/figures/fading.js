@@ -146,7 +146,7 @@ function render({ model, el }) {
     describe: (times) => format(times, 1),
   });
   const last = count - 1;
-  const keepsMore = ({ place, size }) => {
+  const differsMore = ({ place, size }) => {
     const { left, mean } = read({ place, size });
     return left[last] > mean[last];
   };
@@ -159,11 +159,11 @@ function render({ model, el }) {
       },
     },
     {
-      text: `“${words[1]}” again: which is the smallest U that keeps more than the average?`,
+      text: `“${words[1]}” again: at which smallest U do the two states differ more than the two averages?`,
       reached: ({ place, size }) =>
         place === 1 &&
-        keepsMore({ place, size }) &&
-        !keepsMore({ place, size: Math.round(10 * size - 1) / 10 }),
+        differsMore({ place, size }) &&
+        !differsMore({ place, size: Math.round(10 * size - 1) / 10 }),
     },
   ]);
   frame(
