@@ -11,7 +11,6 @@ import ast
 import copy
 import hashlib
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -19,12 +18,12 @@ import nbformat
 from IPython.core.inputtransformer2 import TransformerManager
 
 from book._press.execute import cell_timeout, code_of, execute, kernels, notebooks
-from book.page.claims import MIMETYPE
+from book.page.claims import MIMETYPE, Claim
 
 OWN_SEED = "setup(seed=0)"
 ENOUGH = 5  # seeds that a claim must hold for
-# What stands last in a prediction or a claim and measures nothing.
-BESIDE = re.compile(r',\s*(?:(?:along|drawn|stored)="[^"]*"|computed=True)(?=,?\s*\))')
+WORDS = {"because", "along", "computed", "unit"}  # what a prediction says beside its answer
+BOUNDS = ("above", "below", "near", "within")
 
 
 def at_seed(notebook: nbformat.NotebookNode, seed: int) -> nbformat.NotebookNode:
@@ -50,57 +49,62 @@ def _code_cells(notebook: nbformat.NotebookNode) -> list[nbformat.NotebookNode]:
 def code_hash(notebook: nbformat.NotebookNode) -> str:
     """What the notebook's code cells measure, in 16 hexadecimal digits.
 
-    An import that changes what a name means is no other measurement: the tests hold the names. Nor
-    are the words that stand last in a prediction or a claim.
+    The words of claims and guesses, the bounds, a plot's text and the imports measure nothing:
+    sentences and bounds are compared with the numbers, and the tests hold the names.
     """
-    code = [_without_imports(_without_labels(source)) for source in code_of(notebook)]
+    code = [ast.unparse(Measuring().visit(_parsed(source))) for source in code_of(notebook)]
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:16]
 
 
-def _without_imports(source: str) -> str:
-    """A cell's Python without its import statements, wherever they stand."""
-    source = TransformerManager().transform_cell(source)
-    lines = source.splitlines()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            lines[node.lineno - 1 : node.end_lineno] = [""] * (node.end_lineno - node.lineno + 1)
-    return "\n".join(filter(str.strip, lines))
+def _parsed(source: str) -> ast.Module:
+    return ast.parse(TransformerManager().transform_cell(source))
 
 
-def _without_labels(source: str) -> str:
-    """A cell without what its predictions and claims say of their truth in words."""
-    before = None
-    while before != source:
-        before, source = source, BESIDE.sub("", source)
-    return source
+class Measuring(ast.NodeTransformer):
+    """Leaves out of a cell what measures nothing."""
+
+    def visit_Import(self, node):
+        return None
+
+    visit_ImportFrom = visit_Import
+
+    def visit_Call(self, node):
+        name = getattr(node.func, "id", None)
+        left_out = {"alt"}
+        if name == "claim":
+            node.args, node.keywords = node.args[1:], []
+        elif name == "prediction_figure":
+            node.args, left_out = node.args[1:], left_out | WORDS
+        node.keywords = [word for word in node.keywords if word.arg not in left_out]
+        return self.generic_visit(node)
 
 
-def claimed(notebook: nbformat.NotebookNode) -> dict[str, dict[str, str]]:
-    """The notebook's claims, read without running it: each sentence, and what it says is repeated.
+def claimed(notebook: nbformat.NotebookNode) -> dict[str, dict]:
+    """The notebook's claims, read without running it: each sentence, and what is said beside it.
+
+    That are its bounds, as for `claim`, and what is "drawn" anew or "stored".
 
     Raises:
-        ValueError: a sentence, or what is drawn or stored, is no plain string; or a sentence stands
-            in two claims.
+        ValueError: a sentence is no plain string, what is said beside it is no constant, or a
+            sentence stands in two claims.
     """
     found = {}
     for cell in _code_cells(notebook):
-        for node in ast.walk(ast.parse(TransformerManager().transform_cell(cell.source))):
+        for node in ast.walk(_parsed(cell.source)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "claim":
                 sentence = node.args[0] if node.args else None
                 if not isinstance(sentence, ast.Constant) or not isinstance(sentence.value, str):
                     raise ValueError(f"the sentence of a claim is no plain string:\n{cell.source}")
                 if sentence.value in found:
                     raise ValueError(f"two claims have the sentence {sentence.value!r}")
-                found[sentence.value] = _repeated(node, sentence.value)
+                try:
+                    said = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
+                except ValueError as error:
+                    raise ValueError(
+                        f"what is said beside the claim {sentence.value!r} is no constant"
+                    ) from error
+                found[sentence.value] = said
     return found
-
-
-def _repeated(call: ast.Call, sentence: str) -> dict[str, str]:
-    said = {word.arg: word.value for word in call.keywords if word.arg in ("drawn", "stored")}
-    for name, words in said.items():
-        if not isinstance(words, ast.Constant) or not isinstance(words.value, str):
-            raise ValueError(f"what is {name} of the claim {sentence!r} is no plain string")
-    return {name: words.value for name, words in said.items()}
 
 
 def is_moved(rows: list[dict]) -> bool:
@@ -116,13 +120,27 @@ def data_file(path: Path) -> Path:
 def read_rows(path: Path) -> list[dict]:
     """What other seeds measured with the chapter's code as it is now: claim, seed, value, held.
 
-    No rows where there is no file, and none of those that other code has measured.
+    No rows where there is no file, and none of those that other code has measured. A claim is known
+    by its place among the chapter's, so that its sentence and its bound can be put another way.
     """
     file = data_file(path)
     if not file.exists():
         return []
-    code = code_hash(nbformat.read(path, as_version=4))
-    return [row for row in json.loads(file.read_text("utf8")) if row["code"] == code]
+    notebook = nbformat.read(path, as_version=4)
+    code, made = code_hash(notebook), claimed(notebook)
+    rows = [row for row in json.loads(file.read_text("utf8")) if row["code"] == code]
+    old = dict.fromkeys(row["claim"] for row in rows)
+    if len(old) == len(made):
+        now = dict(zip(old, made, strict=True))
+        rows = [row | {"claim": now[row["claim"]]} for row in rows]
+    return [row | {"held": _held(row, made)} for row in rows]
+
+
+def _held(row: dict, made: dict[str, dict]) -> bool:
+    if row["claim"] not in made:
+        return row["held"]
+    bound = {name: limit for name, limit in made[row["claim"]].items() if name in BOUNDS}
+    return Claim(row["claim"], float(row["value"]), bound).held
 
 
 def problems(path: Path) -> list[str]:
@@ -135,7 +153,9 @@ def problems(path: Path) -> list[str]:
     found = []
     if len(current) < len(rows):
         found.append(f"{len(rows) - len(current)} rows were measured by other code: {again}")
-    for sentence, repeated in made.items():
+    if current and current != rows:
+        found.append(f"sentences or bounds have changed: {again}, which runs nothing for that")
+    for sentence, said in made.items():
         of_claim = [row for row in current if row["claim"] == sentence]
         seeds = {row["seed"] for row in of_claim}
         if len(seeds) < ENOUGH or len(seeds) < len(of_claim):
@@ -144,12 +164,10 @@ def problems(path: Path) -> list[str]:
             if not row["held"]:
                 found.append(f"{sentence!r}: seed {row['seed']} gave {row['value']}")
         if of_claim and not is_moved(of_claim) and float(of_claim[0]["value"]) not in (0, 1):
-            if "drawn" in repeated:  # none and all may be the same for every draw
+            if "drawn" in said:  # none and all may be the same for every draw
                 found.append(f"{sentence!r}: nothing is drawn anew, every seed gives the same")
-        elif "stored" in repeated and is_moved(of_claim):
+        elif "stored" in said and is_moved(of_claim):
             found.append(f"{sentence!r}: it is not stored, seeds give different numbers")
-    for sentence in sorted({row["claim"] for row in current} - set(made)):
-        found.append(f"{sentence!r}: measured, but claimed nowhere")
     return found
 
 
@@ -222,6 +240,8 @@ def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
                     continue
                 write_rows(path, rows)  # after each, so that nothing is lost
                 print(f"{path.stem}: seed {seed} done", flush=True)
+        if rows:
+            write_rows(path, rows)  # also where sentences or bounds alone have changed
         for problem in problems(path):
             failed = True
             print(f"{path.stem}: {problem}")

@@ -218,9 +218,9 @@ def test_a_saying_has_the_range_of_the_claim_that_it_names(tmp_path):
         return page.partition(f'{link}\n\n<p class="measured">')[2]
 
     assert measured("<!-- measured 2: of words -->") == "<b>0.25 to 0.5</b> of words</p>"
-    many = [row | {"seed": seed, "value": 1000 * seed, "held": seed > 1} for seed in (1, 2)]
+    many = [row | {"seed": seed, "value": 1000 * (seed - 1.5)} for seed in (1, 2)]
     write_rows(path, many)
-    assert measured("<!-- measured 2: words -->") == "<b>1,000 to 2,000</b> words; 1 of 2 seeds</p>"
+    assert measured("<!-- measured 2: words -->") == "<b>−500 to 500</b> words; 1 of 2 seeds</p>"
     write_rows(path, [row | {"seed": seed, "value": 0.25} for seed in (1, 2)])
     assert measured("<!-- measured 2: of all -->") == (
         "<b>0.25</b> of all; checked on this page</p>"
