@@ -238,7 +238,7 @@ def check_mask_and_bias(mask, score_bias, scores_shape) -> None:
             raise TypeError(
                 f"mask must be boolean with True meaning 'may attend', got {mask.dtype}; "
                 "write mask == 1 for a mask of ones and zeros; additive terms are a score_bias, "
-                "which attentions and blocks take"
+                "which attentions and blocks take" + _hint_of_padding(mask, scores_shape)
             )
         _require_broadcast("mask", mask, scores_shape)
     if score_bias is not None:
@@ -264,7 +264,36 @@ def _require_broadcast(name: str, term: torch.Tensor, scores_shape) -> None:
     if term.dim() > len(scores_shape) or not fits:
         raise ValueError(
             f"{name} must broadcast to the scores {tuple(scores_shape)} without enlarging "
-            f"them, got shape {tuple(term.shape)}"
+            f"them, got shape {tuple(term.shape)}{_hint_of_padding(term, scores_shape)}"
+        )
+
+
+def _hint_of_padding(term: torch.Tensor, scores_shape) -> str:
+    """What to do with a term that has the shape (B, S) of a padding mask."""
+    if len(scores_shape) < 3 or term.shape != (scores_shape[0], scores_shape[-1]):
+        return ""
+    return f"; a padding mask (B, S) becomes mask[:, {'None, ' * (len(scores_shape) - 2)}:]"
+
+
+def check_mask_of_model(mask, scores_shape, start: int | torch.Tensor = 0) -> None:
+    """The same, of a model, whose queries are the keys from `start` on: no padding mask unseen.
+
+    Where the batch has as many rows as there are queries, a padding mask (B, S) has the shape of a
+    mask (T, S). In one of those every token sees itself, and no later one or those that see it.
+    Anything else is refused, unless it means the same either way. Looks at CPU tensors only.
+    """
+    check_mask_of_layer(mask, None, scores_shape)
+    B, _, T, _ = scores_shape
+    if mask is None or mask.dim() == 4 or mask.device.type != "cpu" or not has_values(mask):
+        return
+    if not 1 < B == T == mask.shape[0] or bool((mask == mask[0]).all()):
+        return
+    own = mask[:, int(start) :][:, :T]  # (T, T)
+    is_relation = torch.equal(own, own.tril()) or (torch.equal(own, own.T) and not own.all())
+    if own.shape != (T, T) or not (own.diagonal().all() and is_relation):
+        raise ValueError(
+            f"mask {tuple(mask.shape)} may be a padding mask (B, S) or a mask (T, S) of all rows; "
+            "write mask[:, None, None, :] for the former, mask[None, None] for the latter"
         )
 
 
@@ -300,16 +329,6 @@ def _check_key_and_value(layer, query, key, value) -> None:
     if key.shape[1] != value.shape[1]:
         raise ValueError(
             f"key and value must have the same length, got {key.shape[1]} and {value.shape[1]}"
-        )
-
-
-def require_config(config, config_type: type) -> None:
-    """Raise unless `config` is of the model's own type."""
-    if not isinstance(config, config_type):
-        name = config_type.__name__
-        raise TypeError(
-            f"config must be a {name}, got {type(config).__name__}; "
-            f"make one with {name}(...) or {name}.preset(...)"
         )
 
 

@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, initialise, start_normal
+from companion.models.config import ModelConfig, built_from, initialise, start_normal
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
 from companion.nn.blocks import ACTIVATIONS, make_dropout, run_blocks
 from companion.validation import (
-    check_mask_of_layer,
+    check_mask_of_model,
     require_choice,
-    require_config,
     require_in_range,
     require_positive,
     require_tokens,
@@ -58,6 +57,7 @@ class BERTConfig(ModelConfig):
             super()._require_token(name)
 
 
+@built_from(BERTConfig)
 class BERT(nn.Module):
     """Summed and normed embeddings, blocks, and a head that guesses masked tokens.
 
@@ -69,7 +69,6 @@ class BERT(nn.Module):
 
     def __init__(self, config: BERTConfig) -> None:
         super().__init__()
-        require_config(config, BERTConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
         self.positions = LearnedPositions(config.max_len, config.d_model)
@@ -123,7 +122,7 @@ class BERT(nn.Module):
         """
         require_tokens("token_ids", token_ids)
         B, T = token_ids.shape
-        check_mask_of_layer(mask, None, (B, self.config.num_heads, T, T))
+        check_mask_of_model(mask, (B, self.config.num_heads, T, T))
         if mask is None and self.config.pad_id is not None:
             mask = padding_mask(token_ids, self.config.pad_id)
         x = self._embed(token_ids, token_types)
@@ -137,10 +136,11 @@ class BERT(nn.Module):
         else:
             remedy = "build the model with a larger type_vocab_size"
             require_in_range("token_types", token_types, self.config.type_vocab_size, remedy)
-        if token_types.shape != token_ids.shape:
+        if (token_types.shape, token_types.device) != (token_ids.shape, token_ids.device):
             raise ValueError(
-                "token_types must have the shape of token_ids, "
-                f"got {tuple(token_types.shape)} and {tuple(token_ids.shape)}"
+                "token_types must have the shape and device of token_ids, got "
+                f"{tuple(token_types.shape)} on {token_types.device} and "
+                f"{tuple(token_ids.shape)} on {token_ids.device}"
             )
         x = self.token_embedding(token_ids) + self.type_embedding(token_types)
         return self.dropout(self.embedding_norm(self.positions(x)))

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import partial
-from typing import Any, ClassVar, Self
+from functools import partial, wraps
+from typing import Any, ClassVar, Self, TypeVar
 
 import torch
 from torch import nn
@@ -17,6 +17,8 @@ from companion.validation import (
     require_probability,
     require_token_id,
 )
+
+Model = TypeVar("Model", bound=nn.Module)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,34 @@ class ModelConfig(StackConfig):
 
     def _require_token(self, name: str) -> None:
         require_token_id(name, getattr(self, name), self.vocab_size)
+
+
+def built_from(config_type: type) -> Callable[[type[Model]], type[Model]]:
+    """Class decorator: a model that is built from anything but its configuration says so."""
+
+    def decorate(model_type: type[Model]) -> type[Model]:
+        build, name = model_type.__init__, config_type.__name__
+
+        @wraps(build)
+        def __init__(self, *args, **given) -> None:
+            if given.keys() - {"config"}:
+                listed = ", ".join(f"{field}=..." for field in given)
+                model = model_type.__name__
+                raise TypeError(
+                    f"{model}() takes one {name}, got {listed}; write {model}({name}({listed}))"
+                )
+            config = next(iter((*args, *given.values())), None)
+            if not isinstance(config, config_type):
+                raise TypeError(
+                    f"config must be a {name}, got {type(config).__name__}; "
+                    f"make one with {name}(...) or {name}.preset(...)"
+                )
+            build(self, *args, **given)
+
+        model_type.__init__ = __init__
+        return model_type
+
+    return decorate
 
 
 def initialise(model: nn.Module, draw: Callable[[torch.Tensor], object]) -> None:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from companion.models.config import StackConfig
+from companion.models.config import StackConfig, built_from
 from companion.nn import EncoderBlock, LearnedPositions
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import (
-    require_config,
     require_features,
     require_positive,
     require_positive_number,
@@ -58,6 +57,7 @@ class ForecasterConfig(StackConfig):
         return self.window // self.patch_size
 
 
+@built_from(ForecasterConfig)
 class Forecaster(nn.Module):
     """Patches of values and differences, positions, blocks, and one head over all tokens.
 
@@ -72,7 +72,6 @@ class Forecaster(nn.Module):
 
     def __init__(self, config: ForecasterConfig) -> None:
         super().__init__()
-        require_config(config, ForecasterConfig)
         self.config = config
         self.patch_embedding = nn.Linear(2 * config.features * config.patch_size, config.d_model)
         self.positions = LearnedPositions(config.num_patches, config.d_model)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, initialise, start_normal
+from companion.models.config import ModelConfig, built_from, initialise, start_normal
 from companion.nn import (
     EncoderBlock,
     KVCache,
@@ -22,10 +22,9 @@ from companion.nn import (
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.nn.masks import causal
 from companion.validation import (
-    check_mask_of_layer,
+    check_mask_of_model,
     require_caches,
     require_choice,
-    require_config,
     require_even,
     require_heads,
     require_positive,
@@ -115,6 +114,7 @@ class GPTConfig(ModelConfig):
         return super().block() | {name: getattr(self, name) for name in names} | {"rope": rope}
 
 
+@built_from(GPTConfig)
 class GPT(nn.Module):
     """Embeddings, causal blocks, a last norm (pre-norm only), and the output matrix.
 
@@ -128,7 +128,6 @@ class GPT(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        require_config(config, GPTConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model, scale=False)
         block = config.block()
@@ -199,8 +198,7 @@ class GPT(nn.Module):
         require_caches(caches, self.blocks)
         (B, T), start = token_ids.shape, caches[0].length if caches else 0
         S = caches[0].num_keys(T) if caches else T
-        if mask is not None:
-            check_mask_of_layer(mask, None, (B, self.config.num_heads, T, S))
+        check_mask_of_model(mask, (B, self.config.num_heads, T, S), start)
         x, rotation = self.token_embedding(token_ids), None
         if self.rope is None:
             x = self.positions(x, positions, start=start)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import ModelConfig, initialise
+from companion.models.config import ModelConfig, built_from, initialise
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
@@ -22,7 +22,6 @@ from companion.nn.blocks import make_dropout, run_blocks
 from companion.nn.masks import causal
 from companion.validation import (
     require_caches,
-    require_config,
     require_even,
     require_features,
     require_tokens,
@@ -62,6 +61,7 @@ class TransformerConfig(ModelConfig):
                 )
 
 
+@built_from(TransformerConfig)
 class Transformer(nn.Module):
     """Encoder and decoder; one matrix embeds source and target and makes the logits.
 
@@ -73,7 +73,6 @@ class Transformer(nn.Module):
 
     def __init__(self, config: TransformerConfig) -> None:
         super().__init__()
-        require_config(config, TransformerConfig)
         self.config = config
         self.token_embedding = TokenEmbedding(config.vocab_size, config.d_model)
         self.positions = SinusoidalPositions(config.d_model)

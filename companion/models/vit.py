@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import torch
 from torch import nn
 
-from companion.models.config import StackConfig, initialise
+from companion.models.config import StackConfig, built_from, initialise
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.validation import require_config, require_positive
+from companion.validation import require_positive
 
 IMAGENET = {"image_size": 224, "patch_size": 16, "channels": 3, "num_classes": 1000}
 
@@ -59,6 +59,7 @@ class ViTConfig(StackConfig):
         return (self.image_size // self.patch_size) ** 2
 
 
+@built_from(ViTConfig)
 class ViT(nn.Module):
     """Patches and one extra token, positions, blocks, and a head on the extra token.
 
@@ -71,7 +72,6 @@ class ViT(nn.Module):
 
     def __init__(self, config: ViTConfig) -> None:
         super().__init__()
-        require_config(config, ViTConfig)
         self.config = config
         image = (config.image_size, config.patch_size, config.channels)
         self.patch_embedding = PatchEmbedding(*image, config.d_model)

@@ -17,6 +17,11 @@ from companion.validation import (
 
 def look_up(name: str, ids: Tensor, table: Tensor, remedy: str) -> Tensor:
     """Rows `ids` (...) of a table (size, d_model), as (..., d_model); wrong ids are named."""
+    if isinstance(ids, Tensor) and ids.is_meta and not table.is_meta:  # torch looks up noise
+        raise ValueError(
+            f"{name} are on the meta device, which holds no values, but the weights are on "
+            f"{table.device}; make the ids there"
+        )
     try:
         return F.embedding(ids, table)
     except (IndexError, RuntimeError, TypeError):  # right ids cost no look

@@ -67,9 +67,10 @@ def causal(
     """The mask, and nobody looks ahead or out of the window; None if torch's is_causal says it all.
 
     That is so without a mask, for a whole sequence (T = S) and for a single query, the last one,
-    which sees every key.
+    which sees every key; not of a window in compiled code, where S may be left open.
     """
-    if (window is None or S <= window) and (T == 1 or (T == S and mask is None)):
+    fits = window is None or (not torch.compiler.is_compiling() and S <= window)
+    if fits and (T == 1 or (T == S and mask is None)):
         return mask
     seen = causal_mask(T, S, window=window, device=device)
     return seen if mask is None else mask & seen

@@ -492,7 +492,9 @@ def exported_examples():
     _, llama, mlm, _, translator = examples(
         num_layers=1
     )  # the two others have no part that these have not
-    for model, inputs in (llama, mlm, translator):
+    # Windows that are shorter than the four and seven tokens, between them, and longer.
+    windows = ((gpt(num_layers=1, sliding_window=n), (ids(2, 7),)) for n in (3, 5, 13))
+    for model, inputs in (llama, mlm, translator, *windows):
         sizes = tuple({0: Dim("B", max=9), 1: length} for length in lengths[: len(inputs)])
         yield model, inputs, sizes, tuple(ids(3, 4 + i) for i in range(len(inputs)))
     small = {"d_model": 12, "num_layers": 1, "num_heads": 3, "d_ff": 7, "dropout": 0.0}
@@ -576,6 +578,77 @@ def test_a_mask_of_numbers_is_refused_in_words_of_the_model():
     for model in (gpt(), bert()):
         with pytest.raises(TypeError, match=r"mask == 1 .* score_bias, which attentions"):
             model(ids(2, 5), torch.ones(5, 5))
+        with pytest.raises(
+            TypeError, match=r"mask == 1 .* \(B, S\) becomes mask\[:, None, None, :\]"
+        ):
+            model(ids(2, 5), torch.ones(2, 5))
+
+
+def test_a_padding_mask_of_two_dimensions_is_told_what_to_become():
+    hint = "a padding mask (B, S) becomes mask[:, None, None, :]"
+    real = torch.ones(2, 5, dtype=torch.bool)
+    for model in (gpt(), bert()):
+        refused(ValueError, lambda m=model: m(ids(2, 5), real), "(2, 6, 5, 5)", hint)
+        refused(ValueError, lambda m=model: m(ids(2, 5), real[:, :3]), "got shape (2, 3)")
+        model(ids(2, 5), real[:, None, None, :])
+
+
+def test_a_padding_mask_is_not_taken_for_another_where_it_has_its_shape():
+    either = ("(5, 5) may be", "mask[:, None, None, :]", "mask[None, None]")
+    right = torch.arange(5) < torch.tensor([[5], [2], [3], [5], [4]])
+    position = torch.arange(5)
+    for model in (gpt(), bert()):
+        for padding in (right, right.flip(1)):
+            refused(ValueError, lambda m=model, p=padding: m(ids(5, 5), p), *either)
+        for mask in (
+            causal_mask(5),
+            causal_mask(5, window=2),
+            (position[:, None] - position).abs() < 2,
+            position[:, None] // 3 == position // 3,  # two documents
+            (position != 3).expand(5, 5),  # means the same either way
+            right[None, None],
+        ):
+            torch.testing.assert_close(
+                model(ids_of_five := ids(5, 5), mask), model(ids_of_five, mask.expand(1, 1, 5, 5))
+            )
+        model(ids(4, 5), causal_mask(5))
+    for caches in ([KVCache(), KVCache()], [KVCache(capacity=5), KVCache(capacity=5)]):
+        with torch.no_grad():
+            model = gpt()
+            model(ids(3, 2), caches=caches)
+            left = torch.arange(5) >= torch.tensor([[0], [1], [2]])
+            refused(
+                ValueError, lambda m=model, c=caches, p=left: m(ids(3, 3), p, caches=c), "(3, 5)"
+            )
+            model(ids(3, 3), causal_mask(3, 5), caches=caches)
+
+
+def test_a_model_built_from_fields_is_told_of_its_configuration():
+    for model_type in (GPT, BERT, Transformer, ViT, Forecaster):
+        name = model_type.__name__
+        write = f"write {name}({name}Config(vocab_size=..., max_len=...))"
+        refused(
+            TypeError, lambda m=model_type: m(vocab_size=50, max_len=8), f"{name}() takes", write
+        )
+        for wrong in ((), ({"vocab_size": 50},), ("gpt2",)):
+            said = f"config must be a {name}Config, got {type(next(iter(wrong), None)).__name__}"
+            refused(TypeError, lambda m=model_type, w=wrong: m(*w), said)
+        refused(TypeError, lambda m=model_type: m(config=3), f"{name}Config, got int")
+
+    class Wider(GPT):
+        def __init__(self, config, dropout):
+            super().__init__(config)
+            self.extra = dropout
+
+    assert Wider(GPTConfig(**SIZES), dropout=3).extra == 3
+
+
+def test_ids_without_values_are_refused_by_weights_that_have_some():
+    nothing = ids(2, 5).to("meta")
+    for call in (gpt(), bert(), transformer().encode):
+        refused(ValueError, lambda c=call: c(nothing), "_ids are on the meta device", "on cpu")
+    refused(ValueError, lambda: gpt()(ids(2, 5), positions=nothing), "positions are on the meta")
+    refused(ValueError, lambda: bert()(ids(2, 5), None, nothing), "token_types", "meta")
 
 
 def test_ids_of_another_shape_or_type_are_refused():
