@@ -99,11 +99,11 @@ def test_what_a_gpt_refuses(changes, error, parts):
     assert GPTConfig(**SIZES, d_k=3).key_width == 3  # odd is fine without rotation
 
 
-def test_a_gpt_alone_may_have_no_padding_token():
-    assert GPTConfig(**SIZES, pad_id=None).pad_id is None
+def test_a_transformer_alone_needs_a_padding_token():
+    for config_type in (GPTConfig, BERTConfig):
+        assert config_type(**SIZES, pad_id=None).pad_id is None
     assert GPTConfig.preset("gpt2").pad_id is None
-    for config_type in (BERTConfig, TransformerConfig):
-        refused(TypeError, lambda c=config_type: c(**SIZES, pad_id=None), "pad_id", "NoneType")
+    refused(TypeError, lambda: TransformerConfig(**SIZES, pad_id=None), "pad_id", "NoneType")
 
 
 def test_a_model_is_built_from_its_own_config():
