@@ -12,18 +12,20 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-NUMBERS = {
+NUMBER = {
     "were 0": lambda x: 0 * x,
     "were 1": lambda x: 0 * x + 1,
     "were larger by 1": lambda x: x + 1,
     "were smaller by 1": lambda x: x - 1,
+}
+NUMBERS = {
     "were twice as large": lambda x: 2 * x,
     "were half as large": lambda x: x / 2,
     "had the other sign": lambda x: -x,
     "were its absolute value": abs,
     "were 1 divided by it": lambda x: 1 / x,
+    "were 1 minus it": lambda x: 1 - x,
     "were squared": lambda x: x * x,
-    "were its square root": lambda x: x**0.5,
 }
 ROWS = {
     "were its exponential": torch.exp,
@@ -55,8 +57,8 @@ REVERSED = {"were in reverse order": lambda x: x[::-1]}
 TENSORS = {True: TRUTHS | ENTRIES | ORDER, False: NUMBERS | ROWS | ENTRIES | ORDER}
 OTHERS = {
     bool: TRUTHS,
-    int: NUMBERS,
-    float: NUMBERS,
+    int: NUMBER | NUMBERS,
+    float: NUMBER | NUMBERS,
     str: ENTRIES,
     list: ENTRIES | REVERSED,
     np.ndarray: NUMBERS | ENTRIES | REVERSED,
@@ -87,7 +89,8 @@ def altered(right: Callable, *values, **named) -> dict[str, Callable]:
 def _changes(x) -> dict[str, Callable]:
     """The changes that mean something for a value of this kind."""
     if torch.is_tensor(x):
-        return TENSORS[x.dtype == torch.bool]
+        changes = TENSORS[x.dtype == torch.bool]
+        return changes if x.ndim or x.dtype == torch.bool else NUMBER | changes
     return OTHERS.get(type(x), {})
 
 

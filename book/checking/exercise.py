@@ -29,11 +29,12 @@ from book.checking.results import (
     alike,
     as_array,
     difference,
+    not_finite,
     relation,
     show,
     visible_fact,
 )
-from book.checking.rungs import Ladder
+from book.checking.rungs import Ladder, Rung
 from book.checking.undisturbed import repeatable, undisturbed
 from book.checking.verdict import Verdict
 
@@ -115,76 +116,84 @@ def climb(ladder: Ladder, answer: Callable, *, named: bool = True) -> None:
         named: whether it is looked up which mistake it is, which takes most of the time.
 
     Raises:
-        Mistake: a rung fails: the one of the known mistakes that gives the same, or its idea.
+        Mistake: a rung fails: the one known mistake that fits all inputs, or what the rung is.
         NotAttempted: the answer is still the exercise's.
     """
-    for idea, code in [*ladder.rungs, (AGAIN, ladder.rungs[0].code)]:
-        random = "torch.rand" in code or "torch.nn." in code
-        shown = f"torch.manual_seed(0)\n{code}" if random else code
-        result = _tried(answer, ladder.name, code, shown, idea)
-        expected = _ours(code, ladder.name, ladder.right)
+    for rung in [*ladder.rungs, Rung(AGAIN, ladder.rungs[0].code)]:
+        result = _tried(ladder, answer, rung)
+        expected, _ = _ours(rung.code, ladder.name, ladder.right)
         if not alike(result, expected, ladder.optional):
-            failed = _Failed(ladder, answer, code, result, expected)
-            told = failed.told(idea) if named else idea
-            raise Mistake(told, f"{shown}\n{difference(result, expected)}")
+            failed = _Failed(ladder, answer, rung, result, expected)
+            raise failed.mistake() if named else Mistake(failed.case, failed.example())
 
 
-def _tried(answer: Callable, name: str, code: str, shown: str, idea: str):
+def _shown(code: str) -> str:
+    """The code of a rung, as a learner can run it again with the same random numbers."""
+    return f"torch.manual_seed(0)\n{code}" if RANDOM.search(code) else code
+
+
+RANDOM = re.compile(r"\btorch\.(rand|bernoulli|multinomial)|\bnn\.")
+
+
+def _tried(ladder: Ladder, answer: Callable, rung: Rung):
     """What the learner's answer gives.
 
     Raises:
         Mistake, NotAttempted: it gives nothing.
     """
-    trying = f", when this was tried: {idea}"
+    shown, trying = _shown(rung.code), f", when this was tried: {rung.idea}"
     try:
-        result = _value(code, name, answer, calling(shown, trying))
+        result = _theirs(ladder, rung.code, answer, calling(shown, trying))
     except Mistake as mistake:
         raise Mistake(mistake.mistake, f"{shown}\n{mistake.example}") from mistake
     except Exception as error:
         raise mistake_of(error, shown, trying) from error
-    _check_given(result, shown)
+    _check_computed(result, shown)
     return result
 
 
 class _Failed:
     """A rung on which an answer gives another result than expected, and what is told about it."""
 
-    def __init__(self, ladder: Ladder, answer: Callable, code: str, result, expected) -> None:
-        self.ladder, self.answer, self.code = ladder, answer, code
+    def __init__(self, ladder: Ladder, answer: Callable, rung: Rung, result, expected) -> None:
+        self.ladder, self.answer, self.code = ladder, answer, rung.code
         self.result, self.expected = result, expected
+        self.case = rung.idea if rung.idea == AGAIN else f"on this case: {rung.idea}"
 
-    def told(self, idea: str) -> str:
-        """What is wrong, from the most certain to what holds of every wrong answer, the idea."""
-        known = self.known_mistake()
-        if known and self.agreement(self.ladder.mistakes[known]) == len(self.everywhere):
-            return known
-        fact = self.relation() or self.other_argument()
-        if known and not fact and self.is_made_beside_another(self.ladder.mistakes[known]):
-            return known
-        if known:
-            idea += f". One mistake that gives the same result here: {known}"
+    def mistake(self) -> Mistake:
+        """What is wrong, from the most certain to what holds of every wrong answer, the case."""
+        if known := self.known_mistake():
+            return Mistake(known, self.example(self.telling(known)))
+        fact = self.nothing() or not_finite(self.result, self.expected) or self.relation()
+        fact = fact or self.other_argument()
         fact = fact or visible_fact(self.result, self.expected, self.ladder.optional)
-        return f"{fact}: {idea}" if fact else idea
+        return Mistake(f"{fact}; {self.case}" if fact else self.case, self.example())
+
+    def example(self, code: str = "") -> str:
+        """The input of a rung, of the one that fails if none is given, and the two results."""
+        results = self.everywhere[code] if code else (self.result, self.expected)
+        return f"{_shown(code or self.code)}\n{difference(*results)}"
 
     def known_mistake(self) -> str:
-        """The known mistake that gives this result, and most of the others; or nothing."""
-        here = [text for text, wrong in self.ladder.mistakes.items() if self.is_given_by(wrong)]
-        return max(here, key=lambda text: self.agreement(self.ladder.mistakes[text]), default="")
+        """The one known mistake that gives what the answer gives, on every input; or nothing."""
+        fitting = [text for text, wrong in self.ladder.mistakes.items() if self.fits(wrong)]
+        return fitting[0] if len(fitting) == 1 else ""
 
-    def is_made_beside_another(self, wrong: Callable) -> bool:
-        """Whether the answer makes this mistake, though not alone.
+    def telling(self, known: str) -> str:
+        """The code of the first rung on which no other known mistake gives the same."""
+        others = [wrong for text, wrong in self.ladder.mistakes.items() if text != known]
+        for code, (result, expected) in self.everywhere.items():
+            wrong = not alike(result, expected, self.ladder.optional)
+            if wrong and not any(_would_be(result, code, self.ladder, x) for x in others):
+                return code
+        return ""
 
-        It gives the same on most rungs on which the mistake shows, two at least, and what is
-        expected on none of them.
-        """
-        shows = {
-            code: (there, expected)
-            for code, (there, expected) in self.everywhere.items()
-            if not _would_be(expected, code, self.ladder, wrong)
-        }
-        same = sum(_would_be(there, code, self.ladder, wrong) for code, (there, _) in shows.items())
-        spared = any(alike(there, x, self.ladder.optional) for there, x in shows.values())
-        return same >= 2 and 2 * same > len(shows) and not spared
+    def nothing(self) -> str:
+        """That it returned None, and whether it always does."""
+        if not _is_nothing(self.result):
+            return ""
+        always = all(_is_nothing(there) for there, _ in self.everywhere.values())
+        return f"it returned None{'; is the `return` missing?' if always else ', not always'}"
 
     def relation(self) -> str:
         """How all results follow from what is expected; or nothing.
@@ -195,9 +204,10 @@ class _Failed:
         return relation(results, least=5) if len(results) >= 3 else ""
 
     def other_argument(self) -> str:
-        """The one change of an argument with which the right answer gives all these results.
+        """The changes of an argument with which the right answer gives all these results.
 
-        There is none for a class: its objects come of other calls.
+        Nothing if more than two would do. There is none for a class: its objects come of other
+        calls.
         """
         if not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
             return ""
@@ -207,21 +217,19 @@ class _Failed:
             calls.append((values, named))
             return self.ladder.right(*values, **named)
 
-        _value(self.code, self.ladder.name, recorded)
+        _result(self.code, self.ladder.name, recorded)
         values, named = calls[0]
-        for case, wrong in altered(self.ladder.right, *values, **named).items():
-            if self.is_given_by(wrong) and self.agreement(wrong) == len(self.everywhere):
-                return f"what it returns, on every input of this check, would be right if {case}"
-        return ""
+        cases = altered(self.ladder.right, *values, **named).items()
+        cases = [case for case, wrong in cases if self.fits(wrong)]
+        if not 1 <= len(cases) <= 2:
+            return ""
+        cases = ", or if ".join(cases)
+        return f"what it returns, on every input of this check, would be right if {cases}"
 
-    def is_given_by(self, wrong: Callable) -> bool:
-        """Whether a wrong answer gives this result, too."""
-        return _would_be(self.result, self.code, self.ladder, wrong)
-
-    def agreement(self, wrong: Callable) -> int:
-        """On how many rungs a wrong answer gives what the learner's does."""
-        results = self.everywhere.items()
-        return sum(_would_be(there, code, self.ladder, wrong) for code, (there, _) in results)
+    def fits(self, wrong: Callable) -> bool:
+        """Whether a wrong answer gives what the learner's does wherever this gives anything."""
+        results = [(self.code, (self.result, self.expected)), *self.everywhere.items()]
+        return all(_would_be(there, code, self.ladder, wrong) for code, (there, _) in results)
 
     @functools.cached_property
     def everywhere(self) -> dict:
@@ -230,38 +238,97 @@ class _Failed:
         for idea, code in self.ladder.rungs:
             try:
                 watched = calling(code, f", when this was tried: {idea}")
-                there = _value(code, self.ladder.name, self.answer, watched)
+                there = _theirs(self.ladder, code, self.answer, watched)
             except Exception:  # where it raises, nobody can say which mistake it makes
                 continue
-            results[code] = there, _ours(code, self.ladder.name, self.ladder.right)
+            results[code] = there, _ours(code, self.ladder.name, self.ladder.right)[0]
         return results
 
 
 HERE = "<the code of a rung>"
 
 
-def _value(code: str, name: str, answer: Callable, learners: AbstractContextManager | None = None):
-    """The value of the last line, where `name` is this answer: the learner's, or one of ours.
+CALLED = "what is called in a rung, and how its inputs are watched"
+
+
+class _Watched(ast.NodeTransformer):
+    """Every call in the code of a rung, made through the function `CALLED`."""
+
+    def visit_Call(self, node: ast.Call) -> ast.Call:
+        self.generic_visit(node)
+        if getattr(node.func, "id", "") != "super":  # it looks at who calls it
+            node.args = [node.func, *node.args]
+            node.func = ast.copy_location(ast.Name(CALLED, ast.Load()), node.func)
+        return node
+
+
+class _Inputs:
+    """Calls what a rung calls, and sees which of its inputs an answer changes.
+
+    `changed` holds them by the place in the call, with the name that the answer has for each.
+    """
+
+    def __init__(self, answer: Callable) -> None:
+        self.answer, self.changed = answer, {}
+
+    def __call__(self, function: Callable, /, *values, **named):
+        owner = getattr(function, "__self__", function)
+        of_it = isinstance(self.answer, type) and isinstance(owner, self.answer)
+        if not of_it and function is not self.answer:
+            return function(*values, **named)
+        method = getattr(function, "__name__", "") if of_it else ""
+        given = {(method, place): x for place, x in [*enumerate(values), *named.items()]}
+        before = {place: _arrays_in(x) for place, x in given.items()}
+        result = function(*values, **named)
+        names = _parameters(function)
+        for (_, place), x in given.items():
+            if _has_changed(x, before[method, place]):
+                name = place if place in named else dict(enumerate(names)).get(place)
+                self.changed.setdefault((method, place), (name or f"number {place + 1}", x))
+        return result
+
+
+def _parameters(function: Callable) -> list[str]:
+    """The names of what a function takes by position, as far as they can be had."""
+    try:
+        parameters = inspect.signature(getattr(function, "forward", function)).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [x.name for x in parameters if x.kind <= x.POSITIONAL_OR_KEYWORD]
+
+
+def _result(code: str, name: str, answer: Callable, learners: AbstractContextManager | None = None):
+    """The value of the last line, where `name` is this answer, and the inputs that it changes.
 
     The learner's comes with a context in which its lines are run; those that make the inputs, which
     may take longer, are not.
-
-    Raises:
-        Mistake: an input has changed.
     """
     make_inputs, call_it, give = _compiled(code, name)
-    names = {"torch": torch, "np": np, name: answer}
+    inputs = _Inputs(answer)
+    names = {"torch": torch, "np": np, name: answer, CALLED: inputs}
     given = {*names, "__builtins__"}
     with undisturbed() if learners else nullcontext():
         # The CPU's alone: to seed a GPU that nobody has used yet takes longer than most answers.
         torch.default_generator.manual_seed(0)
         exec(make_inputs, names)
-        inputs = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
+        made = {key: (x, _arrays_in(x)) for key, x in names.items() if key not in given}
         with learners or nullcontext():
             exec(call_it, names)
             value = eval(give, names)
-    for key, (x, before) in inputs.items():
-        _check_unchanged(key, x, before)
+    changed = {key: (key, x) for key, (x, before) in made.items() if _has_changed(x, before)}
+    return value, inputs.changed | changed
+
+
+def _theirs(ladder: Ladder, code: str, answer: Callable, learners: AbstractContextManager):
+    """What the learner's answer gives on a rung.
+
+    Raises:
+        Mistake: it changes an input that the right answer leaves as it is.
+    """
+    value, changed = _result(code, ladder.name, answer, learners)
+    for place, (name, x) in changed.items():
+        if place not in _ours(code, ladder.name, ladder.right)[1]:
+            raise _changes_input(name, x)
     return value
 
 
@@ -271,24 +338,29 @@ def _compiled(code: str, name: str) -> tuple[CodeType, CodeType, CodeType]:
     *lines, last = ast.parse(code).body
     uses = [any(getattr(x, "id", "") == name for x in ast.walk(line)) for line in lines]
     first = [*uses, True].index(True)
-    parts = [ast.Module(part, []) for part in (lines[:first], lines[first:])]
-    give = compile(ast.Expression(last.value), HERE, "eval")
+    watched = [_Watched().visit(line) for line in lines[first:]]
+    parts = [ast.Module(part, []) for part in (lines[:first], watched)]
+    give = ast.fix_missing_locations(ast.Expression(_Watched().visit(last.value)))
+    give = compile(give, HERE, "eval")
     return *(compile(part, HERE, "exec") for part in parts), give
 
 
 @functools.lru_cache(maxsize=4096)
 def _ours(code: str, name: str, answer: Callable):
-    """The value with an answer of ours, the right one or a known mistake: it is always the same."""
-    return _value(code, name, answer)
+    """`_result` with an answer of ours, the right one or a known mistake: it is always the same."""
+    return _result(code, name, answer)
 
 
-def _check_unchanged(name: str, x, before: list[np.ndarray], example: str = "") -> None:
+def _has_changed(x, before: list[np.ndarray]) -> bool:
     after = _arrays_in(x)
-    if len(before) != len(after) or not all(map(_equal, before, after)):
-        raise Mistake(
-            f"it changes its input {name}; work on a copy, or use operations that make a new array",
-            f"{example}\n{show({f'{name} afterwards': x})}".strip(),
-        )
+    return len(before) != len(after) or not all(map(_equal, before, after))
+
+
+def _changes_input(name: str, x, example: str = "") -> Mistake:
+    return Mistake(
+        f"it changes its input {name}; work on a copy, or use operations that make a new array",
+        f"{example}\n{show({f'{name} afterwards': x})}".strip(),
+    )
 
 
 def _arrays_in(x) -> list[np.ndarray]:
@@ -311,11 +383,9 @@ def _would_be(result, code: str, ladder: Ladder, wrong: Callable) -> bool:
     is let pass: a name that is not there would be an error of the check.
     """
     try:
-        given = _ours(code, ladder.name, wrong)
+        given, _ = _ours(code, ladder.name, wrong)
     except (Mistake, LookupError, RuntimeError, TypeError, ValueError):
         return False
-    if ladder.optional and isinstance(result, tuple) and not isinstance(given, tuple):
-        result = result[0]  # of a mistake that only says what comes out first
     return alike(result, given, ladder.optional)
 
 
@@ -335,15 +405,23 @@ def call(answer: Callable, **inputs):
     except Exception as error:
         raise mistake_of(error, shown) from error
     for name, x in given.items():
-        _check_unchanged(name, x, before[name], shown)
-    _check_given(result, shown)
+        if _has_changed(x, before[name]):
+            raise _changes_input(name, x, shown)
+    if result is None:
+        raise Mistake("it returned None; is the `return` missing?", shown)
+    _check_computed(result, shown)
     return result
 
 
-def _check_given(result, shown: str) -> None:
-    """Raise a `Mistake` if it is nothing, or nothing yet."""
-    if result is None:
-        raise Mistake("it returned None; is the `return` missing?", shown)
+def _is_nothing(result) -> bool:
+    """Whether it is None, or several of them."""
+    return result is None or (
+        isinstance(result, list | tuple) and {*map(_is_nothing, result)} == {True}
+    )
+
+
+def _check_computed(result, shown: str) -> None:
+    """Raise a `Mistake` if it is nothing yet."""
     if isinstance(result, Iterator | Awaitable | AsyncIterator):
         kind = type(result).__name__
         raise Mistake(

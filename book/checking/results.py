@@ -3,7 +3,7 @@
 import inspect
 import math
 from collections.abc import Iterable
-from itertools import permutations
+from itertools import combinations, permutations
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ import torch
 def alike(result, expected, optional: int = 0) -> bool:
     """Whether a result is the expected one, in whatever form its numbers come."""
     if isinstance(expected, tuple):
-        result = result if isinstance(result, tuple | list) else (result,)
+        result = _each(result, expected)
         right_count = len(expected) - optional <= len(result) <= len(expected)
         return right_count and all(map(alike, result, expected))
     if not isinstance(expected, torch.Tensor | np.ndarray | np.number | list | int | float):
@@ -21,6 +21,15 @@ def alike(result, expected, optional: int = 0) -> bool:
         return close(_numbers(result), expected) or close(_numbers(_alone(result)), expected)
     except (TypeError, ValueError):
         return False
+
+
+def _each(result, expected: tuple) -> tuple | list:
+    """Results one by one: also those that are the rows, or the numbers, of one tensor."""
+    if isinstance(result, tuple | list):
+        return result
+    shapes = {tuple(getattr(x, "shape", ())) for x in expected}
+    rows = isinstance(result, torch.Tensor | np.ndarray) and {tuple(result.shape[1:])} == shapes
+    return [*result] if rows and result.ndim and len(result) == len(expected) else (result,)
 
 
 def _same(result, expected) -> bool:
@@ -55,7 +64,10 @@ def _numbers(x) -> np.ndarray:
 def _nested(x) -> np.ndarray:
     if isinstance(x, list | tuple):
         return np.asarray([_nested(item) for item in x])
-    if (array := as_array(x)).dtype.kind not in "biuf":
+    array = as_array(x)
+    if array.dtype.kind == "O":  # a Fraction, say
+        array = array.astype(float)
+    if array.dtype.kind not in "biuf":
         raise TypeError(f"expected numbers, got {type(x).__name__}")
     return array
 
@@ -150,10 +162,15 @@ def relation(results: Iterable[tuple], least: int = 1) -> str:
 def visible_fact(result, expected, optional: int = 0) -> str:
     """What can be seen of a wrong result without knowing why: its form; or nothing."""
     if isinstance(expected, tuple):
-        results = result if isinstance(result, tuple | list) else (result,)
+        results = _each(result, expected)
         if not len(expected) - optional <= len(results) <= len(expected):
             found = len(results)
             return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
+        for i, j in combinations(range(len(results)), 2):
+            exchanged = [*results]
+            exchanged[i], exchanged[j] = results[j], results[i]
+            if alike(exchanged, expected, optional):
+                return f"results {i + 1} and {j + 1} have changed places"
         facts = map(visible_fact, results, expected)
         return next(filter(None, facts), "")
     if alike(result, expected):
@@ -168,9 +185,19 @@ def visible_fact(result, expected, optional: int = 0) -> str:
     if x.shape != y.shape:
         seen = _seen_in_the_shape(x, y)
         return f"it returned shape {x.shape}, expected {y.shape}{seen}"
-    if not np.isfinite(x).all() and np.isfinite(y).all():
-        return "it returned NaN or infinity"
-    return _seen_in_the_numbers(x, y)
+    return not_finite(result, expected) or _seen_in_the_numbers(x, y)
+
+
+def not_finite(result, expected) -> str:
+    """That a result is NaN or infinite where a number is expected; or nothing."""
+    if isinstance(expected, tuple):
+        return next(filter(None, map(not_finite, _each(result, expected), expected)), "")
+    try:
+        x, y = _numbers(_alone(result)), _numbers(expected)
+    except (TypeError, ValueError):
+        return ""
+    infinite = not np.isfinite(x).all() and np.isfinite(y).all()
+    return "it returned NaN or infinity" if infinite else ""
 
 
 def _seen_in_the_shape(x: np.ndarray, y: np.ndarray) -> str:
@@ -274,7 +301,7 @@ def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:
 def difference(result, expected) -> str:
     """Expected and yours: the first two that differ, and where, if they are large."""
     if isinstance(expected, tuple):
-        results = result if isinstance(result, tuple | list) else (result,)
+        results = _each(result, expected)
         for i, (x, y) in enumerate(zip(results, expected, strict=False), start=1):
             if not alike(x, y):
                 which = f" as result {i} of {len(expected)}" if len(expected) > 1 else ""

@@ -70,7 +70,7 @@ def ladder(right: Callable, *, optional: int = 0) -> Callable[[FunctionType], La
     """Make a ladder of a function of the answer: an idea, a string, the code, what to `yield`.
 
     Lines in front of the first idea belong to the code of every rung. What the code takes from the
-    module, torch and np aside, it shows how to import.
+    module, torch and np aside, it shows how to import, or how it is defined there.
     """
 
     def read(steps: FunctionType) -> Ladder:
@@ -96,7 +96,7 @@ def _rungs(steps: FunctionType, answer: str) -> list[Rung]:
         shown = code.splitlines()
         shown[last.lineno - 1] = shown[last.lineno - 1].removeprefix("yield ")
         code = "\n".join([*setup.splitlines(), *shown])
-        rungs.append(Rung(_text(x), _imports(steps, code, answer) + code))
+        rungs.append(Rung(_text(x), _before(steps, code, answer) + code))
     if not rungs:
         raise ValueError(f"{steps.__name__} is no ladder: it has no idea, a string in a line")
     return rungs
@@ -115,24 +115,47 @@ def _code(lines: list[str]) -> str:
     return dedent("\n".join(lines)).strip("\n")
 
 
-def _imports(steps: FunctionType, code: str, answer: str) -> str:
-    """The lines with which a notebook gets what this code takes from the module of its ladder."""
-    nodes = [*ast.walk(ast.parse(code))]
-    named = [x for x in nodes if isinstance(x, ast.Name)]
-    own = {x.id for x in named if isinstance(x.ctx, ast.Store)} | {"torch", "np", answer}
-    own |= {x.name for x in nodes if isinstance(x, ast.FunctionDef | ast.ClassDef)}
-    modules, names = [], {}
-    for name in sorted({x.id for x in named} & steps.__globals__.keys() - own):
-        thing = steps.__globals__[name]
-        if isinstance(thing, ModuleType):
-            path = thing.__name__
-            modules.append(f"import {path}" + f" as {name}" * (path != name) + "\n")
-        else:
-            has_home = inspect.isfunction(thing) or inspect.isclass(thing)
-            home = thing.__module__ if has_home else steps.__module__
-            names.setdefault(home, []).append(name)
-    froms = [f"from {module} import {', '.join(of_it)}\n" for module, of_it in names.items()]
-    return "".join([*modules, *froms])
+def _before(steps: FunctionType, code: str, answer: str) -> str:
+    """What a notebook runs before this code: imports, and what the ladder's module defines."""
+    modules, names, own = {}, {}, {}
+
+    def add(source: str, given: set[str]) -> None:
+        nodes = [*ast.walk(ast.parse(source))]
+        named = [x for x in nodes if isinstance(x, ast.Name)]
+        given |= {x.id for x in named if isinstance(x.ctx, ast.Store)} | {"torch", "np", answer}
+        given |= {x.arg for x in nodes if isinstance(x, ast.arg)}
+        given |= {x.name for x in nodes if isinstance(x, ast.FunctionDef | ast.ClassDef)}
+        for name in sorted({x.id for x in named} & steps.__globals__.keys() - given):
+            thing = steps.__globals__[name]
+            if isinstance(thing, ModuleType):
+                path = thing.__name__
+                modules[name] = f"import {path}" + f" as {name}" * (path != name) + "\n"
+            elif (home := _home(thing, steps)) != steps.__module__:
+                names.setdefault(home, set()).add(name)
+            elif name not in own:
+                own[name] = ""
+                add(text := _definition(name, steps), {name})
+                own[name] = own.pop(name) + text + "\n\n"  # behind what it needs itself
+
+    add(code, set())
+    froms = [f"from {module} import {', '.join(sorted(x))}\n" for module, x in names.items()]
+    return "".join([*modules.values(), *froms, *own.values()])
+
+
+def _home(thing, steps: FunctionType) -> str:
+    """The module in which a function or class is defined; of a constant, that of the ladder."""
+    has_home = inspect.isfunction(thing) or inspect.isclass(thing)
+    return thing.__module__ if has_home else steps.__module__
+
+
+def _definition(name: str, steps: FunctionType) -> str:
+    """The statement of the ladder's module that defines a name."""
+    source = inspect.getsource(sys.modules[steps.__module__])
+    for x in ast.parse(source).body:
+        targets = {getattr(target, "id", "") for target in getattr(x, "targets", [])}
+        if name in targets | {getattr(x, "name", "")}:
+            return ast.unparse(x)
+    raise ValueError(f"{steps.__module__} does not define {name!r}, of which {steps.__name__} asks")
 
 
 def edited(right: Callable, *changes: str) -> Callable:

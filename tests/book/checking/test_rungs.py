@@ -15,8 +15,11 @@ def _halve(x):
     return factor * x
 
 
+TWO = [4.0, 6.0]
+
+
 def two_numbers():
-    return torch.tensor([4.0, 6.0])
+    return torch.tensor(TWO)
 
 
 @ladder(_halve)
@@ -52,7 +55,8 @@ def test_a_function_is_a_ladder():
     assert [idea for idea, _ in HALVE.rungs] == ["one number", "two numbers, each by itself"]
     assert HALVE.rungs[0].code == "factor = 1\nfactor * halve(torch.tensor([4.0]))"
     assert HALVE.rungs[1].code == (
-        f"import math\nfrom {__name__} import two_numbers\nfactor = 1\n"
+        "import math\nTWO = [4.0, 6.0]\n\ndef two_numbers():\n    return torch.tensor(TWO)\n\n"
+        "factor = 1\n"
         "x = two_numbers() * math.sqrt(1)\n# nothing else\nhalve(\n    x,\n)"
     )
     assert halve(lambda x: x / 2) == Verdict("passed", tried="one number and two")
@@ -62,18 +66,12 @@ def test_a_function_is_a_ladder():
     ("answer", "mistake"),
     [
         (lambda x: x + x, "it doubles"),
-        (lambda x: x.prod().expand(len(x)) / 2, "two numbers, each by itself"),
+        (lambda x: x.prod().expand(len(x)) / 2, "on this case: two numbers, each by itself"),
         (torch.sqrt, "it takes the root of what it should halve"),
     ],
 )
 def test_a_mistake_is_known_by_what_it_gives_or_by_the_idea(answer, mistake):
     assert halve(answer).mistake == mistake
-
-
-def test_a_mistake_is_looked_for_on_every_rung():
-    """The root of 4 is its half: the root is found out on the second rung only."""
-    mistake = halve(lambda x: 2 * x if len(x) > 1 else x / 2).mistake
-    assert mistake.endswith("One mistake that gives the same result here: it doubles")
 
 
 def no_idea(halve):
