@@ -39,8 +39,8 @@ def WHAT_IT_SAYS(what_it_says):
     values = torch.tensor([[1.0, 2, 4], [8, 16, 32], [3, 5, 7]])
     yield what_it_says(keys, values, torch.tensor([0.6, 0.8]))
 
-    """keys that are alike answer for each other; a query of length 2 doubles the answer"""
-    keys = torch.tensor([[1.0, 0, 0, 0], [0.5, 0.5, 0.5, 0.5], [0, 0, 1, 0]])
+    """keys that are alike answer for each other; a key or a query of length 2 doubles the answer"""
+    keys = torch.tensor([[1.0, 0, 0, 0], [0.5, 0.5, 0.5, 0.5], [0, 0, 2, 0]])
     values = torch.tensor([[1.0, 2], [4, 8], [16, 32]])
     yield what_it_says(keys, values, torch.tensor([1.0, -1, 1, 1]))
 
@@ -57,6 +57,9 @@ WHAT_IT_SAYS.mistakes |= {
     ),
     "the weights are divided by the number of facts": edited(
         _what_it_says, "S @ query", "S @ query / len(keys)"
+    ),
+    "the keys are brought to length 1; they are added as they are": edited(
+        _what_it_says, "values.T @ keys", "values.T @ (keys / keys.norm(dim=1, keepdim=True))"
     ),
 }
 
@@ -80,16 +83,16 @@ def _bytes_held(layers, tokens, d, heads, window):
 @ladder(_bytes_held)
 def BYTES_HELD(bytes_held):
     """a layer of full attention keeps a key and a value of each token, four bytes a number"""
-    yield bytes_held(["full"], 10, 32, 2, 16)
+    yield bytes_held(["full"], 10, 32, 4, 16)
 
     """two layers keep twice as much"""
-    yield bytes_held(["full", "full"], 10, 32, 2, 16)
+    yield bytes_held(["full", "full"], 10, 32, 4, 16)
 
     """a text longer than the window: it keeps the window, whatever else was read"""
-    yield bytes_held(["window"], 100, 32, 2, 16)
+    yield bytes_held(["window"], 100, 32, 4, 16)
 
     """a text shorter than the window: it keeps what there is"""
-    yield bytes_held(["window"], 10, 32, 2, 16)
+    yield bytes_held(["window"], 10, 32, 4, 16)
 
     """a matrix in one head is as wide and as high as the model"""
     yield bytes_held(["matrix"], 100, 32, 1, 16)
@@ -118,6 +121,16 @@ BYTES_HELD.mistakes |= {
         _bytes_held, "heads * (d // heads)", "(d // heads)"
     ),
     "numbers are counted, not bytes; float32 has four": edited(_bytes_held, "4 * sum", "sum"),
+    "the matrix is counted twice; a head has one, of keys and values together": edited(
+        _bytes_held, "heads * (d // heads) ** 2", "2 * heads * (d // heads) ** 2"
+    ),
+    "the cache of one head is counted; each of them has keys and values": edited(
+        _bytes_held,
+        "tokens * 2 * d",
+        "tokens * 2 * d // heads",
+        "window) * 2 * d",
+        "window) * 2 * d // heads",
+    ),
 }
 
 
@@ -165,6 +178,9 @@ OVERWRITE_PART.mistakes |= {
     "beta weighs the new value only; the old one goes by the same share": edited(
         _overwrite_part, "value - S @ key", "beta * value - S @ key", "S + beta *", "S +"
     ),
+    "beta is the share of the new value; that of the old one is 1 - beta": edited(
+        _overwrite_part, "S + beta", "S + (1 - beta)"
+    ),
     "the whole matrix fades; only what it says about this key may go": edited(
         _overwrite_part, "value - S @ key", "value", "return S", "return (1 - beta) * S"
     ),
@@ -191,8 +207,8 @@ def _what_was_written(keys, values, beta):
 
 @ladder(_what_was_written)
 def WHAT_WAS_WRITTEN(what_was_written):
-    """one fact: the matrix was empty, so all of the value is missing"""
-    keys, values = torch.tensor([[0.6, 0.8]]), torch.tensor([[1.0, 2, 4]])
+    """one fact: the matrix was empty, so all of the value is missing, whatever the key's length"""
+    keys, values = torch.tensor([[2.0, 1.0]]), torch.tensor([[1.0, 2, 4]])
     yield what_was_written(keys, values, torch.tensor([1.0]))
 
     """beta = 1/2 writes half of it"""
@@ -216,7 +232,11 @@ def WHAT_WAS_WRITTEN(what_was_written):
     """a part is replaced, another one at each position"""
     keys = torch.tensor([[0.6, 0.8], [0.6, 0.8], [0.6, 0.8]])
     values = torch.tensor([[1.0, 2], [3, 5], [10, 6]])
-    yield what_was_written(keys, values, torch.tensor([1.0, 0.5, 0.25]))
+    yield what_was_written(keys, values, torch.tensor([0.5, 1.0, 0.25]))
+
+    """keys of other lengths, used as they are: what the matrix says of a longer key is larger"""
+    keys, values = torch.tensor([[2.0, 1.0], [1.0, 3.0]]), torch.tensor([[1.0, 2], [3, 5]])
+    yield what_was_written(keys, values, torch.ones(2))
 
     """six keys that are alike"""
     i = torch.arange(6.0)
@@ -243,6 +263,12 @@ WHAT_WAS_WRITTEN.mistakes |= {
     ),
     "beta weighs the values, but not what is taken away": edited(
         _what_was_written, "(beta[:, None] * (keys @ keys.T))", "(keys @ keys.T)"
+    ),
+    "the first beta is taken for all; each position has its own": edited(
+        _what_was_written, "earlier = (", "beta = beta[:1].expand(len(keys)); earlier = ("
+    ),
+    "it is divided by the key's squared length; this rule uses the keys as they are": (
+        lambda keys, values, beta: _what_was_written(keys, values, beta / keys.square().sum(1))
     ),
     "beta stands at the column; it belongs to the position that writes, the row": edited(
         _what_was_written, "beta[:, None] * (keys", "beta * (keys"

@@ -41,9 +41,9 @@ def FALSE_TWIN(false_twin):
     speeds = torch.tensor([0.01])
     yield false_twin(5, speeds, 30)
 
-    """the longest distance counts too"""
+    """the longest distance counts too, and none beyond it"""
     speeds = torch.tensor([2 * math.pi / 9])
-    yield false_twin(3, speeds, 12)
+    yield [false_twin(3, speeds, longest) for longest in (12, 11)]
 
     """the three fast hands of the chapter's model, up to 127"""
     speeds = 10000.0 ** (-torch.arange(0, 6, 2) / 16)

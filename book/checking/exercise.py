@@ -28,6 +28,7 @@ from book.checking.ending import Watch, calling
 from book.checking.results import (
     alike,
     as_array,
+    count,
     difference,
     not_finite,
     relation,
@@ -180,13 +181,14 @@ class _Failed:
         return fitting[0] if len(fitting) == 1 else ""
 
     def telling(self, known: str) -> str:
-        """The code of the first rung on which no other known mistake gives the same."""
+        """The code of the first rung on which fewest other known mistakes give the same."""
         others = [wrong for text, wrong in self.ladder.mistakes.items() if text != known]
-        for code, (result, expected) in self.everywhere.items():
-            wrong = not alike(result, expected, self.ladder.optional)
-            if wrong and not any(_would_be(result, code, self.ladder, x) for x in others):
-                return code
-        return ""
+        same = {
+            code: sum(_would_be(result, code, self.ladder, wrong) for wrong in others)
+            for code, (result, expected) in self.everywhere.items()
+            if not alike(result, expected, self.ladder.optional)
+        }
+        return min(same, key=same.get, default="")
 
     def nothing(self) -> str:
         """That it returned None, and whether it always does."""
@@ -206,10 +208,12 @@ class _Failed:
     def other_argument(self) -> str:
         """The changes of an argument with which the right answer gives all these results.
 
-        Nothing if more than two would do. There is none for a class: its objects come of other
-        calls.
+        Nothing if more than two would do, or if fewer than three numbers on two inputs speak for
+        it. There is none for a class: its objects come of other calls.
         """
-        if not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
+        wrong = [x for x, y in self.everywhere.values() if not alike(x, y, self.ladder.optional)]
+        few = len(wrong) < 2 and count(wrong) < 3
+        if few or not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
             return ""
         calls = []
 

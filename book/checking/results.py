@@ -121,6 +121,13 @@ KNOWN_FACTORS = {
 }
 
 
+def count(result) -> int:
+    """How many numbers a result holds."""
+    if isinstance(result, list | tuple):
+        return sum(map(count, result))
+    return result.numel() if torch.is_tensor(result) else np.size(result)
+
+
 def relation(results: Iterable[tuple], least: int = 1) -> str:
     """One relation that explains all results, if `least` or more different numbers are expected."""
     pairs = []

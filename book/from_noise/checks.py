@@ -93,6 +93,11 @@ def BEST_GUESS(best_guess):
     images = torch.tensor([[1.0, -1.0], [0.5, 0.5], [-1.0, 1.0]])
     yield best_guess(z, 0.9, images)
 
+    """far from all images: exp of a long distance is 0 in a computer, and 0 / 0 is no weight"""
+    z = torch.tensor([[3.0, -4.0]])
+    images = torch.tensor([[1.0, -1.0], [0.99, -1.0], [-1.0, 1.0]])
+    yield best_guess(z, 0.9, images)
+
 
 BEST_GUESS.mistakes |= {
     "the picture is compared with the images as they are; at time t they are t times as strong": (
@@ -109,6 +114,18 @@ BEST_GUESS.mistakes |= {
     ),
     "the distance is over the variance; it must be over twice the variance": edited(
         _best_guess, "(2 * (1 - t) ** 2)", "(1 - t) ** 2"
+    ),
+    "densities become 0 before they are divided by their sum; take a softmax of logarithms": (
+        lambda z, t, images: (
+            (
+                (w := (-torch.cdist(z, t * images).square() / (2 * (1 - t) ** 2)).exp())
+                / w.sum(1, keepdim=True)
+            )
+            @ images
+        )
+    ),
+    "what all pixels differ by is added as it is; the distance has their squares": edited(
+        _best_guess, ".square()", ".abs()"
     ),
     "the furthest image weighs most; a large distance makes an image improbable": edited(
         _best_guess, "(-distance", "(distance"
@@ -132,39 +149,46 @@ def _share_of_copies(pictures, training, held, q):
 def SHARE_OF_COPIES(share_of_copies):
     """a picture is near if its nearest training image is nearer than the median of real ones"""
     training = torch.tensor([[0.0], [10.0]])
-    held = torch.tensor([[1.0], [3.0], [13.5]])  # 1, 3 and 3.5 away
-    pictures = torch.tensor([[0.5], [12.0], [7.2], [7.1], [18.0], [4.0], [5.0]])
+    held = torch.tensor([[1.0], [3.0], [13.5]])  # 1, 3 and 3.5 away: the limit is 3
+    pictures = torch.tensor([[0.5], [12.0], [13.2], [7.1], [18.0], [4.0], [5.0], [-9.0]])
     yield share_of_copies(pictures, training, held, 0.5)
 
-    """the limit is the quantile that is asked for"""
+    """another quantile: q = 1 is the largest of the real distances, q = 0 the least"""
     training = torch.tensor([[0.0], [10.0]])
-    held = torch.tensor([[1.0], [3.0], [14.0], [6.5], [18.0]])  # 1, 3, 4, 3.5, 8 away
-    pictures = torch.tensor([[0.5], [4.5], [7.5], [18.0], [-2.0]])
-    yield share_of_copies(pictures, training, held, 0.2)
+    held = torch.tensor([[1.0], [2.0], [13.0], [14.0]])  # 1, 2, 3 and 4 away
+    pictures = torch.tensor([[1.5], [12.5], [-3.5], [0.5], [19.0]])
+    yield [share_of_copies(pictures, training, held, q) for q in (1.0, 0.0)]
 
-    """a picture has many pixels, and the distance is over all of them"""
-    training = torch.tensor([[0.0, 0.0], [4.0, 3.0], [9.0, 1.0]])
-    held = torch.tensor([[1.0, 1.0], [6.0, 6.0], [8.0, 3.0], [2.0, 0.5]])
-    pictures = torch.tensor([[0.5, 0.0], [4.0, 4.0], [1.8, 1.8]])
+    """a quantile between two distances: a quarter of the way from 3 to 5"""
+    training = torch.tensor([[0.0], [20.0]])
+    held = torch.tensor([[1.0], [3.0], [25.0], [9.0]])  # 1, 3, 5 and 9 away
+    pictures = torch.tensor([[3.2], [23.4], [-3.6], [4.8], [0.5], [7.5], [29.0]])
+    yield share_of_copies(pictures, training, held, 5 / 12)
+
+    """a picture has many pixels: the distance is over all of them, the root of summed squares"""
+    training = torch.tensor([[0.0, 0.0], [9.0, 1.0]])
+    held = torch.tensor([[0.0, 1.5], [9.0, 3.5], [11.9, 1.0], [0.0, 3.2]])
+    pictures = torch.tensor([[1.5, 1.5], [1.9, 1.6], [9.0, 2.0], [2.0, 2.0], [0.0, 2.72]])
     yield share_of_copies(pictures, training, held, 0.5)
+
+    """a picture is near if it is nearer than the limit, not if it is just as far"""
+    training, held = torch.tensor([[0.0]]), torch.tensor([[1.0], [2.0], [3.0]])
+    yield share_of_copies(torch.tensor([[2.0], [1.0], [-2.0]]), training, held, 0.5)
 
 
 SHARE_OF_COPIES.mistakes |= {
     "pictures are compared with the held-out images; these only say which distance is normal": (
         edited(_share_of_copies, "cdist(pictures, training)", "cdist(pictures, held)")
     ),
-    "the mean distance to all training images is taken; take that to the nearest": (
-        lambda pictures, training, held, q: (
-            (
-                torch.cdist(pictures, training).mean(1)
-                < torch.cdist(held, training).mean(1).quantile(q)
-            )
-            .float()
-            .mean()
-        )
+    "the mean distance to all training images is taken; take that to the nearest": edited(
+        _share_of_copies,
+        "(held, training).min(1).values",
+        "(held, training).mean(1)",
+        "(pictures, training).min(1).values",
+        "(pictures, training).mean(1)",
     ),
     "this is the share of pictures that are far; those that are near are copies": edited(
-        _share_of_copies, "values < limit", "values > limit"
+        _share_of_copies, "values < limit", "values >= limit"
     ),
     "this is a number of pictures; return a share": edited(
         _share_of_copies, ".float().mean()", ".float().sum()"
@@ -172,7 +196,31 @@ SHARE_OF_COPIES.mistakes |= {
     "the limit is the mean of the real distances; take their quantile": edited(
         _share_of_copies, ".quantile(q)", ".mean()"
     ),
-    "the limit is the least real distance; take their quantile": edited(
-        _share_of_copies, ".quantile(q)", ".min()"
+    "the limit is the median, whatever q is": edited(
+        _share_of_copies, ".quantile(q)", ".quantile(0.5)"
+    ),
+    "the limit is the quantile of 1 - q": edited(
+        _share_of_copies, ".quantile(q)", ".quantile(1 - q)"
+    ),
+    "the limit comes from the pictures themselves; it must come from images that are real": edited(
+        _share_of_copies, "cdist(held, training)", "cdist(pictures, training)"
+    ),
+    "training and held-out images have changed places": edited(
+        _share_of_copies,
+        "cdist(held, training)",
+        "cdist(training, held)",
+        "cdist(pictures, training)",
+        "cdist(pictures, held)",
+    ),
+    "the differences of the pixels are added; the distance is the root of the sum of their "
+    "squares": edited(
+        _share_of_copies,
+        "cdist(held, training)",
+        "cdist(held, training, 1)",
+        "cdist(pictures, training)",
+        "cdist(pictures, training, 1)",
+    ),
+    "a picture at the limit is counted; nearer than the limit is near": edited(
+        _share_of_copies, "values < limit", "values <= limit"
     ),
 }

@@ -45,9 +45,9 @@ def KEEP_SUREST(keep_surest):
     sure = torch.tensor([[-1.0, -2.0, -1.5, -0.5], [-4.0, -3.0, -6.0, -5.0]])
     yield keep_surest(blank, sure, 1)
 
-    """one blank is left and three may be kept: the one"""
-    blank = torch.tensor([[False, False, True, False, False]])
-    sure = torch.tensor([[-0.5, -1.0, -2.0, -1.5, -0.25]])
+    """of four blanks three are kept; the other sentence has one, which is kept"""
+    blank = torch.tensor([[True, True, True, True], [False, False, True, False]])
+    sure = torch.tensor([[-1.0, -2.0, -1.5, -2.5], [-4.0, -3.0, -6.0, -5.0]])
     yield keep_surest(blank, sure, 3)
 
 
@@ -73,6 +73,12 @@ KEEP_SUREST.mistakes |= {
         lambda blank, sure, keep: blank & (blank.cumsum(1) <= keep)
     ),
     "one more is kept than is asked for": edited(_keep_surest, "rank < keep", "rank <= keep"),
+    "the places are ranked among the sentences; rank those of a sentence": edited(
+        _keep_surest, ".argsort(1, descending=True).argsort(1)", ".argsort(0, True).argsort(0)"
+    ),
+    "as many are kept in each sentence as in that with the fewest blanks": edited(
+        _keep_surest, "rank < keep", "rank < blank.sum(1).min().clamp(max=keep)"
+    ),
     "the sentences are ranked together; each has a ranking of its own": (
         lambda blank, sure, keep: _keep_surest(
             blank.reshape(1, -1), sure.reshape(1, -1), keep
@@ -94,7 +100,7 @@ def _entropy(p):
 
 def _lost_in_one_pass(joint):
     axes = range(joint.dim())
-    places = [joint.sum([other for other in axes if other != axis]) for axis in axes]
+    places = [joint.movedim(axis, 0).reshape(joint.shape[axis], -1).sum(1) for axis in axes]
     return sum(_entropy(p) for p in places) - _entropy(joint)
 
 
@@ -226,7 +232,7 @@ def WHO_WROTE(who_wrote):
     yield who_wrote(log_p, log_prior)
 
     """log-probabilities of long texts: exp(-1000) is 0 in a computer"""
-    log_p = torch.tensor([[-1000.0, -1003.0], [-1001.0, -1001.0], [-1002.0, -1000.0]])
+    log_p = torch.tensor([[-1000.0, -2003.0], [-1001.0, -2001.0], [-1002.0, -2000.0]])
     log_prior = torch.tensor([0.5, 0.25, 0.25]).log()
     yield who_wrote(log_p, log_prior)
 
@@ -239,6 +245,11 @@ WHO_WROTE.mistakes |= {
     "these are log-probabilities": edited(_who_wrote, "softmax", "log_softmax"),
     "this is p(author, book); divide by its sum over the authors": (
         lambda log_p, log_prior: (log_p + log_prior[:, None]).exp().T
+    ),
+    "of each book's numbers the largest must be subtracted, not the largest of all": (
+        lambda log_p, log_prior: (
+            ((x := (log_p + log_prior[:, None] - log_p.max()).exp()) / x.sum(0)).T
+        )
     ),
     "exponentiate last: small numbers become 0 before they are divided": (
         lambda log_p, log_prior: (

@@ -2,6 +2,8 @@
 
 from math import comb, log
 
+import numpy as np
+
 from book.checking.exercise import climb, exercise
 from book.checking.rungs import edited, ladder
 
@@ -68,6 +70,13 @@ MCNEMAR.mistakes |= {
     "it is not cut at 1": edited(
         _mcnemar, "min(1.0, 2 * tail / 2**differ)", "2 * tail / 2**differ"
     ),
+    "the smaller number of heads bounds the tail, not the larger": edited(
+        _mcnemar, "range(min(only", "range(max(only"
+    ),
+    "the right answers of each are compared; what counts is on which questions they differ": edited(
+        _mcnemar, "sum(a and not b for", "sum(a for", "sum(b and not a for", "sum(b for"
+    ),
+    "that is 1 less the probability": edited(_mcnemar, "return min", "return 1 - min"),
     "splits that are more uneven are counted, but not this one": edited(
         _mcnemar, "min(only_first, only_second) + 1)", "min(only_first, only_second))"
     ),
@@ -121,6 +130,12 @@ BOTH_ORDERS.mistakes |= {
     "only the order in which A is right is read": edited(
         _both_orders, "as_a - as_b > 0", "as_a > 0"
     ),
+    "those are right in both orders; add the evidence of the two": edited(
+        _both_orders, "as_a - as_b > 0", "as_a > 0 > as_b"
+    ),
+    "only pairs whose verdict flips are counted as right; the others count, too": edited(
+        _both_orders, "as_a - as_b > 0", "as_a > as_b and (as_a > 0) == (as_b > 0)"
+    ),
     "the two are added as they are; in the second order B is the right answer": edited(
         _both_orders, "as_a - as_b > 0", "as_a + as_b > 0"
     ),
@@ -164,6 +179,10 @@ def FIRST_PROOF(first_proof):
     gains = [5.0, -1.0]
     yield first_proof(gains, 20)
 
+    """exactly the odds are enough, too"""
+    gains = [0.0, float(np.log(2)), 1.0, 5.0, -9.0]
+    yield first_proof(gains, 2)
+
     """no sum reaches the odds: 0"""
     gains = [0.5, -0.25, 1.0, 0.75]
     yield first_proof(gains, 20)
@@ -182,6 +201,13 @@ FIRST_PROOF.mistakes |= {
     ),
     "the gains are logarithms: their sum is held against ln(odds), not against the odds": edited(
         _first_proof, "log(odds)", "odds"
+    ),
+    "the odds are reached where E equals them, too: take >=": edited(_first_proof, ">=", ">"),
+    "the gains are natural logarithms; so is that of the odds": edited(
+        _first_proof, "log(odds)", "log(odds, 10)"
+    ),
+    "before the first sentence E is 1, whose logarithm is 0": edited(
+        _first_proof, "stake = 0.0", "stake = 1.0"
     ),
     "only what wins is counted; a sentence that loses lowers the stake": edited(
         _first_proof, "stake += gain", "stake += max(gain, 0.0)"

@@ -35,7 +35,7 @@ def BY_HAND(by_hand):
     """the carry of the tens is added to the hundreds, not to the tens"""
     yield by_hand(123, 234, [0, 1, 0])
 
-    """the last carry is the first digit of the answer"""
+    """the last carry is the first digit of the answer, and no column gets it"""
     yield by_hand(162, 253, [0, 0, 1])
 
     """a column that makes 15 leaves 5, and its carry is what the notes say: none"""
@@ -62,6 +62,9 @@ BY_HAND.mistakes |= {
     "the last carry is left out; it is the first digit": edited(_by_hand, "carries[-1] *", "0 *"),
     "the carries are not added to the columns": edited(_by_hand, "10 + carry", "10"),
     "the carries are taken away": edited(_by_hand, "10 + carry", "10 - carry"),
+    "the units get the last carry, as `carries[-1]` is one; nothing is carried into them": edited(
+        _by_hand, "[0, *carries[:-1]]", "[carries[-1], *carries[:-1]]"
+    ),
 }
 
 
@@ -87,19 +90,19 @@ def CHECKED_VOTE(checked_vote):
     yield checked_vote(answers, 456, 789)
 
     """the most frequent answer fails, and has no vote"""
-    answers = [1239, 1245, 1239, 1239, 1245]
-    yield checked_vote(answers, 456, 789)
+    answers = [343, 340, 343, 343, 340]
+    yield checked_vote(answers, 111, 229)
 
     """of the answers that pass, the most frequent one: not the first, nor the last"""
     answers = [1236, 1239, 1245, 1254, 1239, 1245, 1236, 1239, 1245, 1239, 1263]
     yield checked_vote(answers, 456, 789)
 
     """an answer may pass and be wrong; the check knows remainders, not the sum"""
-    answers = [1236, 1245, 1254, 1236, 1254, 1239, 1245, 1254, 1263, 1272]
+    answers = [1236, 1245, 1254, 1254, 1235, 1245, 1235, 1254, 1235, 1235] + 5 * [1239]
     yield checked_vote(answers, 456, 789)
 
     """no answer passes: the most frequent of all"""
-    answers = [1239, 1235, 1246, 1235]
+    answers = [1239, 1239, 1235, 1235, 1235, 1246, 1247]
     yield checked_vote(answers, 456, 789)
 
     """a tie: the answer that came first"""
@@ -127,12 +130,20 @@ CHECKED_VOTE.mistakes |= {
     "the sum itself is used; the check knows remainders by 9 only": edited(
         _checked_vote, "(a + b - answer) % 9 == 0", "answer == a + b"
     ),
+    "the remainders of both are added, and not reduced again": edited(
+        _checked_vote, "(a + b - answer) % 9 == 0", "a % 9 + b % 9 == answer % 9"
+    ),
+    "these are remainders by 10; the check takes those by 9": edited(_checked_vote, "% 9", "% 10"),
     "this is the rarest answer; take the most frequent": edited(_checked_vote, "max(", "min("),
     "in a tie the smallest number is taken; take the one that came first": edited(
         _checked_vote, "Counter(passed or answers)", "Counter(sorted(passed or answers))"
     ),
     "in a tie the last one is taken; take the one that came first": edited(
         _checked_vote, "Counter(passed or answers)", "Counter((passed or answers)[::-1])"
+    ),
+    "if none passes, all vote": edited(_checked_vote, "passed or answers", "passed or answers[:1]"),
+    "where none passes, the last answer is taken": edited(
+        _checked_vote, "passed or answers", "passed or answers[-1:]"
     ),
 }
 
@@ -185,7 +196,9 @@ PRICED_ADVANTAGES.mistakes |= {
     "only right answers are charged; every answer pays for its tokens": edited(
         _priced_advantages, "cost * lengths", "cost * lengths * right"
     ),
-    "the price is not subtracted at all": edited(_priced_advantages, "- cost * lengths", "- 0"),
+    "the lengths make no difference here: an answer pays the cost for each of its tokens": edited(
+        _priced_advantages, "- cost * lengths", "- cost"
+    ),
     "one mean is taken for all groups; each has its own": edited(
         _priced_advantages, "mean(1, keepdim=True)", "mean()"
     ),

@@ -1,7 +1,6 @@
 """Checks for the exercises of book/what_the_stream_carries.ipynb."""
 
 import torch
-from torch import nn
 
 from book.checking.exercise import climb, exercise
 from book.checking.rungs import edited, ladder
@@ -60,6 +59,9 @@ PUSHED.mistakes |= {
         _pushed, "twos.mean(0) - ones.mean(0)", "twos[0] - ones[0]"
     ),
     "`times` is left out": edited(_pushed, "times * vector", "vector"),
+    "the mean is over all numbers; each entry has a mean of its own, over the words": edited(
+        _pushed, "twos.mean(0) - ones.mean(0)", "twos.mean() - ones.mean()"
+    ),
 }
 
 
@@ -112,9 +114,13 @@ def SPARSE_CODE(sparse_code):
         torch.tensor([[2.0, -1.0, -3.0]]), torch.eye(3), torch.zeros(3), torch.eye(3), 2
     )
 
-    """large and negative is not among the largest"""
+    """large and negative is not among the largest; each of two vectors has its own k"""
     yield sparse_code(
-        torch.tensor([[2.0, 1.0, -3.0]]), torch.eye(3), torch.zeros(3), torch.eye(3), 2
+        torch.tensor([[2.0, 1.0, -3.0], [1.0, -2.0, 5.0]]),
+        torch.eye(3),
+        torch.zeros(3),
+        torch.eye(3),
+        2,
     )
 
     """several vectors, each with its own k latents"""
@@ -149,6 +155,9 @@ SPARSE_CODE.mistakes |= {
         "best.relu()",
         "values.gather(-1, where).relu()",
     ),
+    "the k largest are chosen among the vectors; each vector has its own k": edited(
+        _sparse_code, "topk(k, dim=-1)", "topk(min(k, len(x)), dim=0)", "scatter(-1", "scatter(0"
+    ),
     "the k smallest are taken": edited(
         _sparse_code, "topk(k, dim=-1)", "topk(k, dim=-1, largest=False)"
     ),
@@ -167,19 +176,6 @@ def settled(answer) -> str:
     return "answers that come early, late, go away again, or never come, and a norm that matters"
 
 
-def lens(d_model: int, vocab_size: int) -> tuple[nn.LayerNorm, nn.Linear]:
-    """A norm with random weights, and an output matrix."""
-    norm, head = nn.LayerNorm(d_model), nn.Linear(d_model, vocab_size, bias=False)
-    for parameter in (*norm.parameters(), *head.parameters()):
-        nn.init.normal_(parameter)
-    return norm, head
-
-
-def said(*words: int) -> torch.Tensor:
-    """Streams (blocks, 1, 3) of one question: after each block, this word has the largest entry."""
-    return torch.eye(3)[list(words)][:, None] * torch.tensor([2.0, 3.0, 4.0])
-
-
 def _settled(streams, norm, head, answers):
     logits = head(norm(streams))
     right = (logits.argmax(-1) == answers).int()
@@ -189,37 +185,39 @@ def _settled(streams, norm, head, answers):
 
 @ladder(_settled)
 def SETTLED(settled):
-    """named from the first block on, or from the second: it is the first of the blocks from
-    which on the answer is named without a break, counted from 0: 0 and 1"""
+    """two questions: the first is named from the first block on, the second from the second: the
+    number is that of the first block from which on the answer is named without a break, from 0"""
     same = torch.nn.Identity()
-    yield [
-        settled(streams, same, same, torch.tensor([1]))
-        for streams in (said(1, 1, 1), said(0, 1, 1))
-    ]
+    streams = torch.eye(3)[
+        torch.tensor([[1, 0], [1, 2], [1, 2]])
+    ]  # after each block, the word it names: 1, 0
+    yield settled(streams, same, same, torch.tensor([1, 2]))
 
     """named from the third of four blocks on: the number is 2"""
     same = torch.nn.Identity()
-    yield settled(said(0, 2, 1, 1), same, same, torch.tensor([1]))
+    streams = torch.eye(3)[torch.tensor([[0], [2], [1], [1]])]
+    yield settled(streams, same, same, torch.tensor([1]))
 
     """named, then lost, then named again: only what stays counts"""
     same = torch.nn.Identity()
-    yield settled(said(1, 0, 1, 1), same, same, torch.tensor([1]))
+    streams = torch.eye(3)[torch.tensor([[1], [0], [1], [1]])]
+    yield settled(streams, same, same, torch.tensor([1]))
 
     """wrong at the end: the number is that of all blocks, even if the answer was named
     before"""
     same = torch.nn.Identity()
-    yield [
-        settled(streams, same, same, torch.tensor([1]))
-        for streams in (said(1, 1, 0), said(2, 0, 0))
-    ]
+    streams = torch.eye(3)[torch.tensor([[1, 2], [1, 0], [0, 0]])]
+    yield settled(streams, same, same, torch.tensor([1, 1]))
 
-    """the lens reads through the norm: the output matrix has never seen a vector without it"""
-    norm, head = lens(6, 4)
-    streams = torch.randn(5, 8, 6) + 2 * torch.randn(8, 6)
+    """the lens reads through the norm, and then the output matrix"""
+    norm, head = torch.nn.LayerNorm(3), torch.nn.Linear(3, 2)
+    with torch.no_grad():
+        norm.bias.copy_(torch.tensor([0.0, 4.0, 0.0]))
+    streams = torch.randn(4, 6, 3) + torch.randn(6, 3)
     yield settled(streams, norm, head, head(norm(streams[-1])).argmax(-1))
 
     """many questions, of which some are wrong at the end: each has a number of its own"""
-    norm, head = lens(6, 3)
+    norm, head = torch.nn.LayerNorm(6), torch.nn.Linear(6, 3)
     streams, answers = torch.randn(6, 20, 6) + torch.randn(20, 6), torch.randint(3, (20,))
     yield settled(streams, norm, head, answers)
 

@@ -194,6 +194,8 @@ GROUPED_ATTENTION.mistakes |= {
     "all heads read the first key head: a group is H / G heads large, and not G": edited(
         _grouped_attention, "(H // G)", "H"
     ),
+    "the scores are divided by the square root of d_v, the length of a value; take that of a "
+    "key, d_k": edited(_grouped_attention, "query.shape[-1]", "value.shape[-1]"),
     "the key heads are averaged before the heads read them": edited(
         _grouped_attention,
         "key[:, heads], value[:, heads]",
@@ -244,21 +246,21 @@ def JUDGE(judge):
     p, q = torch.tensor([[0.4, 0.6], [0.3, 0.7]]), torch.tensor([[0.8, 0.2]])
     yield judge(p, q, torch.tensor([0]), torch.tensor([0.45]))
 
-    """the same word and a number above a half: nothing is kept, and of two words the other one
-    is the only one of which the draft offered too little"""
-    p, q = torch.tensor([[0.4, 0.6], [0.3, 0.7]]), torch.tensor([[0.8, 0.2]])
-    yield judge(p, q, torch.tensor([0]), torch.tensor([0.55]))
+    """the same word and a number above a half, or the half itself: nothing is kept, and only one
+    other word is one of which the draft offered too little"""
+    p, q = torch.tensor([[0.4, 0.4, 0.2], [0.3, 0.7, 0]]), torch.tensor([[0.8, 0.0, 0.2]])
+    yield tuple(judge(p, q, torch.tensor([0]), torch.tensor([u])) for u in (0.55, 0.5))
 
     """three words: the next is drawn in proportion to what the draft offered too little, and
     the probabilities sum to 1"""
     p, q = torch.tensor([[0.2, 0.3, 0.5], [0.1, 0.3, 0.6]]), torch.tensor([[0.6, 0.2, 0.2]])
     yield judge(p, q, torch.tensor([0]), torch.tensor([0.7]))
 
-    """two words, both kept: each is judged by its own row, and the next is drawn from the last
-    of the model's rows"""
-    p = torch.tensor([[0.1, 0.2, 0.7], [0.5, 0.4, 0.1], [0.6, 0.1, 0.3]])
-    q = torch.tensor([[0.3, 0.4, 0.3], [0.2, 0.6, 0.2]])
-    yield judge(p, q, torch.tensor([2, 0]), torch.tensor([0.9, 0.8]))
+    """two words, both kept: each is judged by its own rows and its own number, and the next is
+    drawn from the last of the model's rows"""
+    p = torch.tensor([[0.1, 0.2, 0.7], [0.3, 0.6, 0.1], [0.6, 0.1, 0.3]])
+    q = torch.tensor([[0.3, 0.4, 0.3], [0.6, 0.2, 0.2]])
+    yield judge(p, q, torch.tensor([2, 0]), torch.tensor([0.9, 0.4]))
 
     """the first of two words is refused: the second stands behind a word that is not there any
     more, however well the model likes it"""
@@ -297,6 +299,12 @@ JUDGE.mistakes |= {
         _judge, ".clamp(min=0)", ".abs()"
     ),
     "words behind the first that is refused are counted": _counting_all,
+    "the first number judges all words; each has its own": edited(
+        _judge, "uniform[t]", "uniform[0]"
+    ),
+    "a word whose number equals the quotient is refused: kept is what is below it": edited(
+        _judge, "uniform[t] >=", "uniform[t] >"
+    ),
     "if all words are kept, the next one has a row of its own, the last": edited(
         _judge, "p[len(words)]", "p[len(words) - 1]"
     ),
