@@ -1,31 +1,45 @@
 """The folder of a run: what was asked for, what happened at each step, and the model to use."""
 
 import json
+import math
 import os
+import time
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from torch import nn
 from tqdm.auto import tqdm
 
 from companion import models
 from companion.data import BPETokenizer, Vocabulary
+from companion.models import BERT, GPT, Forecaster, Transformer, ViT
 from companion.nn import RotaryScaling
-from companion.training import History, load_checkpoint
+from companion.train.recipes import Recipe
+from companion.training import History, load_checkpoint, save_checkpoint
 from companion.training.loop import load_history
 
 CHECKPOINT, METRICS, RUN = "checkpoint.safetensors", "metrics.jsonl", "run.json"
-MODEL, WORDS, PIECES = "model.json", "vocabulary.json", "tokenizer.json"
-FILES = (CHECKPOINT, METRICS, RUN, MODEL, WORDS, PIECES)
+MODEL, WORDS, PIECES, BEST = "model.json", "vocabulary.json", "tokenizer.json", "best.safetensors"
+FILES = (CHECKPOINT, METRICS, RUN, MODEL, WORDS, PIECES, BEST)
 OURS = {name + end for name in FILES for end in ("", ".unfinished")}
-MODELS = ("GPT", "BERT", "Transformer", "ViT", "Forecaster")
+MODELS = (GPT, BERT, Transformer, ViT, Forecaster)
+TEXT, SHA256 = "text", "sha256 of the text"  # in run.json; the first is a path, for its reader
+MOST_PASSES = 40  # Muennighoff et al. 2023 (https://arxiv.org/abs/2305.16264), figure 1
 
 
-def load(folder: str | os.PathLike) -> tuple[nn.Module, Vocabulary | BPETokenizer | None]:
+def load(
+    folder: str | os.PathLike[str],
+) -> tuple[GPT | BERT | Transformer | ViT | Forecaster, Vocabulary | BPETokenizer | None]:
     """The model of a run of `python -m companion.train`, in eval mode, and its tokenizer.
 
+    For a type checker, `assert isinstance(model, GPT)` says which model it is.
+
     Args:
-        folder: the run's folder; a run that still goes on has the model of its last checkpoint.
+        folder: the run's folder. Of a run that keeps its best weights, those of the lowest
+            validation loss are taken, otherwise those of the last checkpoint.
 
     Returns:
         The model, and a `Vocabulary` or a `BPETokenizer`; None for a model that reads no text.
@@ -49,7 +63,7 @@ def load(folder: str | os.PathLike) -> tuple[nn.Module, Vocabulary | BPETokenize
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{folder / MODEL} describes no model ({error})") from error
     model, tokenizer = getattr(models, kind)(config), None
-    load_checkpoint(folder / CHECKPOINT, model)
+    load_checkpoint(folder / (BEST if (folder / BEST).exists() else CHECKPOINT), model)
     if (folder / WORDS).is_file():
         tokenizer = Vocabulary(json.loads((folder / WORDS).read_text("utf8")))
     elif (folder / PIECES).is_file():
@@ -57,9 +71,9 @@ def load(folder: str | os.PathLike) -> tuple[nn.Module, Vocabulary | BPETokenize
     return model.eval(), tokenizer
 
 
-def describe(out: Path, model: nn.Module, tokenizer) -> None:
+def describe(out: Path, model: nn.Module, tokenizer: Vocabulary | BPETokenizer | None) -> None:
     """Write what `load` needs beside the checkpoint."""
-    if type(model).__name__ not in MODELS:
+    if type(model) not in MODELS:
         return
     described = {"model": type(model).__name__, "config": asdict(model.config)}
     (out / MODEL).write_text(json.dumps(described, indent=1) + "\n", "utf8")
@@ -69,7 +83,7 @@ def describe(out: Path, model: nn.Module, tokenizer) -> None:
         tokenizer.save(out / PIECES)
 
 
-def start(out: Path, request: dict, resume: bool) -> History:
+def start(out: Path, request: dict[str, object], resume: bool) -> History:
     """Make or check the folder of a run; return what was saved of it, nothing if it is to begin.
 
     Raises:
@@ -77,6 +91,8 @@ def start(out: Path, request: dict, resume: bool) -> History:
             run was another one, or a file is damaged.
     """
     checkpoint, run, history = out / CHECKPOINT, out / RUN, History()
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"{out} is a file; choose a folder, another --out")
     names = {path.name for path in out.iterdir()} if out.exists() else set()
     if METRICS in names and (out / METRICS).stat().st_size == 0:
         names.remove(METRICS)  # a run that came to no step may be begun again
@@ -85,10 +101,13 @@ def start(out: Path, request: dict, resume: bool) -> History:
         raise ValueError(f"{out} is not empty; {go_on}choose another --out")
     if resume:
         earlier = _earlier_request(run)
-        # More steps may be asked for: the learning rate is then that of the longer run.
-        if earlier is not None and earlier | {"steps": request["steps"]} != request:
+        # More steps may be asked for: the learning rate is then that of the longer run. The text
+        # may have moved: what it says has a hash.
+        fixed = request.keys() - {"steps", TEXT}
+        if earlier and (changed := [n for n in fixed if earlier.get(n) != request[n]]):
+            then, now = ({name: of.get(name) for name in changed} for of in (earlier, request))
             raise ValueError(
-                f"{out} has the run {earlier}, not {request}; ask for the same, or another --out"
+                f"{out} has a run with {then}, not {now}; ask for the same, or another --out"
             )
         if checkpoint.exists():
             history = load_history(checkpoint)
@@ -97,33 +116,63 @@ def start(out: Path, request: dict, resume: bool) -> History:
         elif earlier is None and not names <= OURS:
             raise ValueError(f"{out} is not empty, and has no run; choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    unfinished = out / f"{RUN}.unfinished"
-    unfinished.write_text(json.dumps(request, indent=1) + "\n", "utf8")
-    os.replace(unfinished, run)
+    _replace(run, json.dumps(request, indent=1) + "\n")
     return history
 
 
-def _earlier_request(run: Path) -> dict | None:
+def _earlier_request(run: Path) -> dict[str, object] | None:
     """What the run was begun with; None if that is not written there."""
     try:
-        return json.loads(run.read_text("utf8"))
+        told = json.loads(run.read_text("utf8"))
     except (FileNotFoundError, ValueError):
         return None
+    return told if isinstance(told, dict) and told else None
 
 
-class Metrics:
-    """A file with a line of JSON for each step; after a resumption it goes on where that does."""
+def _replace(path: Path, text: str) -> None:
+    """Write a file in one operation of the file system, so that a kill leaves one or the other."""
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    unfinished.write_text(text, "utf8")
+    os.replace(unfinished, path)
 
-    def __init__(self, path: Path, history: History):
-        self.path = path
-        lines = (metrics_line(history, step) for step in history.step)
-        path.write_text("".join(lines), "utf8")
+
+class Record:
+    """What a run writes and says as it goes; after a resumption it goes on where that does."""
+
+    def __init__(self, out: Path, recipe: Recipe, steps: int, history: History):
+        self.metrics, self.best, self.recipe, self.steps = out / METRICS, out / BEST, recipe, steps
+        self.lowest = load_checkpoint(self.best)["loss"] if self.best.exists() else math.inf
+        known = dict(_seconds(self.metrics))
+        lines = (metrics_line(history, step, known.get(step)) for step in history.step)
+        _replace(self.metrics, "".join(lines))
+        self.took: list[float] = []  # seconds for each step of this session
+        self.last = time.perf_counter()
+
+    def evaluate(self, model: nn.Module) -> dict[str, Any]:
+        """What the recipe's function says; the weights are kept if they are the best so far."""
+        began = time.perf_counter()
+        told = self.recipe.evaluate(model)
+        if self.recipe.text_tokens and told["validation_loss"] < self.lowest:
+            self.lowest = told["validation_loss"]
+            save_checkpoint(self.best, model, loss=self.lowest)
+        self.last += time.perf_counter() - began  # not a part of the step
+        return told
 
     def add(self, history: History) -> None:
         """Write the line of the last step, and show the evaluation there, if there was one."""
-        step = len(history.loss)
-        with self.path.open("a", encoding="utf8") as file:
-            file.write(metrics_line(history, step))
+        step, now = len(history.loss), time.perf_counter()
+        self.took.append(now - self.last)
+        self.last = now
+        with self.metrics.open("a", encoding="utf8") as file:
+            file.write(metrics_line(history, step, self.took[-1]))
+        if len(self.took) == 4:  # the first takes longer than the others
+            minutes = (self.steps - step) * median(self.took[1:]) / 60
+            tqdm.write(f"{self.steps} steps: about {minutes:.1f} more minutes on this machine")
+        if step == 1 and self.recipe.text_tokens:
+            passes = self.steps * history.tokens[0] / self.recipe.text_tokens
+            few = f"; more than {MOST_PASSES} teach it nothing: give fewer --steps or a longer text"
+            told = f"{passes:.1f} passes over {self.recipe.text_tokens} tokens of text"
+            tqdm.write(told + (few if passes > MOST_PASSES else ""))
         if history.evaluated_at[-1:] == [step]:
             numbers = dict(history.evaluations[-1])
             samples = numbers.pop("samples")
@@ -131,14 +180,21 @@ class Metrics:
             tqdm.write("\n  ".join([f"step {step}: loss {history.loss[-1]:.4f}, {text}", *samples]))
 
 
-def metrics_line(history: History, step: int) -> str:
+def _seconds(metrics: Path) -> Iterator[tuple[int, float | None]]:
+    """How long the steps of earlier sessions took."""
+    try:
+        for line in metrics.read_text("utf8").splitlines():
+            told = json.loads(line)
+            yield told["step"], told["seconds"]
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
+        return  # a first session, a line half written, or damage: then no time is known
+
+
+def metrics_line(history: History, step: int, seconds: float | None) -> str:
     """The line of one step, the first being 1."""
-    line = {
-        "step": step,
-        "loss": history.loss[step - 1],
-        "learning_rate": history.learning_rate[step - 1],
-        "grad_norm": history.grad_norm[step - 1],
-    }
+    names = "loss", "learning_rate", "grad_norm", "tokens"
+    line = {"step": step} | {name: getattr(history, name)[step - 1] for name in names}
+    line["seconds"] = seconds
     if step in history.evaluated_at:
         line["evaluation"] = history.evaluations[history.evaluated_at.index(step)]
     return json.dumps(line) + "\n"

@@ -1,9 +1,11 @@
 """What the command can train: each recipe is a model, its data, its loss and how to judge it."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import nn
@@ -46,6 +48,8 @@ from companion.training import (
     translation_loss,
     warmup_schedule,
 )
+from companion.training.losses import Loss
+from companion.validation import require_positive_number
 
 SMALL = {"d_model": 64, "num_layers": 2, "num_heads": 4, "d_ff": 256}
 SENTENCES = SMALL | {"max_len": 32}
@@ -56,16 +60,18 @@ class Recipe:
     """A model, what it learns from, and how.
 
     `evaluate` returns numbers by name, and "samples", a list of strings; `arguments` are further
-    ones of `fit`; `tokenizer` makes the model's ids of a text, if it reads text.
+    ones of `fit`; `tokenizer` makes the model's ids of a text, if it reads text. Where a text of
+    `text_tokens` is read again and again, the weights with the lowest "validation_loss" are kept.
     """
 
     model: nn.Module
     batches: Callable[[int], object]
-    loss: Callable
+    loss: Loss
     learning_rate: Callable[[int], float]
-    evaluate: Callable[[nn.Module], dict]
-    arguments: dict
+    evaluate: Callable[[nn.Module], dict[str, Any]]
+    arguments: dict[str, Any]
     tokenizer: Vocabulary | BPETokenizer | None = None
+    text_tokens: int | None = None
 
 
 def gpt(steps: int = 2_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
@@ -187,53 +193,56 @@ def translation(steps: int = 3_000, seed: int = 0, dropout: float = 0.1) -> Reci
 
 def library(steps: int = 5_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
     """A larger GPT that learns from the source of Python's standard library; for a GPU."""
-    parts = [standard_library_text(split=split) for split in ("train", "validation")]
-    return _writer(*parts, steps, seed, dropout, width=384, depth=6, prompt="def ")
+    sizes = {"batch_size": 64, "vocabulary": 4096, "width": 384, "depth": 6, "heads": 6}
+    return text(steps, seed, dropout, text=standard_library_text(), **sizes)
 
 
 def text(
-    steps: int = 2_000,
+    steps: int = 1_000,
     seed: int = 0,
     dropout: float = 0.1,
     *,
-    text: Path,
+    text: str,
+    batch_size: int = 8,
+    length: int = 256,
+    vocabulary: int = 1024,
+    learning_rate: float = 1e-3,
     width: int = 128,
     depth: int = 4,
+    heads: int = 4,
 ) -> Recipe:
     """A GPT that learns from a text file of your own, --text FILE; its last tenth is held out."""
-    if width % 64:
-        raise ValueError(f"width is {width}; choose a multiple of 64, the width of a head")
-    whole = Path(text).read_text("utf8")
-    cut = len(whole) - len(whole) // 10
-    return _writer(whole[:cut], whole[cut:], steps, seed, dropout, width, depth, prompt=whole[:20])
-
-
-def _writer(train_text, held_out_text, steps, seed, dropout, width, depth, prompt) -> Recipe:
-    """A GPT that learns to go on with a text, in pieces of words that are learned from it."""
-    tokenizer = BPETokenizer.train([train_text], 4096)
+    require_positive_number(learning_rate=learning_rate)
+    if width % heads:
+        raise ValueError(f"width is {width}; choose a multiple of {heads}, the number of heads")
+    cut = len(text) - len(text) // 10
+    tokenizer = BPETokenizer.train([text[:cut]], vocabulary)  # pieces of words, learned from it
+    tokens, held_out = (torch.tensor(tokenizer.encode(part)) for part in (text[:cut], text[cut:]))
+    window = length + 1  # the first token is given
+    if min(len(tokens), len(held_out)) < window:
+        raise ValueError(
+            f"the text has {len(tokens)} tokens to learn from and {len(held_out)} to judge by; "
+            f"both need {window}, so give a longer one, or a smaller --length"
+        )
+    held_out = held_out[: min(40, len(held_out) // window) * window].view(-1, window)
+    prompt = tokenizer.encode(text[:20])[:length]
     config = GPTConfig(
         vocab_size=len(tokenizer),
         d_model=width,
         num_layers=depth,
-        num_heads=width // 64,
+        num_heads=heads,
         d_ff=4 * width,
-        max_len=256,
+        max_len=length,
         dropout=dropout,
         pad_id=tokenizer.pad_id,
     )
-    loss, length = next_token_loss(pad_id=None), config.max_len + 1
-    tokens, held_out = (torch.tensor(tokenizer.encode(t)) for t in (train_text, held_out_text))
-    if min(len(tokens), len(held_out)) < length:
-        raise ValueError(
-            f"the text has {len(tokens)} tokens to learn from and {len(held_out)} to judge by; "
-            f"both need {length}, so give a longer one"
-        )
-    held_out = held_out[: min(40, len(held_out) // length) * length].view(-1, length)
+    loss = next_token_loss(pad_id=None)
 
     def evaluate(model):
-        prompts = torch.tensor([tokenizer.encode(prompt)], device=device_of(model))
+        prompts = torch.tensor([prompt], device=device_of(model))
         generator = torch.Generator(prompts.device).manual_seed(seed)
-        written = generate(model, prompts, 100, top_p=0.9, generator=generator)
+        room = min(100, length - len(prompt))
+        written = generate(model, prompts, room, top_p=0.9, generator=generator)
         return {
             "validation_loss": mean_loss(model, loss, held_out),
             "samples": [tokenizer.decode(written[0].tolist())],
@@ -241,13 +250,39 @@ def _writer(train_text, held_out_text, steps, seed, dropout, width, depth, promp
 
     return Recipe(
         model=GPT(config),
-        batches=windows(tokens.tolist(), batch_size=64, length=length, seed=seed),
+        batches=windows(tokens.tolist(), batch_size=batch_size, length=window, seed=seed),
         loss=loss,
-        learning_rate=cosine(steps, 1e-3),
+        learning_rate=cosine(steps, learning_rate),
         evaluate=evaluate,
         arguments={"weight_decay": 0.1, "betas": (0.9, 0.95)},
         tokenizer=tokenizer,
+        text_tokens=len(tokens),
     )
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file in UTF-8: without a byte order mark, and "\\n" at the end of each line.
+
+    Raises:
+        ValueError: there is no such file, it has no text, or has it in another encoding.
+    """
+    path = Path(path)
+    if path.is_dir() or not path.exists():
+        what = "a folder" if path.is_dir() else "not there"
+        raise ValueError(f"{path} is {what}; --text takes one file of plain text")
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        likely = "UTF-16" if b"\0" in error.object else "Windows-1252"
+        raise ValueError(
+            f"{path} is not UTF-8 but perhaps {likely} (byte {error.start} is "
+            f"{error.object[error.start]:#04x}); open it in an editor and save it as UTF-8"
+        ) from error
+    if "\0" in text:
+        raise ValueError(f"{path} is no plain text, or UTF-16 (it has a NUL); save it as UTF-8")
+    if not text.strip():
+        raise ValueError(f"{path} is empty; give a text of some thousand words")
+    return text
 
 
 def lorenz_forecaster(steps: int = 20_000, seed: int = 0, dropout: float = 0.1) -> Recipe:
