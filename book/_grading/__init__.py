@@ -17,8 +17,8 @@ leave a function of book, companion, torch or numpy other than it was. Flagged w
 until a person gives them. What is hidden is found by reading the code, if at all. Nor does anything
 stop:
 
-- answers copied from the book, built from companion's own functions, or from the right answers and
-  numbers that a check, which is public, too, expects;
+- answers copied from the book, or from somebody else and changed a little, built from companion's
+  own functions, or from the right answers and numbers that a check, which is public, too, expects;
 - a hole in the Linux kernel, in bubblewrap, or in the readers of JSON and notebooks: who must guard
   against these grades in a virtual machine;
 - slowness: a submission may take five minutes for its cells, and at most ten in all;

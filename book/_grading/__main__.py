@@ -31,7 +31,7 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
     try:
         options.pop("run")(root, **options)
     except (ValueError, RuntimeError) as error:
-        parser.error(str(error))
+        parser.exit(2, f"error: {error}\n")
 
 
 if __name__ == "__main__":

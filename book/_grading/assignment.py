@@ -22,6 +22,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 
 from book._grading import student
+from book._press.publish import with_address
 
 COURSE = Path("course")
 # Links to the solutions, and to what lies beside the notebook in the repository and nowhere else.
@@ -38,7 +39,10 @@ def course(folder: Path) -> NbGraderAPI:
     folder.mkdir(parents=True, exist_ok=True)
     settings = folder / "nbgrader_config.py"
     if not settings.exists():  # for nbgrader's own commands, the formgrader for one
-        settings.write_text('c = get_config()\nc.CourseDirectory.course_id = "transformer"\n')
+        settings.write_text(
+            'c = get_config()\nc.CourseDirectory.course_id = "transformer"\n'
+            'c.ExportApp.plugin_class = "book._grading.export.Points"\n'
+        )
     config = Config(student.CONFIG, Application={"log_level": "WARN"})
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     directory = CourseDirectory(root=str(folder), course_id="transformer", config=config)
@@ -70,12 +74,13 @@ def build(root: Path, chapter: str, folder: Path) -> Path:
     source = folder / "source" / chapter / f"{chapter}.ipynb"
     source.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, source)
-    shutil.copy(root / "AGENTS.md", source.parent)  # how a program may tutor; nbgrader passes it on
     done = api.generate_assignment(chapter)
     if not done["success"]:
         last = done.get("error") or done.get("log") or ""
         raise RuntimeError(f"nbgrader made no assignment of {chapter}:\n{last[-3000:]}")
-    return folder / "release" / chapter / f"{chapter}.ipynb"
+    release = folder / "release" / chapter / f"{chapter}.ipynb"
+    shutil.copy(root / "AGENTS.md", release.parent)  # how a program may tutor
+    return release
 
 
 def published(root: Path) -> tuple[str, str]:
@@ -119,6 +124,8 @@ def main(root: Path, chapter: str, course: Path) -> None:
             cell.source = BESIDE.sub(lambda link: f"]({urljoin(here, link[1])})", cell.source)
         cell.source = INSTALLED.sub(installed, cell.source)
     nbformat.write(notebook, release)
+    agents = release.with_name("AGENTS.md")
+    agents.write_text(with_address(agents.read_text("utf8"), address.split("/", 3)[3], tag), "utf8")
     print(f"hand out   {os.path.relpath(release)}")
     print(f"installs   {installed} (push the tag)")
     print(f"keep       {os.path.relpath(course)} (solutions, hidden tests, gradebook)")

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from contextlib import closing
+from contextlib import closing, nullcontext
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -16,6 +16,7 @@ from book._grading.sandbox import Limits, Lost, NoIsolation, Sandbox
 MOST_OUTPUTS = 100  # of a cell
 MOST_SHOWN = 20_000_000  # letters, with pictures, of all cells but the checks together
 NAME = re.compile(r"[\w.]{1,100}")
+PLACE = re.compile(r"\([^()]*, line (\d+)\)")  # of a SyntaxError
 
 
 class ExecuteInSandbox(NbGraderPreprocessor):
@@ -23,29 +24,54 @@ class ExecuteInSandbox(NbGraderPreprocessor):
 
     A process that is lost costs the cell that it was lost in: a new one runs the cells before it
     again and goes on behind it. In a submission that is flagged every check ends in an error, for
-    which nbgrader gives no points.
+    which nbgrader gives no points, as in one that could not be read. `meanwhile` is entered while
+    cells run: others may have the gradebook then.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, meanwhile=None, unread: str = "") -> None:
         super().__init__()
-        self.limits, self.shown = limits, 0
+        self.limits, self.unread, self.shown = limits, unread, 0
+        self.meanwhile = meanwhile or nullcontext()
         self.flags: list[str] = []  # why a person has to read the submission
-        self.lost: list[str] = []  # what took too much, or ended its process
+        self.lost: list[str] = []  # what took too much, ended its process, or is no Python
 
     def preprocess(self, notebook: NotebookNode, resources: dict):
         """Called by nbconvert."""
         cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-        touched = flags.touched([cell.source for cell in cells])
+        checks = [*filter(_is_check, cells)]
+        if self.unread:
+            for cell in checks:
+                cell.outputs = [_error("NotRead", self.unread)]
+            return notebook, resources
+        touched = flags.touched([x.source for x in cells], [x.source for x in checks])
         for i, (cell, names) in enumerate(zip(cells, touched, strict=True), start=1):
             cell.execution_count = i
             if names and not _is_check(cell):
                 self.flags.append(f"In [{i}] touches {', '.join(names)}")
-        self._run(cells)
+        with self.meanwhile:
+            self._run(cells)
+        self._say_why(cells)
         if self.flags:
             why = f"no points until a person gives them: {'; '.join(self.flags)}"
-            for cell in filter(_is_check, cells):
+            for cell in checks:
                 cell.outputs.append(_error("Flagged", why))
         return notebook, resources
+
+    def _say_why(self, cells: list[NotebookNode]) -> None:
+        """Where a check misses a name since a cell before it has failed, say that."""
+        failed = None
+        for cell in cells:
+            error = next((x for x in cell.outputs if x.output_type == "error"), None)
+            if not _is_check(cell):
+                failed = (f"In [{cell.execution_count}]", error) if error else failed
+                continue
+            if error and error.ename == "NameError" and failed:
+                place, cause = failed
+                why = PLACE.sub(r"(line \1)", cause.evalue)
+                if not any(said.startswith(place) for said in self.lost):
+                    self.lost.append(f"{place}: {cause.ename}: {why}"[:300])
+                error.ename, error.evalue = cause.ename, f"{why} in {place}; so {error.evalue}"
+            failed = None
 
     def _run(self, cells: list[NotebookNode]) -> None:
         """Run all cells, in as many processes as it takes."""

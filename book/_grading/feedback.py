@@ -6,8 +6,14 @@ grade comes from here: the exercise, whether a person has yet to read the answer
 
 import re
 from datetime import UTC, timedelta
+from html import escape
 from pathlib import Path
 
+from docutils.utils.math import MathError
+from docutils.utils.math.latex2mathml import tex2mathml
+from jinja2 import pass_context
+from nbconvert.exporters import HTMLExporter
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook, SubmittedAssignment
 from nbgrader.converters import GenerateFeedback
@@ -18,7 +24,10 @@ from traitlets.config import Config
 
 from book._grading.assignment import SOLUTION
 
-HEADING = re.compile(r"#+ (.+)")
+BIG, DOTS = (
+    re.compile(r"\\[Bb]igg?[lr]?(?![a-zA-Z])"),
+    re.compile(r"\\dots(?![a-zA-Z])"),
+)  # not known
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?![\w+.-]+:|#)[^)]*\)")  # into the book's own folders
 
 
@@ -36,7 +45,7 @@ class Marks(GetGrades):
 
     def preprocess(self, nb: NotebookNode, resources: dict):
         """Called by nbconvert."""
-        self.exercise, resources["nbgrader"]["graded"] = "", []
+        resources["nbgrader"]["graded"] = []
         nb, resources = super().preprocess(nb, resources)
         with Gradebook(self.db_url) as book:
             submission = book.find_submission(self.assignment_id, self.student_id)
@@ -49,8 +58,6 @@ class Marks(GetGrades):
         """Called for each cell, in their order."""
         cell, resources = super().preprocess_cell(cell, resources, index)
         if cell.cell_type == "markdown":
-            if heading := HEADING.match(cell.source):
-                self.exercise = heading[1]
             cell.source = LINK.sub(r"\1", SOLUTION.sub("", cell.source))
         if is_grade(cell):
             for output in cell.get("outputs", []):
@@ -60,9 +67,41 @@ class Marks(GetGrades):
             names = self.notebook_id, self.assignment_id, self.student_id
             grade = self.gradebook.find_grade(cell.metadata.nbgrader.grade_id, *names)
             cell.metadata.nbgrader.unread = grade.needs_manual_grade
-            cell.metadata.nbgrader.exercise = self.exercise or grade.name
+            cell.metadata.nbgrader.exercise = cell.metadata.get("exercise", grade.name)
             resources["nbgrader"]["graded"].append(cell.metadata.nbgrader)
         return cell, resources
+
+
+class WithFormulas(IPythonRenderer):
+    """Formulas as MathML, which a browser shows without a script; as typed, what is none."""
+
+    def block_math(self, body: str) -> str:
+        return _formula(body, as_block=True)
+
+    def inline_math(self, body: str) -> str:
+        return _formula(body)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return _formula(rf"\begin{{{name}}}{body}\end{{{name}}}", as_block=True)
+
+
+def _formula(text: str, as_block: bool = False) -> str:
+    known = BIG.sub("", DOTS.sub(r"\\ldots", text.strip()))
+    try:
+        return tex2mathml(known, as_block=as_block)
+    except (MathError, ValueError, IndexError, RecursionError):
+        return f"<code>{escape(text)}</code>"
+
+
+class Page(HTMLExporter):
+    """nbconvert's, but for the formulas."""
+
+    @pass_context
+    def markdown2html(self, context, source: str) -> str:
+        """The filter of this name."""
+        attachments = context.get("cell", {}).get("attachments", {})
+        renderer = WithFormulas(escape=False, attachments=attachments)
+        return MarkdownWithMath(renderer=renderer).render(source)
 
 
 class Feedback(GenerateFeedback):
@@ -71,5 +110,5 @@ class Feedback(GenerateFeedback):
     def __init__(self, **settings) -> None:
         pages = str(Path(__file__).parent / "pages")
         page = Config(template_name="feedback", extra_template_basedirs=[pages])
-        super().__init__(preprocessors=[Marks], **settings)
+        super().__init__(preprocessors=[Marks], exporter_class=Page, **settings)
         self.update_config(Config(HTMLExporter=page))

@@ -9,7 +9,8 @@ import re
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from IPython.core.inputtransformer2 import TransformerManager
 
@@ -18,15 +19,28 @@ WATCHED = re.compile(r"\b(book\.(?:checking|_grading|\w+\.checks|\*)|gc|sys\.mod
 FAMILIES = {"book", "companion", "numpy", "torch"}
 
 
-def touched(sources: list[str]) -> list[list[str]]:
-    """For each cell of a notebook, what is `WATCHED` that it imports, uses, or has in a string."""
-    trees = [_tree(source) for source in sources]
+def touched(sources: list[str], ours: Iterable[str] = ()) -> list[list[str]]:
+    """For each cell of a notebook, what is `WATCHED` that it imports, uses, or has in a string.
+
+    A statement of the cells that are `ours` is held against nobody, wherever it stands.
+    """
+    trees = [parsed(source) for source in sources]
     imports = [found for tree in trees for found in _imports(tree)]  # in whichever cell
     known = dict(sorted(imports, key=lambda found: bool(WATCHED.match(found[1]))))  # these win
+    given = {_written(x) for source in ours for x in parsed(source).body} - {""}
+    for tree in trees:
+        tree.body = [x for x in tree.body if _written(x) not in given]
     return [_touched(tree, known) for tree in trees]
 
 
-def _tree(source: str) -> ast.AST:
+def _written(statement: ast.stmt) -> str:
+    """A statement without its layout and comments; "" if it is nested too deep."""
+    with suppress(RecursionError):
+        return ast.dump(statement)
+    return ""
+
+
+def parsed(source: str) -> ast.Module:
     """What IPython would run of a cell: nothing, if it cannot be parsed."""
     flags = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     try:

@@ -90,7 +90,7 @@ def _entry(name: str, thing: object) -> Iterator[str]:
 
 
 def contents(toc: Path, title: str, titles: Mapping[str, str], says: Mapping[str, str]) -> str:
-    """The text of `llms.txt`.
+    """The text of `llms.txt`: how to tutor with the book, and the pages, but for solutions.
 
     Args:
         toc: the file that names the pages.
@@ -102,9 +102,15 @@ def contents(toc: Path, title: str, titles: Mapping[str, str], says: Mapping[str
     lines = [f"# {title}", ""]
     if book["root"] in says:
         lines += [f"> {says[book['root']]}", ""]
+    lines += [
+        "Before you help with an exercise, read [how to tutor with this book](AGENTS.md).",
+        "",
+    ]
     for part in book.get("parts") or [{"caption": "Pages", "chapters": book["chapters"]}]:
         lines += [f"## {part['caption']}", ""]
         for name in _names(part["chapters"]):
+            if name.endswith("_solutions"):
+                continue
             about = f": {says[name]}" if name in says else ""
             lines.append(f"- [{titles[name]}]({name}.md){about}")
         lines.append("")

@@ -251,6 +251,7 @@ def _write_plain(app: Sphinx, exception: Exception | None) -> None:
     toc = Path(app.config.external_toc_path)
     text = plain.contents(toc, app.config.html_title or app.config.project, titles, says)
     (site / "llms.txt").write_text(text, "utf8")
+    shutil.copy(Path(__file__).parents[2] / "AGENTS.md", site)
 
 
 def _escape_docstring(app: Sphinx, what, name, thing, options, lines: list[str]) -> None:

@@ -66,13 +66,13 @@ def solutions() -> NotebookNode:
     return new_notebook(cells=cells, metadata=kernel)
 
 
-def repository(folder: Path) -> Path:
+def repository(folder: Path, notebook: NotebookNode | None = None) -> Path:
     """A folder with the exercises of one chapter, where the book's repository has them."""
     chapter = folder / "book" / CHAPTER
     chapter.mkdir(parents=True)
     (chapter / "chapter.toml").touch()
     shutil.copy(Path(__file__).parents[3] / "AGENTS.md", folder)
-    nbformat.write(solutions(), chapter / f"{CHAPTER}{SOLUTIONS}")
+    nbformat.write(notebook or solutions(), chapter / f"{CHAPTER}{SOLUTIONS}")
     return folder
 
 

@@ -52,7 +52,8 @@ def test_the_notebook_installs_the_latest_tag(root, tmp_path, capsys):
     assert cells[1].source == COMMITTED.replace("https://github.com/OWNER/any", f"{OURS}@autumn")
     assert f"installs   git+{OURS}@autumn (push the tag)" in capsys.readouterr().out
     assert cells[0].source == "\n\n".join(["# Exercises: Small", " ".join(LINKS.values())])
-    assert "do not write the answer" in path.with_name("AGENTS.md").read_text("utf8")
+    rules = path.with_name("AGENTS.md").read_text("utf8")
+    assert "do not write the answer" in rules and "https://ada.github.io/lectures/" in rules
 
 
 def test_without_a_tag_nothing_is_made_and_it_says_how_to_tag(root, tmp_path, capsys):

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import nbformat
 import pytest
+import yaml
 from fontTools.ttLib import TTFont
 
 import companion.generation
@@ -60,7 +61,8 @@ def book(tmp_path_factory):
     (book / "_toc.yml").write_text(
         "format: jb-book\nroot: book/intro\n"
         "chapters:\n"
-        "- {file: book/one/one, sections: [file: book/one/one_exercises, file: book/api]}\n"
+        "- file: book/one/one\n"
+        "  sections: [file: book/one/one_exercises, file: book/one/one_solutions, file: book/api]\n"
         "- {file: book/two/two}\n"
     )
     (book / "book" / "intro.md").write_text(INTRO)
@@ -91,6 +93,7 @@ def book(tmp_path_factory):
     small = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Two")])
     nbformat.write(small, book / "book" / "two" / "two.ipynb")
     (book / "book" / "one" / "one_exercises.md").write_text("# Exercises\n")
+    (book / "book" / "one" / "one_solutions.md").write_text("# Solutions\n")
     return book
 
 
@@ -188,7 +191,12 @@ def test_every_page_is_markdown_too_and_llms_txt_leads_to_it(site):
     contents = (site / "llms.txt").read_text("utf8")
     assert contents.startswith("# The Transformer, measured\n\n> With a formula, $x^2$,")
     assert "- [One](book/one/one.md): Why?\n- [Exercises](book/one/one_exercises.md)\n" in contents
-    for page in re.findall(r"\]\((.+?\.md)\)", contents):
+    assert "_solutions" not in contents  # a tutor comes by here
+    agents, *pages = re.findall(r"\]\((.+?\.md)\)", contents)
+    rules = (site / agents).read_text("utf8")
+    assert "do not write the answer" in rules
+    assert yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["html"]["baseurl"] in rules
+    for page in pages:
         assert (site / page).with_suffix(".html").exists() and (site / page).exists(), page
     chapter = (site / PAGE).with_suffix(".md").read_text("utf8")
     assert "```text\nthe answer is 42\n```" in chapter
