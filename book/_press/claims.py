@@ -163,8 +163,9 @@ def problems(path: Path) -> list[str]:
         for row in of_claim:
             if not row["held"]:
                 found.append(f"{sentence!r}: seed {row['seed']} gave {row['value']}")
-        if of_claim and not is_moved(of_claim) and float(of_claim[0]["value"]) not in (0, 1):
-            if "drawn" in said:  # none and all may be the same for every draw
+        if of_claim and not is_moved(of_claim):
+            all_or_none = float(of_claim[0]["value"]) in (0, 1) or said.get("within") == 0
+            if "drawn" in said and not all_or_none:
                 found.append(f"{sentence!r}: nothing is drawn anew, every seed gives the same")
         elif "stored" in said and is_moved(of_claim):
             found.append(f"{sentence!r}: it is not stored, seeds give different numbers")
