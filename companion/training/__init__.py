@@ -9,6 +9,7 @@ from companion.training.losses import (
     class_loss,
     label_smoothing_loss,
     masked_token_loss,
+    mean_loss,
     next_token_loss,
     translation_loss,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "label_smoothing_loss",
     "load_checkpoint",
     "masked_token_loss",
+    "mean_loss",
     "next_token_loss",
     "save_checkpoint",
     "train_step",

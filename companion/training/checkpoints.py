@@ -6,6 +6,7 @@ state, and the bytes of a JSON text with the rest, which may be longer than a fi
 
 import json
 import os
+import pickle
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,6 +15,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save, save_file
 from torch import nn
+
+from companion.training.sharding import is_sharded, read_folder, save_folder
 
 FORMAT = "companion checkpoint 5"
 
@@ -48,6 +51,9 @@ def save_checkpoint(
         tensors["random.cuda"] = torch.cuda.get_rng_state(device)
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if is_sharded(model):
+        save_folder(path, tensors)
+        return
     # A folder, since a writer that is killed may leave a file with a name that only it knows.
     unfinished = path.with_name(path.name + ".unfinished")
     if unfinished.exists():
@@ -76,7 +82,7 @@ def require_savable(model, optimizer=None, state: dict | None = None) -> dict[st
                 f"{name} is of {tensor.dtype}, {tensor.layout}, which no safetensors file holds; "
                 "keep it in another form, or register it with persistent=False"
             ) from error
-    plain = {"state": state, "model": _model_layout(model)}
+    plain = {"format": FORMAT, "state": state, "model": _model_layout(model)}
     if optimizer is not None:
         plain |= {"optimizer": _optimizer_layout(optimizer), "groups": saved["param_groups"]}
     try:
@@ -114,7 +120,8 @@ def load_checkpoint(
         ValueError: the file is truncated or no checkpoint, or model or optimizer are built
             otherwise.
     """
-    tensors, plain = _read(Path(path))
+    read = _read_folder if Path(path).is_dir() else _read_file
+    tensors, plain = read(Path(path), model, optimizer)
     if model is not None:
         _require_same(path, "model", plain["model"], _model_layout(model))
     if optimizer is not None:
@@ -150,7 +157,7 @@ def _readable_as_usual(path: Path) -> None:
     path.chmod(0o666 & ~umask)
 
 
-def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
+def _read_file(path: Path, *_) -> tuple[dict[str, torch.Tensor], dict]:
     """All tensors of a checkpoint, and its JSON."""
     if not path.exists():
         raise FileNotFoundError(f"there is no checkpoint {path}; was one saved there?")
@@ -162,12 +169,37 @@ def _read(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
         raise ValueError(
             f"{path} is damaged, or not a safetensors file ({error}); use another checkpoint"
         ) from error
-    if metadata.get("format") != FORMAT:
+    return _with_json(path, tensors, metadata.get("format"))
+
+
+def _read_folder(path: Path, model, optimizer) -> tuple[dict[str, torch.Tensor], dict]:
+    """What model and optimizer need of a checkpoint of a sharded model, shared out as they are."""
+    like, parts = {}, {"json"}
+    if model is not None:
+        stored, parts = _stored_names(model), parts | {"model"}
+        like |= {f"model.{stored[name]}": x for name, x in model.state_dict().items()}
+    if optimizer is not None:
+        parameters = [p for group in optimizer.param_groups for p in group["params"]]
+        like |= {f"optimizer.{i}": p.detach() for i, p in enumerate(parameters)}
+        parts |= {"optimizer", "random"}
+    try:
+        tensors = read_folder(path, like, parts)
+    except (OSError, pickle.UnpicklingError, EOFError, RuntimeError) as error:
+        raise ValueError(
+            f"{path} is damaged, or not a sharded checkpoint ({error}); use another checkpoint"
+        ) from error
+    return _with_json(path, tensors, FORMAT)
+
+
+def _with_json(path, tensors, written) -> tuple[dict[str, torch.Tensor], dict]:
+    """The tensors and what the JSON among them says."""
+    plain = json.loads(tensors.pop("json").numpy().tobytes()) if written == FORMAT else {}
+    if plain.get("format") != FORMAT:
         raise ValueError(
             f"{path} was not written by companion.training.save_checkpoint of this version; "
             "published weights are read by companion.pretrained.load"
         )
-    return tensors, json.loads(tensors.pop("json").numpy().tobytes())
+    return tensors, plain
 
 
 def _stored_names(model: nn.Module) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The training loop."""
 
+import inspect
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -15,8 +16,9 @@ from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
 from companion.training.checkpoints import load_checkpoint, require_savable, save_checkpoint
-from companion.training.losses import Loss
+from companion.training.losses import Loss, sum_and_count
 from companion.training.optimizers import adamw, as_one, set_rate
+from companion.training.precision import LEAST_SCALE, PRECISIONS, grad_scaler
 from companion.training.prefetching import Prefetcher
 from companion.training.processes import (
     deferred_interrupt,
@@ -24,9 +26,15 @@ from companion.training.processes import (
     join_processes,
     of_first_process,
 )
+from companion.training.sharding import gather, is_sharded, release, sharded
 from companion.validation import require_choice, require_number, require_positive
 
-PRECISIONS = ("no", "bf16")
+WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel")
+HINTS = {  # for what is often given in place of a function
+    "batches": "; companion.data.batches makes one from tensors",
+    "optimizer": "; write optimizer=lambda model: {kind}(model.parameters())",
+    "learning_rate": "; a schedule is a function such as companion.training.cosine_schedule",
+}
 
 
 @dataclass
@@ -36,7 +44,7 @@ class History:
     Attributes:
         loss: of each step, before its update: the mean over the real tokens of its batch.
         learning_rate: of each step.
-        grad_norm: of each step, before clipping.
+        grad_norm: of each step, before clipping; inf if the step was skipped (see `fit`).
         tokens: the number of real tokens in each step's batch.
         evaluated_at: the steps after which the model was evaluated.
         evaluations: what `evaluate` returned after them.
@@ -54,6 +62,11 @@ class History:
         """The steps, from 1."""
         return list(range(1, len(self.loss) + 1))
 
+    @property
+    def skipped(self) -> list[int]:
+        """The steps that left the weights as they were: the gradient overflowed float16."""
+        return [step for step in self.step if self.grad_norm[step - 1] == math.inf]
+
 
 def train_step(
     model: nn.Module,
@@ -64,43 +77,58 @@ def train_step(
     step: int,
     max_grad_norm: float = 1.0,
     mixed_precision: str = "no",
+    scaler: torch.amp.GradScaler | None = None,
 ) -> tuple[float, float, int]:
     """Update the weights once, by the gradient of the mean loss over the real tokens of a batch.
 
     Args:
-        model: a module, or a DistributedDataParallel around it, in each of several processes.
+        model: a module; in each of several processes a DistributedDataParallel around it, or its
+            part of one that has been through torch's fully_shard. It may be compiled.
         optimizer: of the model's parameters, its learning rate set.
         loss: as for `fit`.
         micro_batches: the parts of the batch of this process, on its device.
         step: the number of the step, for messages.
         max_grad_norm, mixed_precision: as for `fit`.
+        scaler: for "fp16", the same one at each step.
 
     Returns:
-        The mean loss before the update, the norm of the gradient before clipping, and the number
-        of real tokens.
+        The mean loss before the update, the norm of the gradient before clipping (inf if the step
+        was skipped), and the number of real tokens.
     """
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    device, is_replica = parameters[0].device, isinstance(model, DistributedDataParallel)
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    device, plain = parameters[0].device, getattr(model, "_orig_mod", model)
+    has_parts, is_replica = is_sharded(plain), isinstance(plain, DistributedDataParallel)
+    scaler = scaler or grad_scaler(device, mixed_precision)
     optimizer.zero_grad()
     sums = 0.0  # of the losses, and how many tokens they are of
     for number, micro_batch in enumerate(micro_batches, 1):
-        # Gradients of the sums add up over the parts, and after the last over the processes.
-        with model.no_sync() if is_replica and number < len(micro_batches) else nullcontext():
-            with torch.autocast(device.type, torch.bfloat16, enabled=mixed_precision == "bf16"):
-                total, count = _sum_and_count(loss(model, micro_batch))
-            total.backward()
+        # Gradients of the sums add up over the parts, and after the last over the processes. (Those
+        # of a sharded model over the processes each time, so that none keeps whole ones.)
+        with plain.no_sync() if is_replica and number < len(micro_batches) else nullcontext():
+            dtype = PRECISIONS[mixed_precision]
+            with torch.autocast(device.type, dtype, enabled=mixed_precision != "no"):
+                total, count = sum_and_count(loss(model, micro_batch))
+            scaler.scale(total).backward()
         sums = sums + torch.stack([total.detach(), count])
-    if is_replica:
+    if has_parts or is_replica:
         dist.all_reduce(sums)
-    scale = (dist.get_world_size() if is_replica else 1) / sums[1]  # DDP averages over processes
+    scaler.unscale_(optimizer)
+    # torch averages over the processes.
+    scale = (dist.get_world_size() if has_parts or is_replica else 1) / sums[1]
     for parameter in parameters:
         if parameter.grad is not None:
-            parameter.grad *= scale.expand_as(parameter.grad)  # not rounded to bfloat16 first
+            gradient = parameter.grad.to_local() if has_parts else parameter.grad
+            gradient *= scale.expand_as(gradient)  # not rounded to bfloat16 first
     norm = nn.utils.clip_grad_norm_(parameters, max_grad_norm)
+    norm = norm.full_tensor() if has_parts else norm
     total, count, norm = torch.stack([*sums, norm.to(sums)]).tolist()  # waits for a GPU, once
-    _check_step(step, total, count, norm)
-    optimizer.step()
-    return total / count, norm, round(count)
+    is_skipped = scaler.is_enabled() and not math.isfinite(norm)
+    _check_step(step, total, count, norm, scaler if is_skipped else None)
+    if not is_skipped:
+        optimizer.step()
+    if scaler.is_enabled():
+        scaler.update()
+    return total / count, math.inf if is_skipped else norm, round(count)
 
 
 def fit(
@@ -112,39 +140,41 @@ def fit(
     learning_rate: float | Callable[[int], float],
     weight_decay: float = 0.0,
     betas: tuple[float, float] = (0.9, 0.999),
-    optimizer: Callable[[nn.Module], torch.optim.Optimizer] | None = None,
+    optimizer: Callable[..., torch.optim.Optimizer | Sequence[torch.optim.Optimizer]] | None = None,
     max_grad_norm: float = 1.0,
-    evaluate: Callable[[nn.Module], object] | None = None,
+    evaluate: Callable[..., object] | None = None,
     evaluate_every: int | None = None,
     accumulate: int = 1,
     mixed_precision: str = "no",
+    compile: bool = False,
+    shard: bool = False,
     checkpoint: str | os.PathLike | None = None,
     checkpoint_every: int | None = None,
     resume: bool = False,
-    report: Callable[[History], None] | None = None,
+    report: Callable[[History], object] | None = None,
     progress: bool = True,
 ) -> History:
     """Train a model, with AdamW if no other optimizer is made, and leave it in evaluation mode.
 
-    A step's loss is the sum over all real tokens of its batch, divided by their number. Into how
-    many parts the batch is split, to save memory or to share it among processes, does not move it,
-    and neither does padding.
+    A step's loss is the sum over all real tokens of its batch, divided by their number. How a batch
+    is padded, or split to save memory or to share it among processes, makes no difference to it.
 
     It trains on the model's device. Under `torchrun` every process takes its rows of each batch; on
     GPUs, choose the process's own with torch.cuda.set_device before moving the model there.
 
     Args:
-        model: any module. One in evaluation mode is put in training mode, with all of its parts; of
-            one in training mode, parts in evaluation mode (a frozen encoder, say) stay there.
+        model: any module, with its own activation checkpointing if you like. One in evaluation mode
+            is put in training mode, with all of its parts; in one in training mode, parts that are
+            in evaluation mode (a frozen encoder, say) stay there.
         batches: batches(step) is the batch of that step; the first step is 1. A batch is a tensor,
             or tensors in a tuple, list or dictionary, with one row for each example. The same step
             must get the same batch every time: that is what makes a resumed run go on exactly, and
             lets processes share a batch without talking. Derive randomness from the step. On a GPU
-            the batch of the next step is asked for while that of this one is computed.
+            the next step's batch is asked for while this one's is computed.
         steps: number of updates in all, those before a resumption included.
         loss: loss(model, batch) is the sum of the losses of the real tokens and their number, as
-            `next_token_loss` and its like return it. With several processes it must call the model,
-            not methods of it: DistributedDataParallel sees nothing else.
+            `next_token_loss` and its like return it. With several processes it must call the model
+            itself, not its methods: torch exchanges gradients and weights around that call alone.
         learning_rate: a number, or a function of the step such as a schedule.
         weight_decay: of AdamW, on matrices; vectors (biases, norms) are left alone.
         betas: of AdamW.
@@ -153,16 +183,26 @@ def fit(
             gets the learning rate, times its own "lr_scale" if it has one.
         max_grad_norm: a longer gradient is shortened to this norm; math.inf never shortens.
         evaluate: evaluate(model) is called in evaluation mode, without gradients, after every
-            `evaluate_every` steps and after the last. What it returns is kept: a number, a tensor
-            or array of shape () as its number, or whatever else; with a checkpoint, whatever JSON
-            can hold, all tensors and arrays in it as numbers and lists.
+            `evaluate_every` steps and after the last, in every process (`mean_loss` shares its
+            examples out among them). What it returns is kept: a number, a tensor or array of shape
+            () as its number, or whatever else; with a checkpoint, whatever JSON can hold, all
+            tensors and arrays in it as numbers and lists.
         evaluate_every: only after the last step, if left out.
         accumulate: into how many parts a process splits its rows of a batch, to use less memory.
-        mixed_precision: "no", or "bf16" for the forward pass and the loss, by torch.autocast.
+        mixed_precision: "no", or "bf16" or "fp16" for the forward pass and the loss, by
+            torch.autocast; `best_precision` knows which one suits a device. Where the gradient
+            overflows float16 the step is skipped: it counts, its loss and rate are in the history,
+            but weights and optimizer stay, and GradScaler halves the scale of the next one.
+        compile: whether to compile what computes the loss, DistributedDataParallel included.
+        shard: whether each process of torchrun keeps only its part of weights, gradients and the
+            optimizer's state, by torch's fully_shard. The optimizer is made from a sharded copy of
+            the model; the model itself has weights during an evaluation and, whole, at the end, but
+            not if a function that you gave raises. A model you have sharded yourself stays so.
         checkpoint, checkpoint_every: the file to save to, after every so many steps, after the
-            last, and on Ctrl-C, which stops training after the step in progress.
-        resume: go on from the checkpoint, which the first process reads for all. In float32 on a
-            CPU with the same number of threads the weights then end the same bit for bit.
+            last, and on Ctrl-C, which stops training after the step in progress. A sharded run
+            writes a folder, which all processes must see; any number of them can go on from it.
+        resume: go on from the checkpoint, whose file the first process reads for all. In float32 on
+            a CPU with the same number of threads the weights then end the same bit for bit.
         report: report(history) is called after every step, in the main process alone, with a copy.
             If it or `evaluate` raises, the step that it was called after is saved first.
         progress: whether to show a progress bar.
@@ -173,33 +213,52 @@ def fit(
         TypeError: an argument is of another type, the weights are float16, `loss` does not return
             a sum and a number, or a checkpoint cannot hold what model or optimizer keep.
         FileNotFoundError: there is no checkpoint to resume from.
-        FloatingPointError: loss or gradient is no longer finite; the weights are those before it.
+        FloatingPointError: loss or gradient is no longer finite, in float16 at no scale; the
+            weights are those before it.
         KeyboardInterrupt: Ctrl-C was pressed.
 
     Source: AdamW: Loshchilov and Hutter 2019, algorithm 2 (https://arxiv.org/abs/1711.05101).
+
+    >>> model = nn.Sequential(nn.Embedding(9, 8), nn.Linear(8, 9))
+    >>> options = {"loss": next_token_loss(None), "learning_rate": 0.1, "progress": False}
+    >>> fit(model, lambda step: torch.arange(9)[None], steps=30, **options).loss[-1] < 0.1
+    True
     """
-    _check_model_and_batches(model, batches)
+    _check_model_and_loss(model, loss)
+    _require_function("batches", batches, "step")
+    _require_function("learning_rate", learning_rate, "step", or_number=True)
+    _require_function("optimizer", optimizer, "model")
+    _require_function("evaluate", evaluate, "model")
+    _require_function("report", report, "history")
     require_positive(steps=steps, accumulate=accumulate)
-    require_choice("mixed_precision", mixed_precision, PRECISIONS)
+    require_choice("mixed_precision", mixed_precision, tuple(PRECISIONS))
     require_number(max_grad_norm=max_grad_norm)
     if not max_grad_norm > 0:
         raise ValueError(f"max_grad_norm must be positive, got {max_grad_norm}; inf never shortens")
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
     rank, num_processes = join_processes()
-    optimizer = adamw(model, betas, weight_decay) if optimizer is None else as_one(optimizer(model))
-    history, seed = _begun(checkpoint, steps, model, optimizer, resume, rank, num_processes)
-    replica = DistributedDataParallel(model) if num_processes > 1 else model
-    device = next(model.parameters()).device
-    prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
     if not model.training:
         model.train()
     frozen = [module for module in model.modules() if not module.training]
+    trained = sharded(model) if shard and not is_sharded(model) else model
+    has_parts = is_sharded(trained)
+    if optimizer is None:
+        optimizer = adamw(trained, betas, weight_decay)
+    else:
+        optimizer = as_one(optimizer(trained), trained)
+    device = next(trained.parameters()).device
+    scaler = grad_scaler(device, mixed_precision)
+    history, seed = _begun(checkpoint, steps, trained, optimizer, scaler, resume, rank)
+    replica = DistributedDataParallel(model) if num_processes > 1 and not has_parts else trained
+    replica = torch.compile(replica) if compile else replica
+    prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
 
     shown = _in_json(history.evaluations)  # to `report`, which may change what it is given
 
     def save():
-        if checkpoint and rank == 0:
-            save_checkpoint(checkpoint, model, optimizer, history=asdict(history), seed=seed)
+        if checkpoint and (rank == 0 or has_parts):
+            state = {"history": asdict(history), "seed": seed, "scaler": scaler.state_dict()}
+            save_checkpoint(checkpoint, trained, optimizer, **state)
 
     def update(step):
         rate = learning_rate(step) if callable(learning_rate) else learning_rate
@@ -214,15 +273,23 @@ def fit(
             step=step,
             max_grad_norm=max_grad_norm,
             mixed_precision=mixed_precision,
+            scaler=scaler,
         )
         history.loss.append(mean_loss)
         history.learning_rate.append(float(rate))
         history.grad_norm.append(grad_norm)
         history.tokens.append(tokens)
 
+    def whole():
+        if trained is not model:
+            gather(model, trained)
+
     def look(step):
         if evaluate and _is_due(step, evaluate_every, steps):
+            whole()
             found = _evaluated(model, evaluate, frozen)
+            if trained is not model:
+                release(model)
             for kept in (history.evaluations, shown):
                 kept.append(_in_json(found) if checkpoint else found)
             history.evaluated_at.append(step)
@@ -233,9 +300,13 @@ def fit(
     with deferred_interrupt() as interrupted:
         bar = tqdm(range(done + 1, steps + 1), initial=done, total=steps, disable=hidden)
         for step in bar:
-            update(step)
+            try:
+                update(step)
+            except FloatingPointError:  # in all processes
+                whole()
+                raise
             if checkpoint and step == done + 1:  # only now the optimizer keeps something
-                require_savable(model, optimizer)
+                require_savable(trained, optimizer)
             bar.set_postfix_str(f"loss {history.loss[-1]:.3f}", refresh=False)
             try:
                 look(step)
@@ -246,32 +317,45 @@ def fit(
             if stop or _is_due(step, checkpoint_every, steps):
                 save()
             if stop:
+                whole()
                 kept = f"; saved to {checkpoint}: call with resume=True to go on"
                 raise KeyboardInterrupt(
                     f"stopped after step {step} of {steps}{kept if checkpoint else ''}"
                 )
     in_any_process(False)  # the others wait until the first has saved
+    whole()
     model.eval()
     return history
 
 
-def _begun(checkpoint, steps, model, optimizer, resume, rank, num_processes) -> tuple[History, int]:
+def _begun(
+    checkpoint, steps, model, optimizer, scaler, resume: bool, rank: int
+) -> tuple[History, int]:
     """The history so far and the seed of the run, in all processes what the first one has."""
-    history, seed = History(), torch.initial_seed() % 2**62
+    history, seed, has_parts = History(), torch.initial_seed() % 2**62, is_sharded(model)
     if rank == 0 and checkpoint is not None and not resume and Path(checkpoint).exists():
         raise ValueError(
             f"{checkpoint} is there already; go on from it with resume=True, or choose another file"
         )
-    if rank == 0 and resume:
+    if resume and (rank == 0 or has_parts):
+        if (path := Path(checkpoint)).exists() and path.is_dir() != has_parts:
+            ways = ("file", "folder, as a run with shard=True saves one")
+            raise ValueError(
+                f"{checkpoint} is a {ways[path.is_dir()]}; ask for shard={path.is_dir()}, or read "
+                "it with load_checkpoint, and train from there with another one"
+            )
         state = load_checkpoint(checkpoint, model, optimizer)
         history, seed = _history(checkpoint, state), state["seed"]
+        if scaler.is_enabled() and state["scaler"]:
+            scaler.load_state_dict(state["scaler"])
     if checkpoint is not None:
         require_savable(model, optimizer)
-    if num_processes > 1:  # the weights are those of the first by DistributedDataParallel
-        state = optimizer.state_dict() if rank == 0 else None
-        history, seed, state = of_first_process((history, seed, state))
-        if rank > 0 and history.loss:
-            optimizer.load_state_dict(state)
+    # The weights of a replica are those of the first by DistributedDataParallel.
+    state = None if has_parts else (optimizer.state_dict(), scaler.state_dict())
+    history, seed, state = of_first_process((history, seed, state if rank == 0 else None))
+    if rank > 0 and history.loss and not has_parts:
+        optimizer.load_state_dict(state[0])
+        scaler.load_state_dict(state[1])
     if (done := len(history.loss)) > steps:
         raise ValueError(
             f"{checkpoint} has {done} steps already, more than steps = {steps}; "
@@ -329,32 +413,19 @@ def _is_due(step: int, every: int | None, steps: int) -> bool:
     return step == steps or (every is not None and step % every == 0)
 
 
-def _sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
-    """What `loss` returned, once seen to be a sum and a number of tokens, in float32 at least."""
-    parts = lost if isinstance(lost, tuple) else (lost,)
-    is_pair = len(parts) == 2 and isinstance(parts[0], torch.Tensor)
-    if not is_pair or not isinstance(parts[1], torch.Tensor | Real):
-        raise TypeError(
-            "loss must return the sum of the losses of the real tokens, a tensor, and their "
-            "number, as next_token_loss does; got "
-            + " and ".join(type(part).__name__ for part in parts)
-        )
-    total, count = parts
-    for name, part in (("sum", total), ("number", count)):
-        if isinstance(part, torch.Tensor) and part.dim():
-            raise ValueError(
-                f"loss must return a sum and a number of shape (), got a {name} of shape "
-                f"{tuple(part.shape)}; add up the losses of the tokens with .sum()"
-            )
-    exact = torch.promote_types(total.dtype, torch.float32)  # bfloat16 has no 257
-    count = torch.as_tensor(count).to(exact).to(total.device, non_blocking=True)
-    return total.to(exact), count
-
-
-def _check_step(step: int, total: float, count: float, grad_norm: float) -> None:
-    """Raise unless the step has real tokens, and a finite loss and gradient."""
+def _check_step(step: int, total: float, count: float, grad_norm: float, scaler) -> None:
+    """Raise unless the step has real tokens, and a finite loss and gradient; with a GradScaler the
+    gradient may be infinite as long as there is a smaller scale to try."""
     if not count > 0:
         raise ValueError(f"the batch of step {step} has no real token: nothing to learn from")
+    if scaler and math.isfinite(total):
+        if scaler.get_scale() > LEAST_SCALE:
+            return
+        raise FloatingPointError(
+            f"at step {step} the gradient overflows float16, as at all steps while its scale fell "
+            f"to {scaler.get_scale()}; the weights are still those of before. Train with "
+            'mixed_precision="bf16" or "no"'
+        )
     if not (math.isfinite(total) and math.isfinite(grad_norm)):
         raise FloatingPointError(
             f"at step {step} the loss is {total / count} and the norm of the gradient {grad_norm}; "
@@ -363,7 +434,7 @@ def _check_step(step: int, total: float, count: float, grad_norm: float) -> None
         )
 
 
-def _check_model_and_batches(model, batches) -> None:
+def _check_model_and_loss(model, loss) -> None:
     if not isinstance(model, nn.Module):
         raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -376,13 +447,38 @@ def _check_model_and_batches(model, batches) -> None:
     if any(parameter.dtype == torch.float16 for parameter in learning):
         raise TypeError(
             "weights in float16 are too coarse for AdamW, whose eps vanishes there; train the "
-            'model in float32 (model.float()), with mixed_precision="bf16" for speed'
+            'model in float32 (model.float()), with mixed_precision="fp16" for speed'
         )
-    if not callable(batches):
+    has_parts = any(hasattr(parameter, "full_tensor") for parameter in learning)
+    if type(model).__name__ in WRAPPERS or (has_parts and not is_sharded(model)):
         raise TypeError(
-            f"batches must be a function of the step, got {type(batches).__name__}; "
-            "companion.data.batches makes one from tensors"
+            f"model must be the module itself, or one sharded by fully_shard as a whole, got a "
+            f"{type(model).__name__}{' with DTensors' * has_parts}; fit shares a model out among "
+            "processes itself"
         )
+    if isinstance(loss, nn.Module):
+        raise TypeError(
+            f"loss must be a function of the model and a batch, got {type(loss).__name__}, which "
+            "knows logits alone; next_token_loss(pad_id) and its like make one"
+        )
+    _require_function("loss", loss, "model", "batch")
+
+
+def _require_function(name: str, given, *arguments: str, or_number: bool = False) -> None:
+    """Raise unless what was given, if anything, can be called with so many arguments."""
+    if given is None or (or_number and isinstance(given, Real)):
+        return
+    expected = f"{name} must be {'a number or ' * or_number}a function, "
+    expected += f"called as {name}({', '.join(arguments)})"
+    if not callable(given) or isinstance(given, type):
+        kind = given.__name__ if isinstance(given, type) else type(given).__name__
+        raise TypeError(f"{expected}; got {kind}{HINTS.get(name, '').format(kind=kind)}")
+    try:
+        inspect.signature(given).bind(*arguments)
+    except TypeError as error:
+        raise TypeError(f"{expected}; got one that is called otherwise: {error}") from error
+    except ValueError:  # it says nothing of its arguments
+        return
 
 
 def _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume) -> None:

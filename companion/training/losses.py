@@ -5,15 +5,18 @@ it, so that sums from several parts of a batch can be added before they are divi
 """
 
 from collections.abc import Callable
-from numbers import Integral
+from numbers import Integral, Real
 
 import torch
+import torch.distributed as dist
 import torch.nn.functional as F
 from torch import nn
 
+from companion.training.processes import rank_and_number
 from companion.validation import (
     require_in_range,
     require_integers,
+    require_positive,
     require_probability,
     require_tensor,
 )
@@ -22,7 +25,7 @@ from companion.validation import (
 # without a pad_id such a target is wrong, and has to be told like any other.
 NO_TOKEN = torch.iinfo(torch.int64).min
 
-Loss = Callable[[nn.Module, object], tuple[torch.Tensor, torch.Tensor]]
+Loss = Callable[..., tuple[torch.Tensor, torch.Tensor | float]]  # of the model and a batch
 
 
 def label_smoothing_loss(
@@ -61,6 +64,7 @@ def next_token_loss(pad_id: int | None) -> Loss:
     """
 
     def loss(model, token_ids):
+        _require_batch("next_token_loss", "token_ids (B, T)", token_ids)
         return _summed_loss(model(token_ids[:, :-1]), token_ids[:, 1:], 0.0, pad_id)
 
     return loss
@@ -73,6 +77,7 @@ def masked_token_loss(pad_id: int) -> Loss:
     """
 
     def loss(model, batch):
+        _require_batch("masked_token_loss", "(token_ids, targets)", batch, 2)
         token_ids, targets = batch
         return _summed_loss(model(token_ids), targets, 0.0, pad_id)
 
@@ -88,6 +93,7 @@ def translation_loss(pad_id: int, *, smoothing: float = 0.1) -> Loss:
     """
 
     def loss(model, batch):
+        _require_batch("translation_loss", "(source_ids, target_ids)", batch, 2)
         source_ids, target_ids = batch
         logits = model(source_ids, target_ids[:, :-1])
         return _summed_loss(logits, target_ids[:, 1:], smoothing, pad_id)
@@ -102,10 +108,73 @@ def class_loss(*, smoothing: float = 0.0) -> Loss:
     """
 
     def loss(model, batch):
+        _require_batch("class_loss", "(inputs, labels)", batch, 2)
         inputs, labels = batch
         return _summed_loss(model(inputs), labels, smoothing, None)
 
     return loss
+
+
+@torch.no_grad()
+def mean_loss(model: nn.Module, loss: Loss, examples, *, batch_size: int = 100) -> float:
+    """The mean loss over the real tokens of some examples, for an `evaluate` of `fit`.
+
+    Several processes share the examples out among them; each gets the mean over all.
+
+    Args:
+        model, loss: as for `fit`.
+        examples: a tensor, or a tuple of tensors, with a row for each example.
+        batch_size: how many rows the model takes at a time.
+    """
+    require_positive(batch_size=batch_size)
+    rank, processes = rank_and_number()
+    tensors = examples if isinstance(examples, tuple) else (examples,)
+    weights = next(model.parameters())
+    sums = torch.zeros(
+        2, device=weights.device, dtype=torch.promote_types(weights.dtype, torch.float32)
+    )
+    batches = list(zip(*(tensor.split(batch_size) for tensor in tensors), strict=True))
+    for batch in batches[rank::processes]:
+        rows = tuple(tensor.to(sums.device) for tensor in batch)
+        sums += torch.stack(
+            sum_and_count(loss(model, rows if isinstance(examples, tuple) else rows[0]))
+        )
+    if processes > 1:
+        dist.all_reduce(sums)
+    return (sums[0] / sums[1]).item()
+
+
+def sum_and_count(lost) -> tuple[torch.Tensor, torch.Tensor]:
+    """What `loss` returned, once seen to be a sum and a number of tokens, in float32 at least."""
+    parts = lost if isinstance(lost, tuple) else (lost,)
+    is_pair = len(parts) == 2 and isinstance(parts[0], torch.Tensor)
+    if not is_pair or not isinstance(parts[1], torch.Tensor | Real):
+        raise TypeError(
+            "loss must return the sum of the losses of the real tokens, a tensor, and their "
+            "number, as next_token_loss does; got "
+            + " and ".join(type(part).__name__ for part in parts)
+        )
+    total, count = parts
+    for name, part in (("sum", total), ("number", count)):
+        if isinstance(part, torch.Tensor) and part.dim():
+            raise ValueError(
+                f"loss must return a sum and a number of shape (), got a {name} of shape "
+                f"{tuple(part.shape)}; add up the losses of the tokens with .sum()"
+            )
+    exact = torch.promote_types(total.dtype, torch.float32)  # bfloat16 has no 257
+    count = torch.as_tensor(count).to(exact).to(total.device, non_blocking=True)
+    return total.to(exact), count
+
+
+def _require_batch(name: str, expected: str, batch, length: int | None = None) -> None:
+    """Raise unless a batch is a tensor, or a tuple or list of so many."""
+    is_several = isinstance(batch, tuple | list)
+    parts = batch if is_several else [batch]
+    fits = is_several == (length is not None) and len(parts) == (length or 1)
+    if not fits or not all(isinstance(part, torch.Tensor) for part in parts):
+        kinds = ", ".join(type(part).__name__ for part in parts)
+        got = f"({kinds})" if is_several else kinds
+        raise TypeError(f"{name} takes batches {expected}, got {got}")
 
 
 def _summed_loss(logits, targets, smoothing, pad_id) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,5 +1,6 @@
 """What updates the weights in `fit`: AdamW, another optimizer, or several as one."""
 
+import inspect
 import math
 
 import torch
@@ -19,13 +20,27 @@ def adamw(model: nn.Module, betas: tuple[float, float], weight_decay: float) -> 
     return torch.optim.AdamW(groups, betas=betas, weight_decay=weight_decay, fused=fused)
 
 
-def as_one(made) -> torch.optim.Optimizer:
-    """The optimizer that was made, or the several that were made as one."""
+def as_one(made, model: nn.Module) -> torch.optim.Optimizer:
+    """The optimizer that was made of a model, or the several that were made, as one."""
     several = made if isinstance(made, list | tuple) else [made]
+    own = {id(parameter) for parameter in model.parameters()}
     for optimizer in several:
+        kind = type(optimizer).__name__
         if not isinstance(optimizer, torch.optim.Optimizer):
-            kind = type(optimizer).__name__
             raise TypeError(f"optimizer must be a function that returns Optimizers, got a {kind}")
+        closure = inspect.signature(optimizer.step).parameters.get("closure")
+        if closure and closure.default is closure.empty:
+            raise TypeError(
+                f"{kind} computes the loss several times in a step, and fit once; take an "
+                "optimizer whose step needs no closure"
+            )
+        if isinstance(optimizer, torch.optim.SparseAdam):
+            raise TypeError("SparseAdam takes sparse gradients alone, and fit has dense ones")
+        if not all(id(p) in own for group in optimizer.param_groups for p in group["params"]):
+            raise ValueError(
+                f"the {kind} holds parameters that are none of the model's; make it from those of "
+                "the model that the function is called with"
+            )
     return Several(several) if several is made else made
 
 

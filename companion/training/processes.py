@@ -28,19 +28,23 @@ def use_own_gpu() -> None:
 
 def join_processes() -> tuple[int, int]:
     """The rank of this process and the number of all, after those of torchrun have joined."""
-    if not dist.is_available():
-        return 0, 1
-    if dist.is_torchelastic_launched() and not dist.is_initialized():
+    launched = dist.is_available() and dist.is_torchelastic_launched()
+    if launched and not dist.is_initialized():
         # One backend for each device: flags and histories are exchanged on the CPU.
         dist.init_process_group("cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo")
-    if not dist.is_initialized():
+    return rank_and_number()
+
+
+def rank_and_number() -> tuple[int, int]:
+    """The rank of this process and the number of all that have joined."""
+    if not (dist.is_available() and dist.is_initialized()):
         return 0, 1
     return dist.get_rank(), dist.get_world_size()
 
 
 def in_any_process(flag: bool) -> bool:
     """Whether the flag is set in one of the processes; all must ask."""
-    if not (dist.is_available() and dist.is_initialized()):
+    if rank_and_number()[1] == 1:
         return flag
     flags = torch.tensor(int(flag))  # on the CPU: no GPU is made to wait
     dist.all_reduce(flags)
@@ -49,7 +53,7 @@ def in_any_process(flag: bool) -> bool:
 
 def of_first_process(decided):
     """What the process of rank 0 has decided or read, for all; all must ask."""
-    if not (dist.is_available() and dist.is_initialized()):
+    if rank_and_number()[1] == 1:
         return decided
     held = [decided]
     dist.broadcast_object_list(held)

@@ -29,6 +29,69 @@ def test_losses_and_gradients_are_those_of_one(reports):
         assert first[name] == pytest.approx(one[name], rel=1e-12)
 
 
+@pytest.mark.parametrize("tied", [True, False])
+def test_shared_weights_are_those_of_one_process(reports, tied):
+    """Two that share the weights, two that share each batch, and one alone: the same run."""
+    shared, *runs = (
+        report["sharded"][f"{way}, {tied}"]
+        for report in (*reports["1"], *reports["2"])
+        for way in ("shared", "sharded")
+    )
+    for run in runs:
+        for name in ("loss", "grad_norm", "weights"):
+            assert run[name] == pytest.approx(shared[name], rel=1e-12, abs=1e-13)
+        assert run["tokens"] == shared["tokens"]
+    for report in reports["2"]:
+        by_hand, run = (report["sharded"][name] for name in ("by hand", "sharded, True"))
+        assert by_hand == {**run, "evaluations": [], "evaluated_at": []}
+
+
+def test_an_evaluation_has_the_whole_model_and_is_shared_out(reports):
+    (one,), two = reports["1"], reports["2"]
+    for tied in (True, False):
+        (alone,) = one["sharded"][f"shared, {tied}"]["evaluations"]
+        assert alone["calls"] == 4
+        for report in two:
+            for way in ("shared", "sharded"):
+                (found,) = report["sharded"][f"{way}, {tied}"]["evaluations"]
+                assert found["calls"] == 2
+                assert found["loss"] == pytest.approx(alone["loss"], rel=1e-12)
+                assert (found["written"], found["is"]) == (alone["written"], "GPT")
+
+
+def test_a_sharded_run_goes_on_from_its_folder_bit_for_bit(reports):
+    for report in (*reports["1"], *reports["2"]):
+        assert report["sharded"]["resumed"] == report["sharded"]["straight"]
+        assert report["sharded"]["names"] == ["3"]
+
+
+def test_another_number_of_processes_goes_on(reports):
+    (one,) = reports["1"]
+    going_on, whole = (one["sharded"][name] for name in ("by another number", "straight"))
+    for name in ("loss", "grad_norm", "weights"):
+        assert going_on[name] == pytest.approx(whole[name], rel=1e-12, abs=1e-13)
+
+
+def test_what_was_sharded_can_be_saved(reports):
+    for report in (*reports["1"], reports["2"][0], reports["2"][1]):
+        assert report["sharded"].get("saved", True)
+    assert sum("saved" in report["sharded"] for report in reports["2"]) == 1
+
+
+def test_all_processes_skip_the_steps_whose_gradient_overflows(reports):
+    for report in (*reports["1"], *reports["2"]):
+        for shard in (True, False):
+            run = report["sharded"][f"fp16, {shard}"]
+            assert run["skipped"] == reports["1"][0]["sharded"]["fp16, False"]["skipped"]
+            assert 1 in run["skipped"] and 12 not in run["skipped"]
+
+
+def test_the_replica_is_what_is_compiled(reports):
+    """So that torch may exchange gradients while the backward pass still computes."""
+    assert [report["compiled"] for report in reports["1"]] == [["Sequential"]]
+    assert [report["compiled"] for report in reports["2"]] == [["DistributedDataParallel"]] * 2
+
+
 def test_accumulation_adds_to_it(reports):
     for report in (*reports["1"], *reports["2"]):
         assert report["accumulated"] == pytest.approx(report["loss"], rel=1e-12)
