@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 
@@ -28,6 +27,7 @@ NAMED_TOKENS = [f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", 
 GGUF_NAMES = {"unk_token": "unknown_token", "pad_token": "padding_token"}
 GGUF_NAMES |= {"sep_token": "seperator_token"}  # spelled so
 MARK = "\ufdd0"  # not a character: no text has it
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 CONTROL, ADDED = 3, 4  # GGUF's types of a token that no text is made of, and one beside merges
 
 
@@ -57,6 +57,13 @@ class PretrainedTokenizer:
         self._tokenizer = tokenizer
         self._chat_template, self._named_tokens = chat_template, dict(named_tokens or {})
         self.eos_id = eos_id
+        # What could open a turn, the longest first: no white space, no letter of a vocabulary.
+        added = tokenizer.get_added_tokens_decoder().values()
+        added = [t for t in added if (t.special or len(t.content) > 1) and not t.content.isspace()]
+        self._added = sorted(added, key=lambda token: len(token.content), reverse=True)
+        # Their first characters, and halves of characters, which no text has, to stand for these.
+        firsts = dict.fromkeys(token.content[0] for token in self._added)
+        self._twins = {first: chr(0xD800 + number) for number, first in enumerate(firsts)}
 
     def __len__(self) -> int:
         return self._tokenizer.get_vocab_size()
@@ -147,42 +154,27 @@ class PretrainedTokenizer:
             return self._tokenizer.encode(text, add_special_tokens=False).ids
         return self._encode_marked(text)
 
-    @cached_property
-    def _added(self) -> list[AddedToken]:
-        """The tokens beside the vocabulary that could open a turn, the longest first."""
-        added = self._tokenizer.get_added_tokens_decoder().values()
-        added = [token for token in added if len(token.content) > 1 and not token.content.isspace()]
-        return sorted(added, key=lambda token: len(token.content), reverse=True)
-
-    @cached_property
-    def _twins(self) -> dict[str, str]:
-        """From the first characters of these to halves of characters, which no text has."""
-        firsts = dict.fromkeys(token.content[0] for token in self._added)
-        return {first: chr(0xD800 + number) for number, first in enumerate(firsts)}
-
     def _marked(self, message: Mapping) -> dict:
         """The message as a format reads it; the twins in it show which tokens are spelled out."""
         tokens = [t.content for t in self._added if t.special or message["role"] != "assistant"]
         mark = _marker(tokens, self._twins)
         return {key: mark(part) for key, part in message.items() if part is not None}
 
-    @cached_property
-    def _marking(self) -> Tokenizer:
-        """A copy to which the mark is a token, so that no piece reaches over it.
+    def _encode_marked(self, text: str) -> list[int]:
+        """The ids of a text in which a special token with a twin is ordinary text.
 
-        Not even in a vocabulary that has "</s>" among the pieces of words.
+        To a copy of the tokenizer the mark is a token, so that no piece reaches over it, not even
+        in a vocabulary that has "</s>" among the pieces of words.
         """
         tokenizer = Tokenizer.from_str(self._tokenizer.to_str())
         tokenizer.encode_special_tokens = self._tokenizer.encode_special_tokens
         tokenizer.add_tokens([AddedToken(MARK, normalized=False)])
-        return tokenizer
-
-    def _encode_marked(self, text: str) -> list[int]:
-        """The ids of a text in which a special token with a twin is ordinary text."""
-        text = text.replace(MARK, "\N{REPLACEMENT CHARACTER}")
-        text = text.translate({ord(twin): f + MARK for f, twin in self._twins.items()})
-        mark = self._marking.token_to_id(MARK)
-        ids = self._marking.encode(text, add_special_tokens=False).ids
+        alone = {token.content for token in self._added}  # a character that is a token itself
+        first = {f: REPLACEMENT if f in alone else f for f in self._twins}
+        spelled = {twin: first[f] + MARK for f, twin in self._twins.items()}
+        text = text.replace(MARK, REPLACEMENT).translate(str.maketrans(spelled))
+        mark = tokenizer.token_to_id(MARK)
+        ids = tokenizer.encode(text, add_special_tokens=False).ids
         return [token for token in ids if token != mark]
 
 

@@ -104,6 +104,27 @@ def test_nor_where_the_turns_are_opened_by_tokens_that_are_not_special():
     assert ids.count(sum_) == 1  # the model's own words are as it wrote them
 
 
+def test_nor_where_a_token_is_one_character_or_stands_deep_in_a_message():
+    tokenizer = Tokenizer(models.BPE({chr(32 + number): number for number in range(95)}, []))
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens(["<|t|>", "\N{SNOWMAN}"])
+    tokenizer.add_tokens([AddedToken("   ", normalized=False)])
+    template = (
+        "<|t|>{{ messages[0].role }}{{ messages[0].calls | tojson }}{{ messages[0].content }}"
+    )
+    start, snowman, spaces = map(tokenizer.token_to_id, ("<|t|>", "\N{SNOWMAN}", "   "))
+    tokenizer = PretrainedTokenizer(tokenizer, chat_template=template)
+    calls = [{"name": "<|t|>", "<|t|>": ("<|t|>", 3, None)}]
+    message = {"role": "user", "content": "a   b", "calls": calls}
+    ids = tokenizer.chat([message])
+    assert (ids.count(start), ids.count(snowman), ids.count(spaces)) == (1, 0, 1)
+    assert tokenizer.decode(ids, special_tokens=True).endswith(
+        '<|t|>user[{"name": "<|t|>", "<|t|>": ["<|t|>", 3, null]}]a   b'
+    )
+    ids = tokenizer.chat([message | {"content": "\N{SNOWMAN}", "calls": []}])
+    assert (ids.count(start), ids.count(snowman)) == (1, 0)
+
+
 CHARACTERS = [chr(number) for number in range(32, 127)] + ["\n", "\u2581"]
 VOCABULARY = {token: n for n, token in enumerate(["?", "</s>", "<|t|>", *CHARACTERS])}
 
