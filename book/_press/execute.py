@@ -1,9 +1,9 @@
 """Execute the book's notebooks, on as many kernels as there are cores, and keep their outputs.
 
 `python -m book._press.execute`, in the repository's root, runs every notebook of `_toc.yml` whose
-outputs are not kept yet, the longest first, and writes what each took to `_build/chapters.txt`.
-Outputs are kept in `_build/executed/<notebook>/<key>.json`. The key stands for everything that they
-depend on (`output_key`), so that the outputs of other code can never be shown; the last few are
+outputs are not kept yet, the longest first, and writes the time of each to `_build/chapters.txt`.
+Outputs are kept in `_build/executed/<notebook>/<key>.json`. The key is a hash of everything they
+depend on (`output_key`), so that outputs of other code are never shown; the last few are
 kept, so that going back to another branch costs nothing. `book._press.sphinx_ext` puts them on
 the pages.
 """
@@ -36,7 +36,7 @@ from book._press.contents import table_of_contents
 from book._press.imports import dependencies, read_notebook
 from book._press.publish import with_placeholder
 
-# What a notebook is called that is to be done, or looked something up in, and is no chapter.
+# Names of notebooks that are no chapters: exercises, pages to diagnose, pages to look things up in.
 TO_DO = re.compile(r"_(exercises|solutions)$|^debug_|^is_this_normal$")
 KEPT = 3  # runs of a notebook, so that two branches and a trial cost nothing
 SOCKETS = tempfile.TemporaryDirectory(prefix="kernels-")

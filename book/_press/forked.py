@@ -1,8 +1,8 @@
 """Kernels that are forked from a process which has imported what nearly every notebook imports.
 
-A hundred notebooks begin with torch and the page kit, and whoever makes an optimizer gets torch's
-compiler, too: three seconds each time. Python's own fork server pays them once. Modules are there
-already, and all else is a fresh kernel's: names, settings, the folder, `sys.path`.
+A hundred notebooks import torch and the page kit, and torch's compiler as soon as they make an
+optimizer: three seconds each time. Python's fork server pays them once. Only the modules are there
+already; names, settings, the folder and `sys.path` are those of a fresh kernel.
 """
 
 import gc

@@ -13,7 +13,7 @@ PACKAGES = ("companion", "book")
 
 
 class Code(NamedTuple):
-    """What stands in some code: the dotted names that it imports, and its strings."""
+    """What some code contains: the dotted names that it imports, and its strings."""
 
     imports: frozenset[str]
     strings: frozenset[str]
@@ -31,7 +31,7 @@ def read_code(source: str, package: str = "") -> Code:
         `from a import b` counts as a.b, whether b is a module or a name in a.
 
     Raises:
-        SyntaxError: it is no Python.
+        SyntaxError: it is not Python.
     """
     imports, strings = set(), set()
     for node in ast.walk(ast.parse(source)):
@@ -77,8 +77,8 @@ def dependencies(code: Code, root: Path) -> set[Path]:
     """The files of both packages in `root` that the results of running `code` can depend on.
 
     These are the modules that it imports, transitively, with the `__init__` of every package on
-    the way; and each data file in the folder of one of them whose name is a string there, or in the
-    code. No output holds the figures' JavaScript, so that is no data.
+    the way, and each data file beside one of them that is named in a string of a module or of the
+    code. The figures' JavaScript does not count: no output contains it.
     """
     files = {file for package in PACKAGES for file in (root / package).rglob("*") if file.is_file()}
     modules, strings = set(), set(code.strings)

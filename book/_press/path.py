@@ -77,7 +77,7 @@ def chapters_of(index: str, root: Path) -> list[Chapter]:
 
 
 def doors_of(chapters: Iterable[Chapter]) -> dict[str, Chapter]:
-    """The chapter that each stage leads to; a stage that none claims is no door."""
+    """The chapter that each stage leads to; a stage that no chapter claims has no link."""
     return {stage: chapter for chapter in chapters for stage in chapter.doors}
 
 

@@ -4,7 +4,7 @@
 page of `_toc.yml` in order and prepares it (`printed.js`): hints and solutions open, buttons go,
 links lead to places in the same book. For the PDF all pages become one document, which Chromium
 prints; live figures stand still. For the EPUB every page becomes a file of its own, formulas
-become MathML, and live figures are the tables that stand in for them.
+become MathML, and live figures are replaced by their tables.
 """
 
 import argparse

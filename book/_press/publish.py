@@ -1,6 +1,6 @@
 """The book under its own address: `python -m book._press.publish you/yours folder`.
 
-What is committed names no real repository: `PLACEHOLDER` stands wherever an address is needed. This
+What is committed names no real repository: `PLACEHOLDER` is written for an address. This
 command clones the last commit into a new folder and puts the address in. Colab's buttons open the
 notebooks on the clone's one branch, `published`; the notebooks install the package, and links show
 files, as they are in the commit. The branch is a single commit, ready to be pushed, and the site

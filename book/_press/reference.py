@@ -125,7 +125,7 @@ def _entry(part: ModuleType, public: str) -> Iterator[str]:
 def escape_docstring(docstring: list[str]) -> list[str]:
     """Lines in which only backticks mean something to reStructuredText, and those mean code.
 
-    Docstrings are written to be read in an editor: the star in `x * scale` is no emphasis.
+    Docstrings are written to be read in an editor: the star in `x * scale` is not emphasis.
     """
     code_or_not = re.split(r"(`+[^`]+`+)", "\n".join(docstring))
     for place in range(0, len(code_or_not), 2):

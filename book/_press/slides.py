@@ -90,7 +90,7 @@ def slides_of(cells: Iterable[dict], rows: list[dict], chapter: Chapter) -> list
 
 
 def _parts(markdown: str, name: str) -> Iterator[tuple[str, str]]:
-    """Each heading of a cell with the text below it; what stands above them all has none."""
+    """Each heading of a cell with the text below it; "" is that of text before the first one."""
     markdown = WITHIN.sub(lambda to: f"]({to[1] or name}.html", markdown)
     lines = markdown.split("\n")
     tokens = MARKDOWN.parse(markdown)

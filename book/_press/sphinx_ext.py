@@ -69,7 +69,7 @@ class Edit(NamedTuple):
 
     Args:
         name: of the edit, on the last line of every page on which it has changed something.
-        where: what stands on pages that it is for, whatever the theme looks like.
+        where: what every page that it applies to contains, whatever the theme looks like.
         pattern: what it changes.
         replacement: of the pattern.
     """
@@ -204,7 +204,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def _with_outputs(app: Sphinx, path: Path, text: str) -> dict | None:
-    """The notebook with what its cells gave; None if it is none that is executed."""
+    """The notebook with its outputs; None if it is not one of those that are executed."""
     file = app.config.notebook_outputs.get(path.relative_to(app.srcdir).as_posix())
     if file is None:
         return None

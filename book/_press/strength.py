@@ -58,7 +58,7 @@ def _listed(check: Callable, ladder: Ladder) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text in which Markdown means nothing but backticks."""
+    """The text with all of Markdown escaped except backticks."""
     parts = re.split(r"(`[^`]+`)", text)
     parts[::2] = [re.sub(r"([\\*_|<>~$\[\]])", r"\\\1", part) for part in parts[::2]]
     return "".join(parts)

@@ -1,12 +1,12 @@
-"""Run the book's notebooks under nbval, and keep what they put out for the pages.
+"""Run the book's notebooks under nbval, and keep their outputs for the pages.
 
 `python -m book._press.validate`, in the repository's root, copies each notebook of `_toc.yml` whose
-outputs are not kept yet into a folder of its own, where nothing else lies, and has pytest run it
-there, the longest first, on as many kernels as there are cores. What a notebook puts out, if all
-its cells pass, is kept where `book._press.execute` keeps it, and no notebook is executed again.
+outputs are not kept yet into an empty folder of its own and has pytest run it
+there, the longest first, on as many kernels as there are cores. If all cells pass, the
+outputs are kept where `book._press.execute` keeps them, and no notebook is executed again.
 
-pytest loads this module as a plugin, too. It listens between nbval and the kernel: what nbval
-itself keeps of a cell has all printed text before the first figure.
+pytest also loads this module as a plugin, which records the messages between nbval and the kernel:
+nbval's own record of a cell has all printed text before the first figure.
 """
 
 import os

@@ -1,9 +1,14 @@
-"""That a check ends, whatever the answer does: endless loops, endless printing, questions.
+"""A check ends, whatever the answer does: endless loops, endless printing, questions.
 
-A thread watches the clock. When an answer has had its time, `Ended` is raised in it, again and
-again until it has left, since an `except:` of its own may catch it. Code in Python, in whichever
-thread, hears that at once. For a call in C that waits (`time.sleep`) the main thread gets a signal,
-too. A loop within C that does not come back to Python (`sum(itertools.count())`) hears nothing.
+A thread watches the clock. When an answer has used up its time, `Ended` is raised in it again and
+again until it has left, since an `except:` of its own may catch it. Python code in any thread
+notices that at once. For a call in C that waits (`time.sleep`), the main thread gets a signal as
+well. A loop in C that does not come back to Python (`sum(itertools.count())`) notices nothing.
+
+A worker process with a deadline, as in the grading, would be simpler, but a notebook cannot have
+one. A process that is spawned, the only kind on Windows, has no `__main__` in which the learner's
+functions are. One that is forked hangs in torch's first parallel loop if the kernel has run one
+before, and cannot use the GPU that the kernel uses.
 """
 
 import builtins

@@ -1,4 +1,4 @@
-"""Exercises in which a fault is to be found from outside: what a wrong name is told."""
+"""Exercises in which the learner names a fault from outside: what a wrong name is told."""
 
 from collections.abc import Callable, Mapping
 

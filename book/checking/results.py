@@ -33,7 +33,7 @@ def _each(result, expected: tuple) -> tuple | list:
 
 
 def _same(result, expected) -> bool:
-    """Whether two things that are no numbers are equal; what fails to tell is not."""
+    """Whether two things that are not numbers are equal; False if comparing them fails."""
     try:
         return bool(result == expected)
     except Exception:  # a dict of tensors, say
@@ -167,7 +167,7 @@ def relation(results: Iterable[tuple], least: int = 1) -> str:
 
 
 def visible_fact(result, expected, optional: int = 0) -> str:
-    """What can be seen of a wrong result without knowing why: its form; or nothing."""
+    """What can be seen of a wrong result without knowing why, such as its form; "" if nothing."""
     if isinstance(expected, tuple):
         results = _each(result, expected)
         if not len(expected) - optional <= len(results) <= len(expected):
@@ -283,7 +283,7 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
 
 
 def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:
-    """Where wrong numbers stand, if it is one end of an axis, or all but one."""
+    """Where the wrong numbers are, if they are at one end of an axis or everywhere but there."""
     right = np.isclose(x, y, rtol=1e-4, atol=1e-5)
     for axis, length in enumerate(y.shape):
         along = f" of axis {axis}" * (y.ndim > 1)

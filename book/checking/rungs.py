@@ -103,7 +103,7 @@ def _rungs(steps: FunctionType, answer: str) -> list[Rung]:
 
 
 def _text(statement: ast.stmt) -> str:
-    """What a string that stands alone says; of any other statement nothing."""
+    """The text of a statement that is a bare string; "" of any other."""
     match statement:
         case ast.Expr(ast.Constant(str(text))):
             return " ".join(text.split())
@@ -163,7 +163,7 @@ def edited(right: Callable, *changes: str) -> Callable:
 
     Args:
         right: a plain function or a class; what it needs is in its module.
-        changes: each old piece, which stands in the source of `right` once, and the new one.
+        changes: each old piece, which occurs once in the source of `right`, and the new one.
     """
     source = original = dedent(inspect.getsource(right))
     for old, new in zip(changes[::2], changes[1::2], strict=True):
@@ -182,7 +182,7 @@ def replaced_once(source: str, old: str, new: str) -> str:
     """A source with one place changed.
 
     Raises:
-        ValueError: the old text does not stand there exactly once.
+        ValueError: the old text does not occur there exactly once.
     """
     if source.count(old) != 1:
         raise ValueError(f"{old!r} stands {source.count(old)} times in the source; expected once")

@@ -1,4 +1,4 @@
-"""A bench: controls to which Python answers, and in the static book its recorded answer."""
+"""A bench: controls whose setting Python answers; the static book has one recorded answer."""
 
 import html
 import sys
@@ -24,7 +24,7 @@ class Bench(ipywidgets.VBox):
         super().__init__([heading, *controls.values(), self.button, self.output])
 
     def said(self) -> str:
-        """The answer to the controls as they stand, or what is wrong with them: Markdown."""
+        """The answer to the current setting, or what is wrong with it, in Markdown."""
         try:
             return self.answer(**{name: control.value for name, control in self.controls.items()})
         except ValueError as error:
@@ -35,7 +35,7 @@ class Bench(ipywidgets.VBox):
         self.output.value = MarkdownIt().enable("table").render(self.said())
 
     def to_html(self) -> str:
-        """What the static book shows: the controls as they stand, and the answer to them."""
+        """What the static book shows: the current setting, and the answer to it."""
         settings = ", ".join(
             f"{html.escape(name)}: <b>{html.escape(str(control.value))}</b>"
             for name, control in self.controls.items()
@@ -61,9 +61,9 @@ def _listed(names) -> str:
 
 
 def bench(title: str, answer: Callable[..., str], **controls: ipywidgets.ValueWidget) -> Bench:
-    """Let the reader ask Python: controls, a button, and what `answer` says to them.
+    """Let the reader ask Python: controls, a button, and what `answer` says.
 
-    Without a kernel, as in the static book, the page has the answer to how the controls stand.
+    Without a kernel, as in the static book, the page has the answer to the initial setting.
 
     Args:
         title: what can be asked.

@@ -1,10 +1,10 @@
-"""Joins JavaScript modules into one script: a browser refuses to import modules on `file://`.
+"""Join JavaScript modules into one script: a browser refuses to import modules from `file://`.
 
 A module imports from files at relative addresses, `import { a, b as c } from "./other.js";`, or a
-table, `import a from "./other.json" with { type: "json" };`. It has `export` before what it gives
-to others, or one `export default`. In the script each module is a function, which runs when
-`load("other.js")` first asks for it and returns what is exported: no name of one meets another's.
-The comments that say what a function does stay behind.
+table, `import a from "./other.json" with { type: "json" };`. It writes `export` before what others
+may import, or has one `export default`. In the script each module is a function, which runs when
+`load("other.js")` first asks for it and returns what it exports, so that the names of two modules
+cannot clash. Doc comments are left out.
 """
 
 import re
@@ -14,7 +14,7 @@ IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
 TABLE = re.compile(r'^import (\w+) from "([^"]+\.json)" with \{ type: "json" \};\n', re.M)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function\*?|class) (\w+))", re.M)
 DEFAULT = re.compile(r"^export default\b", re.M)
-DOC = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)  # for who reads the module
+DOC = re.compile(r"^[ \t]*/\*\*(?:(?!\*/).)*\*/\n", re.M | re.S)  # for those who read the module
 OTHER = re.compile(r"^[ \t]*(?:import|export)\b.*|\bimport\s*\(.*", re.M)  # none of these
 
 START = """const modules = {},

@@ -1,8 +1,8 @@
-"""Live figures: JavaScript that runs in a notebook's kernel view and in the static page alike.
+"""Live figures: JavaScript that runs both in a notebook and on the static page.
 
 A figure is one file `<name>.js`, `export default { render }`, beside the Python that makes its
-data. It imports what it uses of `kit/`. Linked to that it is an anywidget module. The figures of a
-page, with `kit/shim.js` in place of the widget manager, are the one classic script of that page,
+data. It imports what it needs from `kit/`. Linked with that, it is an anywidget module. The figures
+of a page, with `kit/shim.js` in place of the widget manager, are linked into one classic script,
 which needs neither a kernel nor a server.
 """
 
@@ -33,17 +33,17 @@ class LiveFigure(anywidget.AnyWidget):
 
     In a notebook it is a widget: `value` follows the reader's controls, so `observe` it or link it,
     and setting it moves them. In the static book the same script runs without a kernel, and
-    `fallback` stands there until it does.
+    `fallback` is shown until it does.
 
     Args:
-        beside: the Python file beside whose script of the same name it stands, so `__file__`.
+        beside: the Python file whose script, of the same name, lies beside it; pass `__file__`.
         data: what the figure is made of, as JSON.
         value: what the reader sets, as JSON, at its start.
         fallback: HTML with the numbers of the start, for a page without JavaScript (`table`).
 
     Raises:
         FileNotFoundError: there is no such script.
-        ValueError: there is no fallback, or a number is infinite or none.
+        ValueError: there is no fallback, or a number is infinite or NaN.
     """
 
     _esm = traitlets.Unicode().tag(sync=True)
@@ -146,7 +146,7 @@ def packed(tensor: torch.Tensor) -> dict:
 
 
 def without_repetition(page: str) -> str:
-    """A page on which numbers that several figures have, such as a model's weights, stand once.
+    """The page with numbers that several figures share, such as a model's weights, stored once.
 
     What `packed` wrote keeps its text in the first figure and gets a number there, `once`; the
     others have this number only, and the shim puts the text back.
@@ -167,7 +167,7 @@ def without_repetition(page: str) -> str:
 
 
 def _not_finite(content: object, at: str = "") -> Iterator[tuple[str, float]]:
-    """Where numbers that JSON lacks stand, as "data['losses'][3]", and which they are."""
+    """Where there are numbers that JSON lacks, as "data['losses'][3]", and which."""
     if isinstance(content, float) and not math.isfinite(content):
         yield at, content
     elif isinstance(content, Mapping):

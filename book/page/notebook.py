@@ -1,4 +1,4 @@
-"""What a chapter's first cell calls, the boxed remark, the table: the page around experiments."""
+"""The page around the experiments: a chapter's set-up, the boxed remark, the table."""
 
 import random
 import re

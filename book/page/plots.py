@@ -3,7 +3,7 @@
 Every function builds a matplotlib `Figure` of its own (nothing goes through pyplot, so nothing is
 shown twice) and returns it. `alt` says in words what the picture shows; it reaches the page as the
 picture's text alternative. Values may be tensors, arrays or lists. Pictures have a transparent
-background, so that the book can turn their colours round for its dark scheme. A curve or bar called
+background, so that the book can invert their colours for its dark scheme. A curve or bar called
 "query", "key" or another concept of `book.page.colours` has that concept's colour.
 """
 
@@ -28,7 +28,7 @@ MARKERS = "osD^vPX*"
 DASHES = ["-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 2, 1, 2))]
 LIMIT_OF_SERIES = len(MARKERS)
 
-# seaborn's "colorblind", by its values: to import seaborn for them takes every notebook a second.
+# seaborn's "colorblind" palette, copied: importing seaborn takes every notebook over a second.
 PALETTE = ["#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"]
 PALETTE += ["#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"]
 
@@ -60,7 +60,7 @@ def figure(*, alt: str, height: float = 3.2, ncols: int = 1, nrows: int = 1, **s
     """A figure with a text alternative, and its axes, for a plot that no helper here draws.
 
     Args:
-        alt: what the picture shows, in words, for those who do not see it.
+        alt: what the picture shows, in words, for readers who cannot see it.
         height: in inches; the width is that of every figure of the book.
         ncols, nrows, subplots: as in `matplotlib.figure.Figure.subplots`.
 

@@ -1,7 +1,7 @@
 """What a sentence says, apart from how it is said in English and in French.
 
 The dataclasses hold the meaning; `say` puts it into both languages at once, and so knows which
-French word stands for which English one.
+French word translates which English one.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The Lorenz system: three numbers whose future is fixed, and cannot be known for long.
+"""The Lorenz system: three numbers whose future is determined but cannot be predicted for long.
 
 Time has no unit here; a trajectory turns once around a lobe in about 0.75, and a small error grows
 by a factor of e in about 1.1 (the Lyapunov time). Everything is float64.
@@ -33,8 +33,8 @@ def lorenz_path(
         substeps: steps of the method between two points, each of dt / substeps.
 
     Raises:
-        ValueError: a number is not positive, the start has not three entries, or the method is
-            unknown.
+        ValueError: a number is not positive, the start does not have three entries, or the method
+            is unknown.
 
     Source: Lorenz 1963, equations 25 to 27
     (https://doi.org/10.1175/1520-0469(1963)020%3C0130:DNF%3E2.0.CO;2).
@@ -65,7 +65,7 @@ def lorenz(
         seed: decides the starts.
         runs: number of runs.
         dt: time between two points.
-        warm_up: points to throw away, so that every run has reached the attractor.
+        warm_up: points discarded at the start, so that every run has reached the attractor.
 
     Raises:
         ValueError: a number is not positive (warm_up may be 0), or dt is so large that the method

@@ -13,11 +13,11 @@ NUM_VALIDATION, NUM_TEST = 200, 500
 
 
 def digits(seed: int, split: str = "train") -> tuple[Tensor, Tensor]:
-    """Handwritten digits of 8 x 8 grey pixels that scikit-learn brings along, 1797 in all.
+    """The 1797 handwritten digits of 8 x 8 grey pixels that come with scikit-learn.
 
     The seed decides which 500 are kept for the test, which 200 for validation, and the order. They
-    were written by 13 people, each with digits in every part: what is measured on the test part is
-    how well a model reads more of the same hands.
+    were written by 13 people, all of whom have digits in every part: the test part measures how
+    well a model reads more digits by the same writers.
 
     Args:
         seed: decides the parts.
@@ -49,7 +49,7 @@ def digits(seed: int, split: str = "train") -> tuple[Tensor, Tensor]:
 
 
 def shifted(images: Tensor, rows: Tensor, columns: Tensor) -> Tensor:
-    """Images (N, C, height, width), each moved by its own number of pixels; 0 moves in.
+    """Images (N, C, height, width), each moved by its own number of pixels and filled with 0.
 
     Args:
         images: (N, C, height, width).

@@ -1,7 +1,7 @@
 """A generated language: a few hundred English words, a small grammar, every answer known.
 
-It stands in for text that would have to be downloaded. All that holds in it holds by construction,
-so a model can be asked about it and the answer checked.
+It replaces text that would have to be downloaded. Whatever is true in it is true by construction,
+so a model can be asked about it and its answers checked.
 """
 
 import random
@@ -103,7 +103,7 @@ def number_sentence(rng: random.Random) -> list[str]:
 
 
 def meal_sentence(rng: random.Random) -> list[str]:
-    """Someone prepares or serves a food, or it stands ready."""
+    """Someone prepares or serves a food, or it is on a dish."""
     food, meal = rng.choice(FOODS), rng.choice(MEALS)
     return rng.choice(
         (

@@ -1,9 +1,9 @@
-"""The words of the generated language, by what they may do in a sentence.
+"""The words of the generated language, grouped by their role in a sentence.
 
 Every list is ordered, so that a seeded draw from it is the same on every machine. A content word
-belongs to one list only; the exception is the last word of each row of `GENDER_PAIRS`, which two
-kindred pairs share. That regularity is by construction: a result that rests on it (gender analogies
-do) shows what training finds when it is there, not that English is like this.
+belongs to one list only, except the last word of each row of `GENDER_PAIRS`, which two related
+pairs share. That regularity is built in: a result that rests on it (as gender analogies do) shows
+what training finds when it is there, not that English is like this.
 """
 
 # (he, she): four words private to the pair, and one that a kindred pair shares.

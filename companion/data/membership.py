@@ -1,4 +1,4 @@
-"""How likely a sentence is in the generated language; 0 for what its grammar does not have.
+"""How likely a sentence is in the generated language; 0 if its grammar cannot produce it.
 
 The grammar exists once, as functions that draw. Here they are run backwards: instead of drawing,
 every choice that could have led to the sentence is tried, and the probabilities of those that
@@ -26,7 +26,7 @@ def sentence_probability(words: Sequence[str]) -> float:
         words: a sentence as `corpus` returns it.
 
     Returns:
-        A number above 0 if and only if the language has the sentence.
+        A number above 0 if and only if the sentence belongs to the language.
 
     Raises:
         TypeError: `words` is one string.
@@ -49,7 +49,7 @@ def probability_of(words: Sequence[str], kind: Callable) -> float:
 
 
 def _ways(words: Sequence[str], kind: Callable) -> Iterator[float]:
-    """The probability of each row of choices that leads to the sentence."""
+    """The probability of each sequence of choices that leads to the sentence."""
     if isinstance(words, str):
         raise TypeError(f"got the string {words!r}, expected a sequence of words; split it")
     sentence = tuple(words)

@@ -1,4 +1,4 @@
-"""Seeded draws, and pairs divided into those trained on and those kept back."""
+"""Seeded draws, and the split of pairs into those trained on and those held out."""
 
 import random
 from collections.abc import Sequence

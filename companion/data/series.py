@@ -1,4 +1,4 @@
-"""Windows of a time series, and splits that leak nothing of the future into the past.
+"""Windows of a time series, and splits that leak nothing from the future into the past.
 
 Shapes: N windows, T points of a window, F features.
 """
@@ -31,14 +31,14 @@ class SeriesSplit:
         return (series - self.mean) / self.std
 
     def restored(self, series: Tensor) -> Tensor:
-        """The way back."""
+        """The inverse of `standardised`."""
         return series * self.std + self.mean
 
 
 def split_series(
     series: Tensor, *, gap: int, fractions: tuple[float, float, float] = (0.7, 0.15, 0.15)
 ) -> SeriesSplit:
-    """Cut a series into past, later and latest: train, validation and test.
+    """Cut a series into three consecutive stretches: train, validation and test.
 
     Neighbouring windows share nearly all of their points. So the parts are contiguous, and between
     two of them `gap` points belong to neither.

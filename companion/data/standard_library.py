@@ -1,4 +1,4 @@
-"""Real text that every Python brings along: the source of its own standard library."""
+"""Real text that comes with every Python: the source of its standard library."""
 
 import ast
 import sys
@@ -17,7 +17,7 @@ def standard_library_text(
 ) -> str:
     """The modules of the standard library that are one file each, one after another by name.
 
-    The text depends on the version of Python, which a reader should be told
+    The text depends on the version of Python, so report that with any result
     (`platform.python_version()`). Of the modules, about an eighth is kept for `split="validation"`
     and an eighth for `split="test"`. A module's name decides: it is in the same split with every
     version. What a distributor adds to the folder is left out.

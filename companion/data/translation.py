@@ -66,7 +66,7 @@ def translation_pairs(
     Of the pairs (noun, adjective that describes it) an eighth is kept for `split="validation"` and
     an eighth for `split="test"`, and so it is with the pairs (verb, noun that is its object). A
     training sentence has none of the kept pairs; a validation or test sentence has at least one of
-    its own and none of the other's, so it never occurs in training with the same seed.
+    its own and none of the other's, so it never occurs in training under the same seed.
 
     Args:
         num_sentences: how many; a sentence may occur twice.
@@ -177,7 +177,7 @@ def _pair(clauses: list[Clause], nouns: list[str], rng: random.Random) -> Transl
 
 
 class _Speaker:
-    """Draws what is said. Most combinations that are not allowed are avoided where they arise."""
+    """Draws what is said. It avoids most of the combinations that are not allowed."""
 
     def __init__(self, rng: random.Random, allowed: set[tuple[str, str]]):
         self.rng = rng

@@ -1,4 +1,4 @@
-"""Words and numbers: what turns sentences into tensors of token ids, and back."""
+"""Turns sentences into tensors of token ids, and back."""
 
 import difflib
 from collections.abc import Iterable, Sequence

@@ -26,7 +26,7 @@ def prediction_figure(
 ) -> LiveFigure:
     """Asks for a guess, then shows the truth beside it; nothing is stored or sent.
 
-    There is no guess at the start, so that no place of a slider suggests one. The reader moves a
+    There is no guess at the start, so that the slider suggests none. The reader moves a
     slider (`between`), takes one of the `choices`, or draws a line over `x` (`x` and `between`).
 
     Args:
