@@ -9,8 +9,8 @@ its tokenizer back, and python -m companion.train sample <folder> writes or tran
 both take the best weights where there are any, and else the last. With --resume a run goes on from
 its checkpoint, or starts if none was saved yet; with more --steps than before it goes on at the
 learning rate that the longer run has there.
-Under `torchrun -m companion.train <recipe>` several processes share each batch; results change by
-rounding, and by what dropout draws.
+Under `torchrun -m companion.train <recipe>` several processes share each batch, and with --shard
+the model too; results change by rounding, and by what dropout draws.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from companion.models import GPT, Transformer
 from companion.train.folder import CHECKPOINT, SHA256, TEXT, Record, describe, load, start
 from companion.train.recipes import RECIPES, Recipe, read_text, sentences_of
 from companion.training import History, best_precision, fit
-from companion.training.loop import PRECISIONS
+from companion.training.precision import PRECISIONS
 from companion.training.processes import use_own_gpu
 from companion.validation import require_probability
 
@@ -89,6 +89,8 @@ def main(
                 raise ValueError(f"{options.recipe} needs a file to learn from: --text FILE")
             own[TEXT] = read_text(own[TEXT])
             request[SHA256] = hashlib.sha256(own[TEXT].encode()).hexdigest()
+        if options.shard and not torch.distributed.is_torchelastic_launched():
+            raise ValueError("--shard needs processes: torchrun --nproc_per_node 2 -m ... --shard")
         if is_main:
             check_device(options.device)
             require_probability(dropout=own.get("dropout", 0.0))
@@ -104,12 +106,9 @@ def main(
     except (ValueError, OSError) as error:
         parser.error(str(error))
 
-    model = recipe.model.to(options.device)
-    if options.compile:
-        model.compile()
     try:
         fit(
-            model,
+            recipe.model.to(options.device),
             recipe.batches,
             steps=own["steps"],
             loss=recipe.loss,
@@ -118,6 +117,8 @@ def main(
             evaluate_every=options.evaluate_every,
             accumulate=options.accumulate,
             mixed_precision=options.mixed_precision or best_precision(options.device),
+            compile=options.compile,
+            shard=options.shard,
             checkpoint=checkpoint,
             checkpoint_every=options.checkpoint_every,
             resume=options.resume and checkpoint.exists(),
@@ -157,6 +158,8 @@ def command_line(recipes: Recipes, program: str) -> argparse.ArgumentParser:
     )
     parser.add_argument("--mixed-precision", choices=PRECISIONS, help=formats)
     parser.add_argument("--compile", action="store_true", help="compile the model first")
+    parts = "each process keeps a part of the weights, not all of them, for a model that is large"
+    parser.add_argument("--shard", action="store_true", help=parts)
     for name in ("--evaluate-every", "--checkpoint-every"):
         parser.add_argument(name, type=positive, default=200, metavar="STEPS", help=default)
     return parser

@@ -44,6 +44,7 @@ from companion.models import (
 from companion.training import (
     cosine_schedule,
     masked_token_loss,
+    mean_loss,
     next_token_loss,
     translation_loss,
     warmup_schedule,
@@ -364,13 +365,3 @@ def cosine(steps: int, max_lr: float) -> Callable[[int], float]:
 
 def device_of(model: nn.Module) -> torch.device:
     return next(model.parameters()).device
-
-
-def mean_loss(model: nn.Module, loss, examples) -> float:
-    """The mean loss over the real tokens of some examples: one tensor, or a tuple of them."""
-    tensors = examples if isinstance(examples, tuple) else (examples,)
-    sums = torch.zeros(2, device=device_of(model))
-    for rows in zip(*(tensor.to(sums.device).split(100) for tensor in tensors), strict=True):
-        total, count = loss(model, rows if isinstance(examples, tuple) else rows[0])
-        sums += torch.stack([total, count])
-    return (sums[0] / sums[1]).item()

@@ -93,11 +93,12 @@ def test_ctrl_c_saves_and_says_how_to_go_on(whole, tmp_path):
     assert all(torch.equal(ended[name], expected[name]) for name in expected)
 
 
-def test_two_processes_have_the_losses_of_one(tmp_path):
+@pytest.mark.parametrize("shared", [[], ["--shard"]])
+def test_two_processes_have_the_losses_of_one(tmp_path, shared):
     alike = ["--dropout", "0", "--steps", "2", "--evaluate-every", "2"]
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]
     command = [sys.executable, *launch, "-m", "companion.train", *SMALL, *alike]
-    subprocess.run([*command, "--out", tmp_path / "two"], check=True, timeout=600)
+    subprocess.run([*command, *shared, "--out", tmp_path / "two"], check=True, timeout=600)
     main([*SMALL, *alike, "--out", str(tmp_path / "one")])
     one, two = metrics(tmp_path / "one"), metrics(tmp_path / "two")
     assert len(two) == len(one) == 2
@@ -171,6 +172,10 @@ def test_every_process_takes_its_own_gpu_in_the_format_it_is_built_for(
     main(["gpt", "--device", "cuda", "--out", str(tmp_path / "run")])
     assert gpu == ["own GPU", "cuda", precision]
     assert torch.get_float32_matmul_precision() == before
+
+
+def test_a_model_is_shared_out_among_processes_alone(tmp_path, capsys):
+    assert "torchrun" in refused(capsys, *SMALL, "--shard", "--out", tmp_path / "run")
 
 
 def test_the_format_can_be_chosen(gpu, tmp_path):
