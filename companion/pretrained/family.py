@@ -20,24 +20,24 @@ THEIR_ACTIVATIONS = {"relu": "relu", "gelu": "gelu", "gelu_tanh": "gelu_new"}
 
 
 def padding_token(pad_id, vocab_size: int) -> int | None:
-    """The padding token, None if there is none: older folders then name one outside of [0, V)."""
+    """The padding token; None if there is none (in older folders an id outside [0, V))."""
     if pad_id is not None and not isinstance(pad_id, int):
         raise ValueError(f"pad_token_id must be an int, got {pad_id!r}")
     return pad_id if pad_id is not None and 0 <= pad_id < vocab_size else None
 
 
 class Settings:
-    """What a config.json holds, read key by key; `get` takes null for left out, as is usual there.
+    """What a config.json holds, read key by key. `get` treats null as missing, as is usual there.
 
     Args:
-        values: from keys to values; the metadata of a GGUF file are such, too.
+        values: from keys to values, such as the metadata of a GGUF file.
     """
 
     def __init__(self, values: Mapping) -> None:
         self.values = values
 
     def get(self, key: str, default=None):
-        """The value, or what transformers takes if there is none."""
+        """The value, or the default, which is that of transformers."""
         value = self.values.get(key)
         return default if value is None else value
 
@@ -74,10 +74,10 @@ class Layout:
     """How a file keeps a tensor of ours.
 
     Args:
-        words: what becomes of it, in words.
+        words: what happens to it, in words.
         shape: from the shape of ours to the shape in the file.
         ours: from the tensor in the file to ours.
-        theirs: from ours to the tensor in the file; those of one name there stand side by side.
+        theirs: from ours to the tensor in the file; those that share a name there are joined.
     """
 
     words: str
@@ -98,12 +98,12 @@ class Family:
         configuration: from the settings and the names in the file to the model's config; raises
             ValueError for a setting that the model cannot have.
         settings: from a config to the settings of transformers' class, named in "architectures";
-            None for a format that is only read.
+            None for a format that we only read.
         names: from our modules or parameters to those in the file; {i} is the number of a block.
             A value that is not only a name is a pair of name and `Layout`.
         prefix: what stands before the names if the file is of a model with a head.
         copies: names that repeat another tensor of the file, and the name of that.
-        unused: endings of the names of tensors that our model does without: buffers that are not
+        unused: endings of the names of tensors that our model has no use for: buffers that are not
             weights, and heads for other tasks.
     """
 

@@ -68,7 +68,7 @@ def _downloaded(name: str) -> Path:
         ) from error
     except OSError as error:
         raise ConnectionError(
-            f"there is no folder {name!r} here, and it could not be had from the hub "
+            f"there is no folder {name!r} here, and it could not be fetched from the hub "
             f"({_first_line(error)}); connect to the network, or copy the model's {CONFIG} and "
             f"{WEIGHTS} into a folder and give its path"
         ) from error
@@ -104,7 +104,7 @@ def read_json(path: Path) -> dict:
 
 
 class Tensors:
-    """The tensors of a folder by name, however many files they are in; each is read when taken.
+    """The tensors of a folder by name, in however many files; each is read when it is taken.
 
     Args:
         folder: holds model.safetensors, or model.safetensors.index.json and what that names.
@@ -139,7 +139,7 @@ class Tensors:
                 self.dtypes[name] = entry.get_dtype()
 
     def take(self, name: str) -> torch.Tensor:
-        """The tensor of that name, still in the file: copy what is to stay."""
+        """The tensor of that name, still in the file: copy what you keep."""
         return self._files[name].get_tensor(name)
 
 

@@ -96,7 +96,7 @@ SILENT |= {"llama.tensor_data_layout"}
 
 
 def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
-    """The model that the metadata of a Llama describe; any setting that is not read is refused."""
+    """The model that the metadata of a Llama describe; a setting that we do not read is refused."""
     if scaled := [name for name in names if name.startswith("rope_f")]:
         raise ValueError(
             f"{', '.join(scaled)}: a GGUF file of a model with scaled rotary angles, such as "
@@ -156,7 +156,7 @@ class _Read:
         return self.get(name)
 
     def only(self, name: str, value, off=None) -> None:
-        """Raise unless the setting has this value, or none, or the one that switches it off."""
+        """Raise unless the setting has this value, is missing, or is switched off."""
         if self.get(name, value) not in (value, off):
             self.settings.require(**{f"llama.{name}": value})
 

@@ -1,4 +1,4 @@
-"""GPT-2's folders. Its matrices multiply from the other side, and three of them stand in one."""
+"""GPT-2's folders. Its matrices are transposed, and query, key and value share one."""
 
 from collections.abc import Collection
 
@@ -23,7 +23,7 @@ def configuration(settings: Settings, names: Collection[str]) -> GPTConfig:
         reorder_and_upcast_attn=False,
         add_cross_attention=False,
         is_causal=True,
-        # Other names of the same, which transformers takes, too.
+        # Other names of the same, which transformers reads as well.
         hidden_size=settings.need("n_embd"),
         num_hidden_layers=settings.need("n_layer"),
         num_attention_heads=settings.need("n_head"),

@@ -19,7 +19,7 @@ def llama(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 
 def mistral(settings: Settings, names: Collection[str]) -> GPTConfig:
-    """The model that a config.json of Mistral describes; a window that is null is none."""
+    """The model that a config.json of Mistral describes; a null window means that there is none."""
     window = settings.values.get("sliding_window", 4096)
     kind = "full_attention" if window is None else "sliding_attention"
     settings.require(layer_types=[kind] * settings.need("num_hidden_layers"))
@@ -39,7 +39,7 @@ def qwen3(settings: Settings, names: Collection[str]) -> GPTConfig:
 
 
 def _decoder(settings: Settings, *, num_kv_heads=None, d_k=None, **choices) -> GPTConfig:
-    """What they have in common; num_key_value_heads that are null are as many as heads."""
+    """What they have in common; a null num_key_value_heads means one for each head."""
     settings.require(attention_bias=False, is_causal=True)
     settings.require(partial_rotary_factor=1.0, pretraining_tp=1)
     vocab_size = settings.need("vocab_size")

@@ -128,7 +128,7 @@ class _Unfilled(TorchFunctionMode):
 
 
 def _find_copies(folder, family, tensors, stored, needed) -> None:
-    """Take tensors that repeat another one for what they are; raise if they say something else."""
+    """Drop tensors that repeat another one; raise if their values differ."""
     for copy, original in family.copies.items():
         if copy not in stored or copy in needed:
             continue
@@ -142,7 +142,7 @@ def _find_copies(folder, family, tensors, stored, needed) -> None:
 
 
 def _check(where, model, family, tensors, stored, places) -> None:
-    """Raise unless every parameter is in the file in the right shape, and nothing else is."""
+    """Raise unless the file has every parameter, in the right shape, and nothing else."""
     missing, wrong = [], []
     for name, parameter in model.named_parameters():
         theirs, layout = places[name]

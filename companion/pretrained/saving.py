@@ -1,4 +1,4 @@
-"""A model of the companion as a folder that transformers reads, and all that reads such folders."""
+"""A model of the companion as a folder for transformers, and for all that reads such folders."""
 
 import json
 import os
@@ -84,7 +84,7 @@ def _family(model: nn.Module) -> Family:
 
 
 def _require_as_configured(model: nn.Module) -> None:
-    """Raise unless names, shapes and ties of the parameters are those of a model just made."""
+    """Raise unless names, shapes and ties of the parameters are those of a newly made model."""
     own, usual = (_parameters(each) for each in (model, unfilled(type(model), model.config)))
     names = dict.fromkeys((*own, *usual))
     if odd := [name for name in names if own.get(name) != usual.get(name)]:
@@ -121,7 +121,7 @@ def _require_place(config, read, settings: dict, names) -> None:
 
 
 def _effective(config) -> dict:
-    """The fields of a configuration, with what stands for those that were left out."""
+    """The fields of a configuration, with the values that stand in for those left out."""
     fields = asdict(config) | {"d_k": config.key_width, "d_v": config.value_width}
     if "num_kv_heads" in fields:
         fields["num_kv_heads"] = config.num_kv_heads or config.num_heads

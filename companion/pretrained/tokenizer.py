@@ -41,7 +41,7 @@ class PretrainedTokenizer:
         named_tokens: tokens that the template may ask for, such as {"bos_token": "<s>"}.
 
     Attributes:
-        eos_id: as given; None if the files do not say.
+        eos_id: as given; None if the files name no such token.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class PretrainedTokenizer:
         A special token that the text spells out, such as "<|im_end|>", becomes that token.
 
         Raises:
-            ValueError: the text has half of a character (a lone surrogate).
+            ValueError: the text contains half of a character (a lone surrogate).
         """
         require_text("text", text)
         return self._tokenizer.encode(text).ids
@@ -84,7 +84,7 @@ class PretrainedTokenizer:
 
         Args:
             token_ids: integers, or a tensor of one dimension.
-            special_tokens: whether special tokens are written out, too.
+            special_tokens: whether special tokens are written out as well.
         """
         ids = [int(token) for token in token_ids]
         return self._tokenizer.decode(ids, skip_special_tokens=not special_tokens)
@@ -92,7 +92,7 @@ class PretrainedTokenizer:
     def pieces(self, text: str | Iterable[int]) -> list[str]:
         """Each token as it reads alone, special tokens included.
 
-        A token that is only a part of a character reads "\N{REPLACEMENT CHARACTER}".
+        A token that holds only part of a character reads "\N{REPLACEMENT CHARACTER}".
 
         Args:
             text: a text, or its ids.
