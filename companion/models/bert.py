@@ -4,12 +4,20 @@ Shapes: B batch, T tokens, H heads.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from companion.models.config import ModelConfig, built_from, initialise, start_normal
+from companion.models.config import (
+    ModelConfig,
+    WithWeights,
+    built_from,
+    headed,
+    initialise,
+    start_normal,
+    typed_as,
+)
 from companion.nn import EncoderBlock, LearnedPositions, TokenEmbedding, padding_mask
 from companion.nn.blocks import ACTIVATIONS, make_dropout, run_blocks
 from companion.validation import (
@@ -81,31 +89,25 @@ class BERT(nn.Module):
         self.head = MLMHead(config, self.token_embedding) if config.mlm_head else nn.Identity()
         initialise(self, start_normal)
 
-    def forward(
-        self,
-        token_ids: torch.Tensor,
-        mask: torch.Tensor | None = None,
-        token_types: torch.Tensor | None = None,
-        *,
-        need_weights: bool = False,
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
-        """Return logits (B, T, vocab_size), or `encode`'s hidden states without an MLM head.
-
-        Args and errors are those of `encode`.
-        """
-        if need_weights:
-            hidden, weights = self.encode(token_ids, mask, token_types, need_weights=True)
-            return self.head(hidden), weights
-        return self.head(self.encode(token_ids, mask, token_types))
-
+    @overload
     def encode(
         self,
-        token_ids: torch.Tensor,
-        mask: torch.Tensor | None = None,
-        token_types: torch.Tensor | None = None,
+        token_ids: Tensor,
+        mask: Tensor | None = None,
+        token_types: Tensor | None = None,
         *,
-        need_weights: bool = False,
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
+        need_weights: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def encode(
+        self,
+        token_ids: Tensor,
+        mask: Tensor | None = None,
+        token_types: Tensor | None = None,
+        *,
+        need_weights: Literal[True],
+    ) -> WithWeights: ...
+    def encode(self, token_ids, mask=None, token_types=None, *, need_weights=False):
         """Return hidden states (B, T, d_model).
 
         Args:
@@ -130,7 +132,18 @@ class BERT(nn.Module):
         hidden = self.final_norm(x)
         return (hidden, weights) if need_weights else hidden
 
-    def _embed(self, token_ids: torch.Tensor, token_types: torch.Tensor | None) -> torch.Tensor:
+    @typed_as(encode)
+    def forward(self, token_ids, mask=None, token_types=None, **options):
+        """Return logits (B, T, vocab_size), or `encode`'s hidden states without an MLM head.
+
+        Args and errors are those of `encode`.
+        """
+        return headed(self.head, self.encode(token_ids, mask, token_types, **options))
+
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def _embed(self, token_ids: Tensor, token_types: Tensor | None) -> Tensor:
         if token_types is None:
             token_types = torch.zeros_like(token_ids)
         else:
@@ -157,6 +170,6 @@ class MLMHead(nn.Module):
         self.decoder = nn.Linear(config.d_model, config.vocab_size)
         self.decoder.weight = token_embedding.weight
 
-    def forward(self, hidden: torch.Tensor) -> torch.Tensor:
+    def forward(self, hidden: Tensor) -> Tensor:
         """(B, T, d_model) -> (B, T, vocab_size)."""
         return self.decoder(self.norm(self.activation(self.dense(hidden))))

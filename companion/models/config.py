@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import partial, wraps
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, cast
 
-import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.nn.blocks import ACTIVATIONS, make_norm
 from companion.validation import (
@@ -19,6 +18,8 @@ from companion.validation import (
 )
 
 Model = TypeVar("Model", bound=nn.Module)
+Call = TypeVar("Call", bound=Callable[..., Any])
+WithWeights = tuple[Tensor, list[Tensor]]  # weights (B, H, T, S) of every block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +155,17 @@ def built_from(config_type: type) -> Callable[[type[Model]], type[Model]]:
     return decorate
 
 
-def initialise(model: nn.Module, draw: Callable[[torch.Tensor], object]) -> None:
+def typed_as(call: Call) -> Callable[[Callable[..., Any]], Call]:
+    """Decorator, for type checkers: a method that takes and returns what this one does."""
+    return lambda method: cast(Call, method)
+
+
+def headed(head: Callable[[Tensor], Tensor], hidden):
+    """What a head makes of hidden states, with the weights that may come beside them."""
+    return (head(hidden[0]), *hidden[1:]) if isinstance(hidden, tuple) else head(hidden)
+
+
+def initialise(model: nn.Module, draw: Callable[[Tensor], object]) -> None:
     """Let every matrix be drawn, and every bias be zeros."""
     for name, parameter in model.named_parameters():
         if parameter.dim() > 1:

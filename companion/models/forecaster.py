@@ -4,11 +4,12 @@ Shapes: B batch, T points of a window, H heads, P patches of a window.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, overload
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from companion.models.config import StackConfig, built_from
+from companion.models.config import StackConfig, WithWeights, built_from
 from companion.nn import EncoderBlock, LearnedPositions
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import (
@@ -84,9 +85,11 @@ class Forecaster(nn.Module):
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
 
-    def forward(
-        self, window: torch.Tensor, *, need_weights: bool = False
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
+    @overload
+    def forward(self, window: Tensor, *, need_weights: Literal[False] = False) -> Tensor: ...
+    @overload
+    def forward(self, window: Tensor, *, need_weights: Literal[True]) -> WithWeights: ...
+    def forward(self, window, *, need_weights=False):
         """Return the next points (B, horizon, features).
 
         Args:
@@ -110,7 +113,10 @@ class Forecaster(nn.Module):
         forecast = window[:, -1:] + config.step_scale * moves
         return (forecast, weights) if need_weights else forecast
 
-    def _patches(self, window: torch.Tensor) -> torch.Tensor:
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    def _patches(self, window: Tensor) -> Tensor:
         """(B, T, features) -> (B, P, 2 features patch_size): values, and differences scaled."""
         differences = window.diff(dim=1, prepend=window[:, :1]) / self.config.step_scale
         points = torch.cat([window, differences], dim=2)  # (B, T, 2 features)

@@ -4,13 +4,21 @@ Shapes: B batch, T tokens, S tokens with those in the cache, H heads.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
-import torch
-from torch import nn
+from torch import Tensor, nn
 
-from companion.models.config import ModelConfig, built_from, initialise, start_normal
+from companion.models.config import (
+    ModelConfig,
+    WithWeights,
+    built_from,
+    headed,
+    initialise,
+    start_normal,
+    typed_as,
+)
 from companion.nn import (
     EncoderBlock,
     KVCache,
@@ -150,35 +158,29 @@ class GPT(nn.Module):
             nn.init.normal_(block.self_attention.out_proj.weight, std=std)
             nn.init.normal_(block.feed_forward.down_proj.weight, std=std)
 
-    def forward(
-        self,
-        token_ids: torch.Tensor,
-        mask: torch.Tensor | None = None,
-        *,
-        positions: torch.Tensor | None = None,
-        caches: list[KVCache] | None = None,
-        need_weights: bool = False,
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
-        """Return logits (B, T, vocab_size); logits[:, t] predicts what follows token_ids[:, t].
-
-        Args and errors are those of `hidden_states`.
-        """
-        look = {"positions": positions, "caches": caches, "need_weights": need_weights}
-        hidden = self.hidden_states(token_ids, mask, **look)
-        if need_weights:
-            hidden, weights = hidden
-            return self.head(hidden), weights
-        return self.head(hidden)
-
+    @overload
     def hidden_states(
         self,
-        token_ids: torch.Tensor,
-        mask: torch.Tensor | None = None,
+        token_ids: Tensor,
+        mask: Tensor | None = None,
         *,
-        positions: torch.Tensor | None = None,
-        caches: list[KVCache] | None = None,
-        need_weights: bool = False,
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
+        positions: Tensor | None = None,
+        caches: Sequence[KVCache] | None = None,
+        need_weights: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def hidden_states(
+        self,
+        token_ids: Tensor,
+        mask: Tensor | None = None,
+        *,
+        positions: Tensor | None = None,
+        caches: Sequence[KVCache] | None = None,
+        need_weights: Literal[True],
+    ) -> WithWeights: ...
+    def hidden_states(
+        self, token_ids, mask=None, *, positions=None, caches=None, need_weights=False
+    ):
         """Return what the head reads, (B, T, d_model).
 
         Args:
@@ -208,7 +210,18 @@ class GPT(nn.Module):
         if caches is None or caches[0].capacity is None:
             mask = causal(mask, T, S, window=self.config.sliding_window, device=x.device)
             is_causal = mask is None
-        look = {"is_causal": is_causal, "rotation": rotation, "need_weights": need_weights}
-        x, weights = run_blocks(self.blocks, self.dropout(x), mask, caches=caches, **look)
+        options = {"is_causal": is_causal, "rotation": rotation, "need_weights": need_weights}
+        x, weights = run_blocks(self.blocks, self.dropout(x), mask, caches=caches, **options)
         hidden = self.final_norm(x)
         return (hidden, weights) if need_weights else hidden
+
+    @typed_as(hidden_states)
+    def forward(self, token_ids, mask=None, **options):
+        """Return logits (B, T, vocab_size); logits[:, t] predicts what follows token_ids[:, t].
+
+        Args and errors are those of `hidden_states`.
+        """
+        return headed(self.head, self.hidden_states(token_ids, mask, **options))
+
+    if TYPE_CHECKING:
+        __call__ = forward

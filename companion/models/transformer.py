@@ -3,13 +3,13 @@
 Shapes: B batch, S source tokens, T target tokens, H heads.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
-import torch
-from torch import nn
+from torch import Tensor, nn
 
-from companion.models.config import ModelConfig, built_from, initialise
+from companion.models.config import ModelConfig, WithWeights, built_from, initialise
 from companion.nn import (
     DecoderBlock,
     EncoderBlock,
@@ -86,9 +86,15 @@ class Transformer(nn.Module):
         for blocks in (self.encoder_blocks, self.decoder_blocks):  # as torch.nn.Transformer starts
             initialise(blocks, nn.init.xavier_uniform_)
 
+    @overload
     def forward(
-        self, source_ids: torch.Tensor, target_ids: torch.Tensor, *, need_weights: bool = False
-    ) -> torch.Tensor | tuple[torch.Tensor, dict[str, list[torch.Tensor]]]:
+        self, source_ids: Tensor, target_ids: Tensor, *, need_weights: Literal[False] = False
+    ) -> Tensor: ...
+    @overload
+    def forward(
+        self, source_ids: Tensor, target_ids: Tensor, *, need_weights: Literal[True]
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]: ...
+    def forward(self, source_ids, target_ids, *, need_weights=False):
         """Return logits (B, T, vocab_size); logits[:, t] predicts what follows target_ids[:, t].
 
         Tokens equal to pad_id are masked, in the source and in the target.
@@ -109,9 +115,14 @@ class Transformer(nn.Module):
             return logits, {"encoder": encoder, **weights}
         return self.decode(target_ids, self.encode(source_ids), source_ids)
 
-    def encode(
-        self, source_ids: torch.Tensor, *, need_weights: bool = False
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
+    if TYPE_CHECKING:
+        __call__ = forward
+
+    @overload
+    def encode(self, source_ids: Tensor, *, need_weights: Literal[False] = False) -> Tensor: ...
+    @overload
+    def encode(self, source_ids: Tensor, *, need_weights: Literal[True]) -> WithWeights: ...
+    def encode(self, source_ids, *, need_weights=False):
         """Return memory (B, S, d_model); with `need_weights` also the encoder's list of weights."""
         require_tokens("source_ids", source_ids)
         mask = padding_mask(source_ids, self.config.pad_id)
@@ -120,15 +131,27 @@ class Transformer(nn.Module):
         memory = self.encoder_norm(x)
         return (memory, weights) if need_weights else memory
 
+    @overload
     def decode(
         self,
-        target_ids: torch.Tensor,
-        memory: torch.Tensor,
-        source_ids: torch.Tensor,
+        target_ids: Tensor,
+        memory: Tensor,
+        source_ids: Tensor,
         *,
-        caches: list[KVCache] | None = None,
-        need_weights: bool = False,
-    ) -> torch.Tensor | tuple[torch.Tensor, dict[str, list[torch.Tensor]]]:
+        caches: Sequence[KVCache] | None = None,
+        need_weights: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def decode(
+        self,
+        target_ids: Tensor,
+        memory: Tensor,
+        source_ids: Tensor,
+        *,
+        caches: Sequence[KVCache] | None = None,
+        need_weights: Literal[True],
+    ) -> tuple[Tensor, dict[str, list[Tensor]]]: ...
+    def decode(self, target_ids, memory, source_ids, *, caches=None, need_weights=False):
         """Return the logits of `forward`, given the encoder's memory (B, S, d_model).
 
         Args:

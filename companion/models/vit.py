@@ -4,12 +4,19 @@ Shapes: B batch, H heads, T = 1 + patches tokens.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, overload
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from companion.models.config import StackConfig, built_from, initialise
+from companion.models.config import (
+    StackConfig,
+    WithWeights,
+    built_from,
+    headed,
+    initialise,
+    typed_as,
+)
 from companion.nn import EncoderBlock, LearnedPositions, PatchEmbedding
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.validation import require_positive
@@ -86,21 +93,11 @@ class ViT(nn.Module):
             self.head = nn.Linear(config.d_model, config.num_classes)
         initialise(self.blocks, nn.init.xavier_uniform_)  # as in the paper's code
 
-    def forward(
-        self, images: torch.Tensor, *, need_weights: bool = False
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
-        """Return logits (B, num_classes), read off the first token; (B, d_model) without a head.
-
-        Args and errors are those of `encode`.
-        """
-        if need_weights:
-            hidden, weights = self.encode(images, need_weights=True)
-            return self.head(hidden[:, 0]), weights
-        return self.head(self.encode(images)[:, 0])
-
-    def encode(
-        self, images: torch.Tensor, *, need_weights: bool = False
-    ) -> torch.Tensor | tuple[torch.Tensor, list[torch.Tensor]]:
+    @overload
+    def encode(self, images: Tensor, *, need_weights: Literal[False] = False) -> Tensor: ...
+    @overload
+    def encode(self, images: Tensor, *, need_weights: Literal[True]) -> WithWeights: ...
+    def encode(self, images, *, need_weights=False):
         """Return hidden states (B, T, d_model): first the extra token, then the patches by rows.
 
         Args:
@@ -116,3 +113,14 @@ class ViT(nn.Module):
         x, weights = run_blocks(self.blocks, x, need_weights=need_weights)
         hidden = self.final_norm(x)
         return (hidden, weights) if need_weights else hidden
+
+    @typed_as(encode)
+    def forward(self, images, **options):
+        """Return logits (B, num_classes), read off the first token; (B, d_model) without a head.
+
+        Args and errors are those of `encode`.
+        """
+        return headed(lambda hidden: self.head(hidden[:, 0]), self.encode(images, **options))
+
+    if TYPE_CHECKING:
+        __call__ = forward

@@ -9,12 +9,13 @@ from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
 from companion.nn.cache import KVCache
 from companion.nn.embeddings import LearnedPositions, TokenEmbedding
 from companion.nn.masks import causal_mask, padding_mask
-from companion.nn.multi_head_attention import MultiHeadAttention
+from companion.nn.multi_head_attention import AttentionOptions, MultiHeadAttention
 from companion.nn.patches import PatchEmbedding
 from companion.nn.positions import SinusoidalPositions, alibi_bias, sinusoidal_encoding
 from companion.nn.rotary import RotaryEmbedding, RotaryScaling, Rotation
 
 __all__ = [
+    "AttentionOptions",
     "DecoderBlock",
     "EncoderBlock",
     "FeedForward",

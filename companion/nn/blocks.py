@@ -1,14 +1,13 @@
 """The Transformer block: attention, then a feed-forward network, each with residual and norm."""
 
 from functools import partial
-from typing import Unpack
+from typing import TYPE_CHECKING, Literal, Unpack, overload
 
-import torch
 import torch.nn.functional as F
-from torch import nn
+from torch import Tensor, nn
 
 from companion.nn.cache import KVCache
-from companion.nn.multi_head_attention import Look, MultiHeadAttention
+from companion.nn.multi_head_attention import AttentionOptions, MultiHeadAttention
 from companion.validation import (
     require_choice,
     require_features,
@@ -61,7 +60,7 @@ class FeedForward(nn.Module):
         self.down_proj = nn.Linear(d_ff, d_model, bias=bias)
         self.dropout = make_dropout(dropout)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         """(B, T, d_model) -> (B, T, d_model)."""
         require_features("x", x, "(B, T, d_model)", self.d_model)
         if self.gate_proj is None:
@@ -149,20 +148,30 @@ class EncoderBlock(Block):
     al. 2020, figure 1 (https://arxiv.org/abs/2002.04745).
     """
 
+    @overload
     def forward(
         self,
-        x: torch.Tensor,
-        mask: torch.Tensor | None = None,
+        x: Tensor,
+        mask: Tensor | None = None,
         *,
-        need_weights: bool = False,
-        **look: Unpack[Look],
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+        need_weights: Literal[False] = False,
+        **options: Unpack[AttentionOptions],
+    ) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor | None = None,
+        *,
+        need_weights: Literal[True],
+        **options: Unpack[AttentionOptions],
+    ) -> tuple[Tensor, Tensor]: ...
+    def forward(self, x, mask=None, *, need_weights=False, **options):
         """Return x (B, T, d_model) after the block; with `need_weights` also weights (B, H, T, S).
 
-        The other arguments are those of `MultiHeadAttention.forward`: is_causal, score_bias,
-        positions, rotation and cache.
+        The other arguments are `AttentionOptions`, as in `MultiHeadAttention.forward`.
         """
-        attention = partial(self.self_attention, mask=mask, need_weights=need_weights, **look)
+        attention = partial(self.self_attention, mask=mask, need_weights=need_weights, **options)
         if self.norm_first:
             attended, weights = attention(self.norm1(x))
             x = x + self.dropout(attended)
@@ -172,6 +181,9 @@ class EncoderBlock(Block):
             x = self.norm1(x + self.dropout(attended))
             x = self.norm2(x + self.dropout(self.feed_forward(x)))
         return (x, weights) if need_weights else x
+
+    if TYPE_CHECKING:
+        __call__ = forward
 
 
 class DecoderBlock(Block):
@@ -184,17 +196,41 @@ class DecoderBlock(Block):
 
     has_cross_attention = True
 
+    @overload
     def forward(
         self,
-        x: torch.Tensor,
-        memory: torch.Tensor,
-        mask: torch.Tensor | None = None,
-        memory_mask: torch.Tensor | None = None,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
         *,
         is_causal: bool = True,
         cache: KVCache | None = None,
-        need_weights: bool = False,
-    ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        need_weights: Literal[False] = False,
+    ) -> Tensor: ...
+    @overload
+    def forward(
+        self,
+        x: Tensor,
+        memory: Tensor,
+        mask: Tensor | None = None,
+        memory_mask: Tensor | None = None,
+        *,
+        is_causal: bool = True,
+        cache: KVCache | None = None,
+        need_weights: Literal[True],
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
+    def forward(
+        self,
+        x,
+        memory,
+        mask=None,
+        memory_mask=None,
+        *,
+        is_causal=True,
+        cache=None,
+        need_weights=False,
+    ):
         """Return x after the block; with `need_weights` (x, self weights, cross weights).
 
         Args:
@@ -227,17 +263,20 @@ class DecoderBlock(Block):
             x = self.norm3(x + self.dropout(self.feed_forward(x)))
         return (x, weights, cross_weights) if need_weights else x
 
+    if TYPE_CHECKING:
+        __call__ = forward
+
 
 def run_blocks(
-    blocks: nn.ModuleList, x: torch.Tensor, *arguments, caches=None, **look
-) -> tuple[torch.Tensor, list]:
+    blocks: nn.ModuleList, x: Tensor, *arguments, caches=None, **options
+) -> tuple[Tensor, list]:
     """Return x after all blocks, each with its own of `caches`, and a list of weights asked for."""
     weights = []
     for i, block in enumerate(blocks):
         if caches is not None:
-            look["cache"] = caches[i]
-        x = block(x, *arguments, **look)
-        if look.get("need_weights"):
+            options["cache"] = caches[i]
+        x = block(x, *arguments, **options)
+        if options.get("need_weights"):
             x, *given = x
             weights.append(given if len(given) > 1 else given[0])
     return x, weights

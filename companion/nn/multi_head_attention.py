@@ -4,10 +4,9 @@ Shapes: B batch, H heads, T query length, S key length, d_k width of a query and
 a value.
 """
 
-from typing import TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack, overload
 
-import torch
-from torch import nn
+from torch import Tensor, nn
 
 from companion.nn.attention import (
     for_every_query_head,
@@ -27,12 +26,12 @@ from companion.validation import (
 )
 
 
-class Look(TypedDict, total=False):
-    """How an attention looks, beside its mask: what blocks hand down to it untouched."""
+class AttentionOptions(TypedDict, total=False):
+    """What blocks pass on to their attention as it is: `**options: Unpack[AttentionOptions]`."""
 
     is_causal: bool
-    score_bias: torch.Tensor | None
-    positions: torch.Tensor | None
+    score_bias: Tensor | None
+    positions: Tensor | None
     rotation: Rotation | None
     cache: KVCache | None
 
@@ -107,20 +106,42 @@ class MultiHeadAttention(nn.Module):
             self.k_norm = nn.RMSNorm(self.d_k, eps=norm_eps)
         self.out_proj = nn.Linear(num_heads * self.d_v, d_model, bias=bias)
 
+    @overload
     def forward(
         self,
-        query: torch.Tensor,
-        key: torch.Tensor | None = None,
-        value: torch.Tensor | None = None,
-        mask: torch.Tensor | None = None,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
         *,
-        is_causal: bool = False,
-        score_bias: torch.Tensor | None = None,
-        need_weights: bool = False,
-        positions: torch.Tensor | None = None,
-        rotation: Rotation | None = None,
-        cache: KVCache | None = None,
-    ) -> tuple[torch.Tensor, torch.Tensor | None]:
+        need_weights: Literal[False] = False,
+        **options: Unpack[AttentionOptions],
+    ) -> tuple[Tensor, None]: ...
+    @overload
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor | None = None,
+        value: Tensor | None = None,
+        mask: Tensor | None = None,
+        *,
+        need_weights: Literal[True],
+        **options: Unpack[AttentionOptions],
+    ) -> tuple[Tensor, Tensor]: ...
+    def forward(
+        self,
+        query,
+        key=None,
+        value=None,
+        mask=None,
+        *,
+        is_causal=False,
+        score_bias=None,
+        need_weights=False,
+        positions=None,
+        rotation=None,
+        cache=None,
+    ):
         """Attend from every query position to the key positions.
 
         Args:
@@ -190,3 +211,6 @@ class MultiHeadAttention(nn.Module):
             heads, weights = fused_attention(q, k, v, **attend), None
         merged = heads.transpose(1, 2).flatten(2)  # (B, T, H * d_v)
         return self.out_proj(merged), weights
+
+    if TYPE_CHECKING:
+        __call__ = forward
