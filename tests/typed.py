@@ -101,7 +101,7 @@ assert_type(history.learning_rate[-1], float)
 
 # Writing, saving, loading.
 assert_type(generate(model, ids, 4, top_k=3, eos_id=0), Tensor)
-for tokens, log_probabilities in stream(model, ids, 4, temperature=0.0):
+for _, log_probabilities in stream(model, ids, 4, temperature=0.0):
     assert_type(log_probabilities.exp(), Tensor)
 with tempfile.TemporaryDirectory() as folder:
     save(model, folder)

@@ -126,6 +126,11 @@ class GPTConfig(ModelConfig):
 class GPT(nn.Module):
     """Embeddings, causal blocks, a last norm (pre-norm only), and the output matrix.
 
+    >>> sizes = {"vocab_size": 11, "d_model": 12, "num_layers": 2, "num_heads": 3, "d_ff": 48}
+    >>> model = GPT(GPTConfig(**sizes, max_len=32))  # or GPTConfig.preset("gpt2")
+    >>> model(torch.randint(11, (2, 5))).shape  # logits
+    torch.Size([2, 5, 11])
+
     Args:
         config: a `GPTConfig`.
 

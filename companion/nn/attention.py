@@ -32,6 +32,11 @@ def scaled_dot_product_attention(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """softmax(Q K^T / sqrt(d_k)) V, step by step, with the weights returned.
 
+    >>> query, key, value = torch.zeros(2, 4), torch.ones(3, 4), torch.arange(3.0)[:, None]
+    >>> output, weights = scaled_dot_product_attention(query, key, value, causal_mask(2, 3))
+    >>> output.flatten()  # the first query sees the values 0 and 1, the second 2 as well
+    tensor([0.5000, 1.0000])
+
     Half precision is computed in float32, under autocast too, and float64 stays float64; results
     come back in the dtype of the query. A query that may attend to nothing gets zeros, as output
     and as weights.
@@ -65,7 +70,11 @@ def scaled_dot_product_attention(
     if scale is not None:
         require_finite(scale=scale)
 
+    # What bfloat16 moves even so:
+    # book/running_a_language_model/running_a_language_model.ipynb#claim-precision
     dtype = torch.promote_types(query.dtype, torch.float32)
+    # Undivided, wide vectors leave the softmax hardly any slope:
+    # book/self_attention/self_attention.ipynb#57f806b7
     scale = 1 / math.sqrt(d_k) if scale is None else scale
     with full_precision(query.device.type):
         scores = query.to(dtype) @ key.to(dtype).transpose(-2, -1) * scale  # (..., T, S)

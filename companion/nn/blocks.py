@@ -101,6 +101,8 @@ class Block(nn.Module):
         sliding_window: int | None = None,
     ) -> None:
         super().__init__()
+        # Post-norm at a high learning rate needs a warm-up, pre-norm does not:
+        # book/transformer_block/transformer_block.ipynb#claim-warm-up
         self.norm_first = norm_first
         attention = partial(
             MultiHeadAttention,

@@ -41,6 +41,11 @@ class MultiHeadAttention(nn.Module):
 
     Torch's fused kernel does the work unless the weights are asked for.
 
+    >>> layer, x = MultiHeadAttention(d_model=12, num_heads=3), torch.randn(2, 5, 12)
+    >>> output, weights = layer(x, is_causal=True, need_weights=True)
+    >>> output.shape, weights.shape
+    (torch.Size([2, 5, 12]), torch.Size([2, 3, 5, 5]))
+
     Args:
         d_model: width of input and output.
         num_heads: number of heads H.

@@ -2,8 +2,10 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import torch
@@ -21,6 +23,27 @@ config = GPTConfig(vocab_size="11", d_model=8, num_layers=1, num_heads=2, d_ff=8
 fit(GPT(config), 3, steps=1, loss=next_token_loss(0), learning_rate=0.1)
 generate(GPT(config), torch.ones(1, 1), "x")
 """
+
+
+def test_ordinary_programs_have_their_types(tmp_path):
+    """Of torch too: the first run reads its types, in half a minute, and keeps what it has read."""
+    root = Path(companion.__file__).parents[1]
+    use, train = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf8"), re.S)
+    (tmp_path / "readme.py").write_text(use + train)
+    cache = Path(tempfile.gettempdir()) / "transformer-companion-mypy"
+    options = ["--follow-imports", "silent", "--cache-dir", cache, "--config-file", os.devnull]
+    found = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, tmp_path / "readme.py", root / "tests/typed.py"],
+        env=os.environ | {"MYPYPATH": str(root)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
+def test_the_typed_program_runs():
+    runpy.run_path(str(Path(companion.__file__).parents[1] / "tests/typed.py"))
 
 
 def test_three_wrong_calls_are_found(tmp_path):
