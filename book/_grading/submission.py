@@ -197,7 +197,7 @@ def _matched(
         added = _own(cell, "\n".join(lines).strip())
         if ours[i].cell_type != "code" or not _is_code(added):
             own[i] += [added] if added.source else []
-            theirs[i] = ours[i]
+            theirs[i] = cell if _name(ours[i]) else ours[i]
     return theirs, own
 
 

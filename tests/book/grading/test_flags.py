@@ -68,6 +68,23 @@ def test_what_another_cell_has_imported_is_known():
     assert touched(["import sys as s", "s.modules.clear()"]) == [[], ["sys.modules"]]
 
 
+@pytest.mark.parametrize(
+    ("source", "found"),
+    {
+        GIVEN: [],
+        f"x = 1\n{GIVEN}  # how far?": [],
+        "from book.self_attention import checks": [],
+        "checks.attention( attention )": [],
+        f"{GIVEN}\nchecks.attention = print": [OURS],
+        f"if True:\n    {GIVEN.splitlines()[0]}": [OURS],
+        f"x{'.a' * 900}\nimport gc": ["gc"],
+    }.items(),
+    ids=range(7),
+)
+def test_statements_of_ours_are_held_against_nobody(source, found):
+    assert touched([GIVEN, source], [GIVEN]) == [[], found]
+
+
 @pytest.mark.parametrize("source", HONEST)
 def test_other_source_is_not_flagged(source):
     assert touched([GIVEN, source])[1:] == [[]]
