@@ -1,12 +1,13 @@
 """A model, its optimizer and where training stood, in one file, from which nothing is unpickled.
 
 The file is a safetensors file. Its tensors are the model's, the optimizer's and torch's random
-state, and the bytes of a JSON text with the rest, which may be longer than a file's header.
+state, and the bytes of a JSON text with the rest, which may be longer than a file's header. Those
+of a sharded model are in a folder of torch.distributed.checkpoint instead; it says in a pickle
+where they are, and nothing else is taken from that.
 """
 
 import json
 import os
-import pickle
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
@@ -29,12 +30,14 @@ def save_checkpoint(
 ) -> None:
     """Write model, optimizer, torch's random state and `state` to one safetensors file.
 
+    Of a sharded model (fully_shard) every process writes its part to a folder; all must call this.
+
     The file is written beside `path` and then takes its place in one operation of the file system,
     so that a process that is killed leaves the previous checkpoint as it was. The next one to save
     there clears away what it had begun.
 
     Args:
-        path: the file; its folder is made if need be.
+        path: the file or folder; what it is in is made if need be.
         model: parameters and buffers; a tensor that goes by several names is written once. The
             names are those of the plain model if it, or a part of it, is compiled.
         optimizer: its state and its parameter groups.
@@ -82,7 +85,7 @@ def require_savable(model, optimizer=None, state: dict | None = None) -> dict[st
                 f"{name} is of {tensor.dtype}, {tensor.layout}, which no safetensors file holds; "
                 "keep it in another form, or register it with persistent=False"
             ) from error
-    plain = {"format": FORMAT, "state": state, "model": _model_layout(model)}
+    plain = {"state": state, "model": _model_layout(model)}
     if optimizer is not None:
         plain |= {"optimizer": _optimizer_layout(optimizer), "groups": saved["param_groups"]}
     try:
@@ -106,7 +109,7 @@ def load_checkpoint(
     is checked before anything is changed.
 
     Args:
-        path: what `save_checkpoint` wrote.
+        path: what `save_checkpoint` wrote; if that is a folder, all processes must call this.
         model: its parameters and buffers are overwritten; they stay where they are. It may be
             compiled where the saved one was not, and the other way round.
         optimizer: its state and parameter groups are replaced, but for how it computes (`fused`,
@@ -120,8 +123,9 @@ def load_checkpoint(
         ValueError: the file is truncated or no checkpoint, or model or optimizer are built
             otherwise.
     """
-    read = _read_folder if Path(path).is_dir() else _read_file
-    tensors, plain = read(Path(path), model, optimizer)
+    path = Path(path)
+    in_folder = path.is_dir()
+    tensors, plain = _read_folder(path, model, optimizer) if in_folder else _read_file(path)
     if model is not None:
         _require_same(path, "model", plain["model"], _model_layout(model))
     if optimizer is not None:
@@ -157,7 +161,7 @@ def _readable_as_usual(path: Path) -> None:
     path.chmod(0o666 & ~umask)
 
 
-def _read_file(path: Path, *_) -> tuple[dict[str, torch.Tensor], dict]:
+def _read_file(path: Path) -> tuple[dict[str, torch.Tensor], dict]:
     """All tensors of a checkpoint, and its JSON."""
     if not path.exists():
         raise FileNotFoundError(f"there is no checkpoint {path}; was one saved there?")
@@ -169,11 +173,16 @@ def _read_file(path: Path, *_) -> tuple[dict[str, torch.Tensor], dict]:
         raise ValueError(
             f"{path} is damaged, or not a safetensors file ({error}); use another checkpoint"
         ) from error
-    return _with_json(path, tensors, metadata.get("format"))
+    if metadata.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} was not written by companion.training.save_checkpoint of this version; "
+            "published weights are read by companion.pretrained.load"
+        )
+    return tensors, json.loads(tensors.pop("json").numpy().tobytes())
 
 
 def _read_folder(path: Path, model, optimizer) -> tuple[dict[str, torch.Tensor], dict]:
-    """What model and optimizer need of a checkpoint of a sharded model, shared out as they are."""
+    """What model and optimizer need of a checkpoint, shared out among processes as they are."""
     like, parts = {}, {"json"}
     if model is not None:
         stored, parts = _stored_names(model), parts | {"model"}
@@ -184,22 +193,12 @@ def _read_folder(path: Path, model, optimizer) -> tuple[dict[str, torch.Tensor],
         parts |= {"optimizer", "random"}
     try:
         tensors = read_folder(path, like, parts)
-    except (OSError, pickle.UnpicklingError, EOFError, RuntimeError) as error:
+        return tensors, json.loads(tensors.pop("json").numpy().tobytes())
+    except Exception as error:  # torch raises whatever its readers do
         raise ValueError(
-            f"{path} is damaged, or not a sharded checkpoint ({error}); use another checkpoint"
+            f"{path} is damaged, or not the folder of a sharded model ({type(error).__name__}: "
+            f"{error}); use another checkpoint"
         ) from error
-    return _with_json(path, tensors, FORMAT)
-
-
-def _with_json(path, tensors, written) -> tuple[dict[str, torch.Tensor], dict]:
-    """The tensors and what the JSON among them says."""
-    plain = json.loads(tensors.pop("json").numpy().tobytes()) if written == FORMAT else {}
-    if plain.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} was not written by companion.training.save_checkpoint of this version; "
-            "published weights are read by companion.pretrained.load"
-        )
-    return tensors, plain
 
 
 def _stored_names(model: nn.Module) -> dict[str, str]:

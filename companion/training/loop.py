@@ -29,11 +29,13 @@ from companion.training.processes import (
 from companion.training.sharding import gather, is_sharded, release, sharded
 from companion.validation import require_choice, require_number, require_positive
 
-WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel")
 HINTS = {  # for what is often given in place of a function
     "batches": "; companion.data.batches makes one from tensors",
-    "optimizer": "; write optimizer=lambda model: {kind}(model.parameters())",
-    "learning_rate": "; a schedule is a function such as companion.training.cosine_schedule",
+    "learning_rate": "; it may be a number, too",
+    "loss": "; next_token_loss(pad_id) and its like make one",
+    "optimizer": "; write optimizer=lambda model: torch.optim.SGD(model.parameters())",
+    "evaluate": "",
+    "report": "",
 }
 
 
@@ -108,10 +110,17 @@ def train_step(
             dtype = PRECISIONS[mixed_precision]
             with torch.autocast(device.type, dtype, enabled=mixed_precision != "no"):
                 total, count = sum_and_count(loss(model, micro_batch))
+            if not total.requires_grad:
+                raise ValueError(
+                    "the loss has no gradient: it depends on no parameter that learns, or was "
+                    "detached from them (detach, item, torch.no_grad)"
+                )
             scaler.scale(total).backward()
         sums = sums + torch.stack([total.detach(), count])
     if has_parts or is_replica:
         dist.all_reduce(sums)
+    if any(p.grad is not None and p.grad.is_sparse for p in parameters):
+        raise TypeError("a gradient is sparse, and cannot be clipped; build nn.Embedding densely")
     scaler.unscale_(optimizer)
     # torch averages over the processes.
     scale = (dist.get_world_size() if has_parts or is_replica else 1) / sums[1]
@@ -224,15 +233,17 @@ def fit(
     >>> fit(model, lambda step: torch.arange(9)[None], steps=30, **options).loss[-1] < 0.1
     True
     """
-    _check_model_and_loss(model, loss)
-    _require_function("batches", batches, "step")
-    _require_function("learning_rate", learning_rate, "step", or_number=True)
-    _require_function("optimizer", optimizer, "model")
-    _require_function("evaluate", evaluate, "model")
-    _require_function("report", report, "history")
+    _check_model(model)
+    _check_function("batches", batches, "step")
+    _check_function("loss", loss, "model", "batch")
+    if not isinstance(learning_rate, Real):
+        _check_function("learning_rate", learning_rate, "step")
+    for name, function in {"optimizer": optimizer, "evaluate": evaluate, "report": report}.items():
+        if function is not None:
+            _check_function(name, function, "history" if name == "report" else "model")
     require_positive(steps=steps, accumulate=accumulate)
     require_choice("mixed_precision", mixed_precision, tuple(PRECISIONS))
-    require_number(max_grad_norm=max_grad_norm)
+    require_number(max_grad_norm=max_grad_norm, weight_decay=weight_decay)
     if not max_grad_norm > 0:
         raise ValueError(f"max_grad_norm must be positive, got {max_grad_norm}; inf never shortens")
     _check_intervals(evaluate, evaluate_every, checkpoint, checkpoint_every, resume)
@@ -242,10 +253,8 @@ def fit(
     frozen = [module for module in model.modules() if not module.training]
     trained = sharded(model) if shard and not is_sharded(model) else model
     has_parts = is_sharded(trained)
-    if optimizer is None:
-        optimizer = adamw(trained, betas, weight_decay)
-    else:
-        optimizer = as_one(optimizer(trained), trained)
+    made = optimizer(trained) if optimizer else adamw(trained, betas, weight_decay)
+    optimizer = as_one(made, trained)
     device = next(trained.parameters()).device
     scaler = grad_scaler(device, mixed_precision)
     history, seed = _begun(checkpoint, steps, trained, optimizer, scaler, resume, rank)
@@ -333,19 +342,19 @@ def _begun(
 ) -> tuple[History, int]:
     """The history so far and the seed of the run, in all processes what the first one has."""
     history, seed, has_parts = History(), torch.initial_seed() % 2**62, is_sharded(model)
-    if rank == 0 and checkpoint is not None and not resume and Path(checkpoint).exists():
+    path = None if checkpoint is None else Path(checkpoint)
+    if path and path.exists() and path.is_dir() != has_parts:
         raise ValueError(
-            f"{checkpoint} is there already; go on from it with resume=True, or choose another file"
+            f"{path} is a {'folder' if path.is_dir() else 'file'}: a run with shard=True has a "
+            "folder for its checkpoint, and any other a file; choose another, or shard accordingly"
+        )
+    if rank == 0 and path and not resume and path.exists():
+        raise ValueError(
+            f"{path} is there already; go on from it with resume=True, or choose another file"
         )
     if resume and (rank == 0 or has_parts):
-        if (path := Path(checkpoint)).exists() and path.is_dir() != has_parts:
-            ways = ("file", "folder, as a run with shard=True saves one")
-            raise ValueError(
-                f"{checkpoint} is a {ways[path.is_dir()]}; ask for shard={path.is_dir()}, or read "
-                "it with load_checkpoint, and train from there with another one"
-            )
-        state = load_checkpoint(checkpoint, model, optimizer)
-        history, seed = _history(checkpoint, state), state["seed"]
+        state = load_checkpoint(path, model, optimizer)
+        history, seed = _history(path, state), state["seed"]
         if scaler.is_enabled() and state["scaler"]:
             scaler.load_state_dict(state["scaler"])
     if checkpoint is not None:
@@ -414,16 +423,15 @@ def _is_due(step: int, every: int | None, steps: int) -> bool:
 
 
 def _check_step(step: int, total: float, count: float, grad_norm: float, scaler) -> None:
-    """Raise unless the step has real tokens, and a finite loss and gradient; with a GradScaler the
-    gradient may be infinite as long as there is a smaller scale to try."""
+    """Raise unless the step has real tokens and a finite loss and gradient, or a smaller scale."""
     if not count > 0:
         raise ValueError(f"the batch of step {step} has no real token: nothing to learn from")
     if scaler and math.isfinite(total):
-        if scaler.get_scale() > LEAST_SCALE:
+        if (scale := scaler.get_scale()) > LEAST_SCALE:
             return
         raise FloatingPointError(
             f"at step {step} the gradient overflows float16, as at all steps while its scale fell "
-            f"to {scaler.get_scale()}; the weights are still those of before. Train with "
+            f"to {scale}; the weights are still those of before. Train with "
             'mixed_precision="bf16" or "no"'
         )
     if not (math.isfinite(total) and math.isfinite(grad_norm)):
@@ -434,9 +442,10 @@ def _check_step(step: int, total: float, count: float, grad_norm: float, scaler)
         )
 
 
-def _check_model_and_loss(model, loss) -> None:
+def _check_model(model) -> None:
+    kind = type(model).__name__
     if not isinstance(model, nn.Module):
-        raise TypeError(f"model must be a torch.nn.Module, got {type(model).__name__}")
+        raise TypeError(f"model must be a torch.nn.Module, got {kind}")
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
     if not learning:
         raise ValueError("no parameter of the model requires a gradient: nothing can learn")
@@ -449,34 +458,30 @@ def _check_model_and_loss(model, loss) -> None:
             "weights in float16 are too coarse for AdamW, whose eps vanishes there; train the "
             'model in float32 (model.float()), with mixed_precision="fp16" for speed'
         )
-    has_parts = any(hasattr(parameter, "full_tensor") for parameter in learning)
-    if type(model).__name__ in WRAPPERS or (has_parts and not is_sharded(model)):
+    in_parts = any(hasattr(parameter, "full_tensor") for parameter in learning)  # DTensors
+    if kind.endswith("DataParallel") or (in_parts and not is_sharded(model)):
         raise TypeError(
-            f"model must be the module itself, or one sharded by fully_shard as a whole, got a "
-            f"{type(model).__name__}{' with DTensors' * has_parts}; fit shares a model out among "
-            "processes itself"
+            f"fit shares a model out among processes itself, but got a {kind}"
+            f"{' with DTensors' * in_parts}; give the module inside, or one that has been through "
+            "fully_shard as a whole"
         )
-    if isinstance(loss, nn.Module):
-        raise TypeError(
-            f"loss must be a function of the model and a batch, got {type(loss).__name__}, which "
-            "knows logits alone; next_token_loss(pad_id) and its like make one"
-        )
-    _require_function("loss", loss, "model", "batch")
 
 
-def _require_function(name: str, given, *arguments: str, or_number: bool = False) -> None:
-    """Raise unless what was given, if anything, can be called with so many arguments."""
-    if given is None or (or_number and isinstance(given, Real)):
-        return
-    expected = f"{name} must be {'a number or ' * or_number}a function, "
-    expected += f"called as {name}({', '.join(arguments)})"
-    if not callable(given) or isinstance(given, type):
-        kind = given.__name__ if isinstance(given, type) else type(given).__name__
-        raise TypeError(f"{expected}; got {kind}{HINTS.get(name, '').format(kind=kind)}")
+def _check_function(name: str, given, *arguments: str) -> None:
+    """Raise unless what was given can be called with so many arguments."""
+    wanted, hint = (
+        f"{name} must be a function, called as {name}({', '.join(arguments)})",
+        HINTS[name],
+    )
+    inner = getattr(given, "func", given)  # of functools.partial
+    is_of_torch = isinstance(given, nn.Module) and type(given).__module__.startswith("torch.nn")
+    if not callable(given) or isinstance(inner, type) or is_of_torch:
+        kind = inner.__name__ if isinstance(inner, type) else type(given).__name__
+        raise TypeError(f"{wanted}, got {kind}{hint}")
     try:
         inspect.signature(given).bind(*arguments)
     except TypeError as error:
-        raise TypeError(f"{expected}; got one that is called otherwise: {error}") from error
+        raise TypeError(f"{wanted}, got one with other arguments ({error}){hint}") from error
     except ValueError:  # it says nothing of its arguments
         return
 

@@ -172,9 +172,10 @@ def _require_batch(name: str, expected: str, batch, length: int | None = None) -
     is_several = isinstance(batch, tuple | list)
     parts = batch if is_several else [batch]
     fits = is_several == (length is not None) and len(parts) == (length or 1)
-    if not fits or not all(isinstance(part, torch.Tensor) for part in parts):
-        kinds = ", ".join(type(part).__name__ for part in parts)
-        got = f"({kinds})" if is_several else kinds
+    fits = fits and all(isinstance(part, torch.Tensor) for part in parts)
+    if not fits or (not is_several and batch.dim() < 2):
+        found = (f"{type(part).__name__} {tuple(getattr(part, 'shape', ()))}" for part in parts)
+        got = f"({', '.join(found)})" if is_several else ", ".join(found)
         raise TypeError(f"{name} takes batches {expected}, got {got}")
 
 

@@ -11,6 +11,8 @@ from companion.validation import require_number
 
 def adamw(model: nn.Module, betas: tuple[float, float], weight_decay: float) -> torch.optim.AdamW:
     """AdamW that lets only matrices decay, in one kernel for all parameters of a group."""
+    if not isinstance(betas, tuple | list) or len(betas) != 2:
+        raise TypeError(f"betas must be two numbers, got {betas!r}")
     parameters = [p for p in model.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in parameters if p.dim() >= 2]},
@@ -30,16 +32,13 @@ def as_one(made, model: nn.Module) -> torch.optim.Optimizer:
             raise TypeError(f"optimizer must be a function that returns Optimizers, got a {kind}")
         closure = inspect.signature(optimizer.step).parameters.get("closure")
         if closure and closure.default is closure.empty:
-            raise TypeError(
-                f"{kind} computes the loss several times in a step, and fit once; take an "
-                "optimizer whose step needs no closure"
-            )
+            raise TypeError(f"{kind} asks for several losses in a step, and fit computes one")
         if isinstance(optimizer, torch.optim.SparseAdam):
-            raise TypeError("SparseAdam takes sparse gradients alone, and fit has dense ones")
+            raise TypeError("SparseAdam takes sparse gradients alone, and those of fit are dense")
         if not all(id(p) in own for group in optimizer.param_groups for p in group["params"]):
             raise ValueError(
-                f"the {kind} holds parameters that are none of the model's; make it from those of "
-                "the model that the function is called with"
+                f"the {kind} holds parameters that are not the model's; make it from those of the "
+                "model that the function is called with"
             )
     return Several(several) if several is made else made
 

@@ -10,8 +10,8 @@ class Prefetcher:
     """The micro-batches of this process, on the device: its rows of each step's batch.
 
     Each of `num_processes` processes has `accumulate` of them, all of almost equal numbers of rows.
-    On another device than the CPU, who has gone through them has the batch of the next step made,
-    while the device still computes; to a GPU it is copied from pinned memory.
+    On any device but the CPU, a loop that has come to their end makes the next step's batch while
+    the device still computes; to a GPU it is copied from pinned memory.
     """
 
     def __init__(self, batches, device, steps, accumulate=1, rank=0, num_processes=1) -> None:
@@ -60,6 +60,8 @@ class Prefetcher:
         ]
 
     def _to_device(self, tensor: Tensor) -> Tensor:
+        if tensor.is_meta:
+            raise ValueError("a batch is on the meta device, where it has no values; make another")
         if self.device.type == "cuda" and tensor.device.type == "cpu":
             return tensor.pin_memory().to(self.device, non_blocking=True)
         return tensor.to(self.device)

@@ -14,27 +14,13 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from companion.training.processes import in_any_process, of_first_process
+from companion.training.processes import in_any_process, of_first_process, rank_and_number
 
-METADATA = {
-    ("pathlib", "PosixPath"),
-    ("pathlib", "WindowsPath"),
-    ("torch", "Size"),
-    ("torch.serialization", "_get_layout"),
-    ("torch.distributed.checkpoint.filesystem", "_StorageInfo"),
-    *(
-        ("torch.distributed.checkpoint.metadata", name)
-        for name in (
-            "Metadata",
-            "TensorStorageMetadata",
-            "TensorProperties",
-            "_MEM_FORMAT_ENCODING",
-            "ChunkStorageMetadata",
-            "MetadataIndex",
-            "StorageMeta",
-        )
-    ),
-}
+PLACES = {"Metadata", "TensorStorageMetadata", "TensorProperties", "_MEM_FORMAT_ENCODING"}
+PLACES |= {"ChunkStorageMetadata", "MetadataIndex", "StorageMeta", "_StorageInfo", "_get_layout"}
+PLACES |= {"Size", "PosixPath", "WindowsPath"}
+MODULES = ("torch", "torch.serialization", "pathlib", "torch.distributed.checkpoint.metadata")
+MODULES += ("torch.distributed.checkpoint.filesystem",)
 
 
 def is_sharded(model: nn.Module) -> bool:
@@ -43,13 +29,10 @@ def is_sharded(model: nn.Module) -> bool:
 
 
 def sharded(model: nn.Module) -> nn.Module:
-    """A copy of the model, as the first process has it, that is shared out among the processes.
+    """A copy of the first process's model, shared out among all; the model's own memory is freed.
 
-    The entries of its ModuleLists, the blocks, are gathered one at a time; what is left of the
-    model together. The model itself is left without weights until `gather` brings them back.
+    To compute, the blocks (entries of a ModuleList) are gathered one at a time.
     """
-    from torch.distributed.fsdp import fully_shard
-
     device = next(model.parameters()).device.type
     if not (dist.is_available() and dist.is_initialized()):
         raise ValueError(
@@ -60,6 +43,8 @@ def sharded(model: nn.Module) -> nn.Module:
         raise ValueError(
             f"torch {torch.__version__} shards on GPUs alone; a newer one does on a CPU"
         )
+    from torch.distributed.fsdp import fully_shard
+
     for tensor in model.state_dict().values():
         dist.broadcast(tensor, 0)
     part = copy.deepcopy(model)
@@ -81,7 +66,7 @@ def release(model: nn.Module) -> None:
 
 @torch.no_grad()
 def gather(model: nn.Module, part: nn.Module) -> None:
-    """Give the model the whole weights of which every process has a part; all must ask."""
+    """Give the model the whole weights of `part`; all must ask."""
     for parameter, shard in zip(model.parameters(), part.parameters(), strict=True):
         parameter.data = shard.full_tensor()
     for buffer, own in zip(model.buffers(), part.buffers(), strict=True):
@@ -89,59 +74,60 @@ def gather(model: nn.Module, part: nn.Module) -> None:
 
 
 def save_folder(path: Path, tensors: dict[str, torch.Tensor]) -> None:
-    """Write tensors, of some of which each process has a part, to a folder; all must ask.
+    """Write tensors, each process its part of them, to a folder; all must ask.
 
-    What is written has a number and takes the place of the one before when it is complete.
+    They stand in a folder with a number in it, which replaces the one before once it is complete.
     """
     from torch.distributed.checkpoint import FileSystemWriter, save
 
-    unfinished = path.with_name(path.name + ".unfinished")
-    if dist.get_rank() == 0 and unfinished.exists():
+    is_first, unfinished = rank_and_number()[0] == 0, path.with_name(path.name + ".unfinished")
+    if is_first and unfinished.exists():
         shutil.rmtree(unfinished)
-    number = of_first_process(str(_newest(path) + 1))
-    tensors["json"] = of_first_process(tensors["json"])
+    number, tensors["json"] = of_first_process((str(_newest(path) + 1), tensors["json"]))
     save(tensors, storage_writer=FileSystemWriter(unfinished / number))
-    if dist.get_rank() == 0 and path.exists():
+    if is_first and path.exists():
         os.replace(unfinished / number, path / number)
         unfinished.rmdir()
         for earlier in path.iterdir():
             if earlier.name != number:
                 shutil.rmtree(earlier)
-    elif dist.get_rank() == 0:
+    elif is_first:
         os.replace(unfinished, path)
-    in_any_process(False)  # none reads it before it is there
+    in_any_process(False)  # the others wait until it is there
 
 
 def read_folder(path: Path, like: dict[str, torch.Tensor], parts: set[str]) -> dict:
     """The tensors of a folder whose names begin with one of the parts; all processes must ask.
 
-    One that is `like` another, as are the states of an optimizer by the names of their parameters,
-    is shared out among the processes as that is.
+    Each is shared out as its namesake in `like` is, or as the parameter whose state it is.
     """
-    from torch.distributed.checkpoint import FileSystemReader, load
+    from torch.distributed.checkpoint import CheckpointException, FileSystemReader, load
 
-    newest = path / str(_newest(path))
+    newest, tensors = path / str(_newest(path)), {}
     with (newest / ".metadata").open("rb") as file:
-        metadata = Metadata(file).load()
+        metadata = Places(file).load()
     reader = FileSystemReader(newest)
-    reader.read_metadata = lambda *_, **__: metadata  # where torch's own unpickles anything
-    tensors = {}
+    reader.read_metadata = lambda *_, **__: metadata  # torch's own would unpickle anything
     for name, entry in metadata.state_dict_metadata.items():
         if name.partition(".")[0] in parts:
-            dtype, own = entry.properties.dtype, like.get(name, like.get(name.rpartition(".")[0]))
+            own = like.get(name, like.get(name.rpartition(".")[0]))
             is_like = own is not None and own.shape == entry.size
-            empty = torch.empty_like(own, dtype=dtype) if is_like else None
-            tensors[name] = torch.empty(entry.size, dtype=dtype) if empty is None else empty
-    with warnings.catch_warnings(action="ignore"):  # of being alone
-        load(tensors, storage_reader=reader)
+            shape = own if is_like else torch.empty(entry.size)
+            tensors[name] = torch.empty_like(shape, dtype=entry.properties.dtype)
+    try:
+        with warnings.catch_warnings(action="ignore"):  # torch's, that it is alone
+            load(tensors, storage_reader=reader)
+    except CheckpointException as error:  # which is a BaseException
+        raise RuntimeError([failure for failure, _ in error.failures.values()]) from error
     return tensors
 
 
-class Metadata(pickle.Unpickler):
+class Places(pickle.Unpickler):
     """Reads where the tensors of a folder are, which torch pickles, and makes nothing else."""
 
     def find_class(self, module: str, name: str):
-        if (module, name) in METADATA or isinstance(getattr(torch, name, None), torch.dtype):
+        is_dtype = module == "torch" and isinstance(getattr(torch, name, None), torch.dtype)
+        if is_dtype or (module in MODULES and name in PLACES):
             return super().find_class(module, name)
         raise pickle.UnpicklingError(f"{module}.{name} has no place in a checkpoint")
 

@@ -124,6 +124,7 @@ def sharded(folder: Path) -> dict:
     going_on = {"steps": 5, "resume": True, "checkpoint": run, **options}
     report["resumed"] = train_gpt(gpt(seed=1), **going_on)
     report["straight"] = train_gpt(gpt(), steps=5, **options)
+    report["diverged"] = diverged()
     if count() == 1:  # what two have begun
         going_on["checkpoint"] = folder / "copy 2"
         report["by another number"] = train_gpt(gpt(seed=1), **going_on)
@@ -132,6 +133,22 @@ def sharded(folder: Path) -> dict:
         same = load(folder / f"saved by {count()}")
         report["saved"] = torch.allclose(same(tokens(1)), model(tokens(1)))
     return report
+
+
+def diverged() -> bool:
+    """Whether a sharded run that diverges leaves the model the weights of the step before."""
+    model, expected = gpt(), train_gpt(gpt(), steps=1, shard=True)["weights"]
+    losses = iter([1.0, float("nan")])
+
+    def loss(model, ids):
+        total, number = next_token_loss(0)(model, ids)
+        return total * next(losses), number
+
+    try:
+        train_gpt(model, loss=loss, shard=True)
+    except FloatingPointError:
+        return torch.cat([p.flatten() for p in model.parameters()]).tolist() == expected
+    return False
 
 
 def is_first() -> bool:

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import warnings
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from companion.training import load_checkpoint, save_checkpoint
+from companion.training.checkpoints import require_savable
+from companion.training.sharding import save_folder
 
 
 class Tied(nn.Module):
@@ -179,6 +182,73 @@ def test_nothing_is_unpickled(tmp_path):
     assert not trace.exists()
     pickle.loads(path.read_bytes())
     assert trace.exists(), "the bomb is a dud: the test would not see an unpickling"
+
+
+def save_sharded(path, model, optimizer, **state):
+    """What `save_checkpoint` does with a sharded model, in a process that is alone."""
+    with warnings.catch_warnings(action="ignore"):  # torch's, that it is alone
+        save_folder(path, require_savable(model, optimizer, state) | RANDOM)
+
+
+RANDOM = {"random.cpu": torch.get_rng_state()}
+
+
+def test_the_folder_of_a_sharded_model_comes_back(tmp_path):
+    path, state = tmp_path / "run", {"step": 12, "loss": [1 / 3, float("inf")]}
+    model, optimizer = trained(0)
+    save_sharded(path, model, optimizer, step=11)
+    save_sharded(path, model, optimizer, **state)
+    assert [part.name for part in tmp_path.iterdir()] == ["run"]
+    assert [part.name for part in path.iterdir()] == ["2"]
+    other, its_optimizer = trained(1)
+    assert load_checkpoint(path) == load_checkpoint(path, other, its_optimizer) == state
+    assert same(other.state_dict(), model.state_dict())
+    assert same(its_optimizer.state_dict(), optimizer.state_dict())
+    with pytest.raises(ValueError, match=r"embedding\.weight: \(7, 5\) float32 in the file"):
+        load_checkpoint(path, Tied(width=3))
+
+
+@pytest.mark.parametrize("killed", ["save", "os.replace", "shutil.rmtree"])
+def test_who_is_killed_while_saving_a_folder_leaves_a_whole_one(tmp_path, monkeypatch, killed):
+    path, (model, optimizer) = tmp_path / "run", trained(0)
+    save_sharded(path, model, optimizer, step=1)
+
+    def die(*_, **__):
+        raise SystemExit
+
+    with monkeypatch.context() as patched, pytest.raises(SystemExit):
+        where = (
+            "torch.distributed.checkpoint." if killed == "save" else "companion.training.sharding."
+        )
+        patched.setattr(where + killed, die)
+        save_sharded(path, model, optimizer, step=2)
+    assert load_checkpoint(path, *trained(1)) == {"step": 2 if killed == "shutil.rmtree" else 1}
+    save_sharded(path, model, optimizer, step=3)
+    assert load_checkpoint(path, *trained(1)) == {"step": 3}
+    assert [part.name for part in tmp_path.iterdir()] == ["run"] and len(list(path.iterdir())) == 1
+
+
+def test_of_a_folder_only_the_places_are_unpickled(tmp_path):
+    path, trace = tmp_path / "run", tmp_path / "exploded"
+    save_sharded(path, *trained(0))
+    (metadata,) = path.rglob(".metadata")
+    contents = metadata.read_bytes()
+    for name in ("system", "load"):  # of os, which torch's own modules import, and of torch
+        metadata.write_bytes(f"ctorch.serialization\nos.{name}\n(S'touch {trace}'\ntR.".encode())
+        with pytest.raises(ValueError, match=r"UnpicklingError: .* has no place in a checkpoint"):
+            load_checkpoint(path)
+    metadata.write_bytes(pickle.dumps(Bomb(trace)))
+    with pytest.raises(ValueError, match=r"run is damaged.*has no place in a checkpoint"):
+        load_checkpoint(path)
+    assert not trace.exists()
+    metadata.write_bytes(contents[:-20])
+    with pytest.raises(ValueError, match=r"run is damaged"):
+        load_checkpoint(path)
+    metadata.write_bytes(contents)
+    (data,) = path.rglob("*.distcp")
+    data.write_bytes(data.read_bytes()[:-3000])
+    with pytest.raises(ValueError, match=r"run is damaged.*use another checkpoint"):
+        load_checkpoint(path, *trained(0))
 
 
 def test_a_folder_and_a_missing_file_are_named(tmp_path):

@@ -4,6 +4,7 @@ import math
 import shutil
 import signal
 import warnings
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -14,11 +15,15 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from companion.training import (
+    class_loss,
+    cosine_schedule,
     fit,
     load_checkpoint,
+    masked_token_loss,
     next_token_loss,
     save_checkpoint,
     train_step,
+    translation_loss,
 )
 from companion.training.prefetching import MicroBatches
 
@@ -550,7 +555,7 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
         ({"max_grad_norm": None}, TypeError, "max_grad_norm must be a number"),
         ({"optimizer": lambda model: None}, TypeError, "optimizer must be .* a NoneType"),
         ({"learning_rate": -0.1}, ValueError, "learning_rate must be at least 0 .* got -0.1"),
-        ({"learning_rate": "0.1"}, TypeError, r"a number or a function, .*\(step\); got str"),
+        ({"learning_rate": "0.1"}, TypeError, r"a function, .*\(step\), got str; .* a number"),
         ({"learning_rate": lambda step: None}, TypeError, "learning_rate must be a number, got N"),
         ({"learning_rate": lambda step: math.nan}, ValueError, "learning_rate must be .* got nan"),
         ({"loss": lambda model, ids: (model(ids).sum(), None)}, TypeError, "Tensor and NoneType"),
@@ -570,6 +575,107 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
 def test_it_refuses(changes, error, message):
     with pytest.raises(error, match=message):
         run(bigram(), **changes)
+
+
+def sgd(model):
+    return torch.optim.SGD(model.parameters(), lr=0.1)
+
+
+def lbfgs(model):
+    return torch.optim.LBFGS(model.parameters())
+
+
+SGD = sgd(bigram())
+WRONG_CALLS = [
+    ({"optimizer": SGD}, r"optimizer\(model\), got SGD; write optimizer=lambda model: torch"),
+    ({"optimizer": [SGD]}, "got list; write optimizer=lambda"),
+    ({"optimizer": torch.optim.SGD}, "got SGD; write optimizer=lambda"),
+    ({"optimizer": partial(torch.optim.SGD, lr=0.1)}, "got SGD; write optimizer=lambda"),
+    ({"optimizer": lambda: SGD}, "got one with other arguments .*; write optimizer=lambda"),
+    ({"optimizer": lbfgs}, "LBFGS asks for several losses in a step"),
+    ({"optimizer": lambda m: [sgd(m), lbfgs(m)]}, "LBFGS asks for several losses in a step"),
+    ({"optimizer": lambda m: torch.optim.SparseAdam(m.parameters())}, "SparseAdam takes sparse"),
+    (
+        {"learning_rate": torch.optim.lr_scheduler.StepLR(SGD, 3)},
+        r"\(step\), got StepLR; .* number",
+    ),
+    ({"learning_rate": None}, "got NoneType; it may be a number"),
+    ({"learning_rate": cosine_schedule}, "other arguments .*'max_lr'"),
+    ({"loss": nn.CrossEntropyLoss()}, r"loss\(model, batch\), got CrossEntropyLoss; next_token"),
+    ({"loss": next_token_loss}, r"got one with other arguments .*; next_token_loss\(pad_id\)"),
+    ({"loss": None}, "got NoneType; next_token_loss"),
+    ({"evaluate": 0.5}, r"evaluate\(model\), got float"),
+    ({"report": lambda: None}, r"report\(history\), got one with other arguments"),
+    ({"weight_decay": "0.1"}, "weight_decay must be a number"),
+    ({"betas": 0.9}, "betas must be two numbers, got 0.9"),
+]
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG_CALLS)
+def test_what_is_called_wrongly_is_told_before_the_first_step(changes, message):
+    with pytest.raises(TypeError, match=message):
+        run(bigram(), lambda step: pytest.fail("a step was made"), **changes)
+
+
+@pytest.mark.parametrize(
+    ("batch", "loss", "error", "message"),
+    [
+        ((1, 1), next_token_loss(0), TypeError, r"token_ids \(B, T\), got \(Tensor \(7, 11\), T"),
+        ("numpy", next_token_loss(0), TypeError, r"token_ids \(B, T\), got ndarray"),
+        ("row", next_token_loss(0), TypeError, r"token_ids \(B, T\), got Tensor \(11,\)"),
+        ("two", masked_token_loss(0), TypeError, r"\(token_ids, targets\), got Tensor \(2, 11\)"),
+        (None, translation_loss(0), TypeError, r"\(source_ids, target_ids\), got Tensor"),
+        ((1, 1, 1), class_loss(), TypeError, r"\(inputs, labels\), got \(Tensor .*, T.*, T"),
+        ("meta", next_token_loss(0), ValueError, "a batch is on the meta device"),
+    ],
+)
+def test_a_batch_of_another_kind_is_told(batch, loss, error, message):
+    ids = sentences(1)
+    kinds = {"numpy": ids.numpy(), "row": ids[0], "two": ids[:2], "meta": ids.to("meta"), None: ids}
+    batch = tuple(ids for _ in batch) if isinstance(batch, tuple) else kinds[batch]
+    with pytest.raises(error, match=message):
+        run(bigram(), lambda step: batch, loss=loss)
+
+
+def test_an_optimizer_of_another_model_is_told():
+    with pytest.raises(ValueError, match="the SGD holds parameters that are not the model's"):
+        run(bigram(), optimizer=lambda model: [torch.optim.SGD(model.head.parameters()), SGD])
+
+
+def test_only_what_the_optimizer_holds_is_clipped():
+    """And gradients of the others do not pile up from step to step."""
+    alone, model = bigram(), bigram()
+    alone.embedding.requires_grad_(False)
+
+    def head(model):
+        return torch.optim.SGD([*model.norm.parameters(), *model.head.parameters()])
+
+    assert run(model, optimizer=head) == run(alone, optimizer=head)
+
+
+def test_a_loss_without_a_gradient_is_told():
+    with pytest.raises(ValueError, match="the loss has no gradient"):
+        run(bigram(), loss=lambda model, ids: (model(ids).sum().detach(), 3))
+    sparse = nn.Sequential(nn.Embedding(VOCAB, 5, sparse=True), nn.Linear(5, VOCAB))
+    with pytest.raises(TypeError, match="a gradient is sparse"):
+        run(sparse, optimizer=sgd)
+
+
+def test_a_loss_may_be_a_module_of_ones_own():
+    class Loss(nn.Module):
+        def forward(self, model, batch):
+            return next_token_loss(PAD)(model, batch)
+
+    assert run(bigram(), loss=Loss()) == run(bigram())
+
+
+def test_what_shares_models_out_is_left_to_fit(tmp_path):
+    with pytest.raises(TypeError, match="itself, but got a DataParallel; give the module inside"):
+        run(nn.DataParallel(bigram()))
+    with pytest.raises(ValueError, match=r"shard=True shares .* and this one was started"):
+        run(bigram(), shard=True)
+    with pytest.raises(ValueError, match="is a folder: a run with shard=True has a folder"):
+        run(bigram(), checkpoint=tmp_path)
 
 
 def test_it_refuses_what_cannot_learn():

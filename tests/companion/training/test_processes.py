@@ -78,6 +78,10 @@ def test_what_was_sharded_can_be_saved(reports):
     assert sum("saved" in report["sharded"] for report in reports["2"]) == 1
 
 
+def test_a_sharded_run_that_diverges_leaves_the_weights_before_it(reports):
+    assert all(report["sharded"]["diverged"] for report in (*reports["1"], *reports["2"]))
+
+
 def test_all_processes_skip_the_steps_whose_gradient_overflows(reports):
     for report in (*reports["1"], *reports["2"]):
         for shard in (True, False):
