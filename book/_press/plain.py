@@ -9,6 +9,7 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import is_typeddict
 
 import yaml
 
@@ -83,7 +84,8 @@ def _documented(block: str) -> Iterator[str]:
 
 
 def _entry(name: str, thing: object) -> Iterator[str]:
-    signature = str(inspect.signature(thing)) if callable(thing) else ""
+    is_called = callable(thing) and not is_typeddict(thing)
+    signature = str(inspect.signature(thing)) if is_called else ""
     yield f"### `{name}{signature}`\n"
     if callable(thing) and thing.__doc__:
         yield f"```text\n{inspect.getdoc(thing)}\n```\n"

@@ -127,7 +127,7 @@ class BERT(nn.Module):
         check_mask_of_model(mask, (B, self.config.num_heads, T, T))
         if mask is None and self.config.pad_id is not None:
             # Padding then moves nothing:
-            # book/transformer_block/transformer_block.ipynb#claim-padding
+            # book/transformer_block/transformer_block.ipynb#cell-claim-padding
             mask = padding_mask(token_ids, self.config.pad_id)
         x = self._embed(token_ids, token_types)
         x, weights = run_blocks(self.blocks, x, mask, need_weights=need_weights)

@@ -95,7 +95,7 @@ class StackConfig:
     def final_norm(self) -> nn.Module:
         """What follows the last block: a norm after pre-norm blocks, whose sum none has normed."""
         # How gradients grow with depth in either order:
-        # book/transformer_block/transformer_block.ipynb#claim-xiong
+        # book/transformer_block/transformer_block.ipynb#cell-claim-xiong
         return self.norm_layer() if self.norm_first else nn.Identity()
 
     def block(self) -> dict[str, Any]:

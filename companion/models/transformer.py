@@ -125,7 +125,7 @@ class Transformer(nn.Module):
     def encode(self, source_ids, *, need_weights=False):
         """Return memory (B, S, d_model); with `need_weights` also the encoder's list of weights."""
         require_tokens("source_ids", source_ids)
-        # Padding then moves no logit: book/full_model/full_model.ipynb#claim-padding
+        # Padding then moves no logit: book/full_model/full_model.ipynb#cell-claim-padding
         mask = padding_mask(source_ids, self.config.pad_id)
         x = self.dropout(self.positions(self.token_embedding(source_ids)))
         x, weights = run_blocks(self.encoder_blocks, x, mask, need_weights=need_weights)

@@ -71,10 +71,10 @@ def scaled_dot_product_attention(
         require_finite(scale=scale)
 
     # What bfloat16 moves even so:
-    # book/running_a_language_model/running_a_language_model.ipynb#claim-precision
+    # book/running_a_language_model/running_a_language_model.ipynb#cell-claim-precision
     dtype = torch.promote_types(query.dtype, torch.float32)
     # Undivided, wide vectors leave the softmax hardly any slope:
-    # book/self_attention/self_attention.ipynb#57f806b7
+    # book/self_attention/self_attention.ipynb#cell-57f806b7
     scale = 1 / math.sqrt(d_k) if scale is None else scale
     with full_precision(query.device.type):
         scores = query.to(dtype) @ key.to(dtype).transpose(-2, -1) * scale  # (..., T, S)

@@ -102,7 +102,7 @@ class Block(nn.Module):
     ) -> None:
         super().__init__()
         # Post-norm at a high learning rate needs a warm-up, pre-norm does not:
-        # book/transformer_block/transformer_block.ipynb#claim-warm-up
+        # book/transformer_block/transformer_block.ipynb#cell-claim-warm-up
         self.norm_first = norm_first
         attention = partial(
             MultiHeadAttention,

@@ -50,7 +50,7 @@ class TokenEmbedding(nn.Module):
         self.vocab_size, self.d_model = vocab_size, d_model
         self.scale = math.sqrt(d_model) if scale else 1.0
         # Tied and of size one, it starts confidently wrong:
-        # book/full_model/full_model.ipynb#claim-scale
+        # book/full_model/full_model.ipynb#cell-claim-scale
         self.weight = nn.Parameter(torch.empty(vocab_size, d_model).normal_(std=d_model**-0.5))
 
     def forward(self, token_ids: Tensor) -> Tensor:

@@ -27,7 +27,10 @@ from companion.validation import (
 
 
 class AttentionOptions(TypedDict, total=False):
-    """What blocks pass on to their attention as it is: `**options: Unpack[AttentionOptions]`."""
+    """What a block passes on to its attention as it is: `**options: Unpack[AttentionOptions]`.
+
+    is_causal, score_bias, positions, rotation and cache, as in `MultiHeadAttention.forward`.
+    """
 
     is_causal: bool
     score_bias: Tensor | None

@@ -85,13 +85,13 @@ class Rotation(NamedTuple):
                 f"{tuple(x.shape)}; make another with RotaryEmbedding(d_k).rotation(x)"
             )
         # What the wrong pairing does to a trained model:
-        # book/positional_encoding/positional_encoding.ipynb#4ea2d8fd
+        # book/positional_encoding/positional_encoding.ipynb#cell-4ea2d8fd
         if self.pairing == "interleaved":
             first, second = x.to(self.cos.dtype).unflatten(-1, (-1, 2)).unbind(-1)
         else:
             first, second = x.to(self.cos.dtype).chunk(2, dim=-1)
         # Scores then depend on the distance alone:
-        # book/positional_encoding/positional_encoding.ipynb#97cc41e1
+        # book/positional_encoding/positional_encoding.ipynb#cell-97cc41e1
         turned = (first * self.cos - second * self.sin, first * self.sin + second * self.cos)
         if self.pairing == "interleaved":
             return torch.stack(turned, dim=-1).flatten(-2).to(x.dtype)

@@ -94,7 +94,7 @@ def translation_loss(pad_id: int, *, smoothing: float = 0.1) -> Loss:
 
     def loss(model, batch):
         _require_batch("translation_loss", "(source_ids, target_ids)", batch, 2)
-        # With and without smoothing: book/full_model/full_model.ipynb#claim-smoothed
+        # With and without smoothing: book/full_model/full_model.ipynb#cell-claim-smoothed
         source_ids, target_ids = batch
         logits = model(source_ids, target_ids[:, :-1])
         return _summed_loss(logits, target_ids[:, 1:], smoothing, pad_id)
@@ -194,7 +194,7 @@ def _summed_loss(logits, targets, smoothing, pad_id) -> tuple[torch.Tensor, torc
     if pad_id is not None and (isinstance(pad_id, bool) or not isinstance(pad_id, Integral)):
         raise TypeError(f"pad_id must be an int, or None if every token is real; got {pad_id!r}")
     # Counted, padding lowers the loss, though nothing leaks:
-    # book/is_this_normal/is_this_normal.ipynb#low-claims
+    # book/is_this_normal/is_this_normal.ipynb#cell-low-claims
     real = torch.ones_like(targets, dtype=torch.bool) if pad_id is None else targets != pad_id
     in_range = targets.masked_fill(~real, 0)
     require_in_range("targets", in_range, logits.shape[-1], "is vocab_size the tokenizer's?")

@@ -37,7 +37,7 @@ def test_an_example_gives_what_it_shows(shown, tmp_path, monkeypatch):
 def test_cells_that_are_named_as_reasons_measure_something():
     reasons = set()
     for path in (ROOT / "companion").rglob("*.py"):
-        reasons |= set(re.findall(r"(book/\w+/\w+\.ipynb)#([\w-]+)", path.read_text("utf8")))
+        reasons |= set(re.findall(r"(book/\w+/\w+\.ipynb)#cell-([\w-]+)", path.read_text("utf8")))
     assert len(reasons) >= 10
     for notebook, name in reasons:
         cells = json.loads((ROOT / notebook).read_text("utf8"))["cells"]
