@@ -125,7 +125,8 @@ class Course:
             words = _words(notebook.cells)
             given = {cell.source for cell in release.cells}
             answers = [cell.source for cell in notebook.cells if cell.source not in given]
-            notebook.cells = [both for cell in notebook.cells for both in self._beside(cell)]
+            if not unread:  # else the answers would be there before hers
+                notebook.cells = [both for cell in notebook.cells for both in self._beside(cell)]
             nbformat.write(notebook, submitted)
             time = datetime.fromtimestamp(taken.lstat().st_mtime, UTC)
             (submitted.parent / "timestamp.txt").write_text(time.isoformat())  # nbgrader reads it

@@ -251,6 +251,8 @@ def test_feedback_names_the_mistake(course):
     assert "MemoryError" in feedback(course, "greedy")
     assert "could not be graded" in feedback(course, "torn")
     assert "NameError" not in feedback(course, "torn")
+    assert "Because." in feedback(course, "greedy")
+    assert "Because." not in feedback(course, "torn")  # the model answer, before hers is there
     assert "SyntaxError: invalid syntax (line 1) in In [4]; so name" in feedback(course, LATE_ONE)
     assert "no points until a person gives them: In [2] touches" in feedback(course, "hostile")
     assert "the scores are not scaled" not in feedback(course, "right")
