@@ -24,8 +24,8 @@ const rises = (held) => held.slice(2).filter(({ rescale }) => rescale < 1).lengt
 const NUMBERS = [
   ["max", "max m", ({ largest }) => largest],
   ["sum", "sum ℓ", ({ total }) => total],
-  ["blend", "blend a", ({ blend }) => blend],
-  ["output", "a / ℓ", ({ total, blend }) => (total ? blend / total : NaN)],
+  ["blend", "blend u", ({ blend }) => blend],
+  ["output", "u / ℓ", ({ total, blend }) => (total ? blend / total : NaN)],
 ];
 
 function build(root, width, { scores, values }, state, follow) {
@@ -138,7 +138,7 @@ function render({ model, el }) {
       weight = Math.exp(scores[key] - now.largest);
     const sums =
       `ℓ = ${format(before.total)} · ${format(now.rescale)} + ${format(weight)} = ` +
-      `${format(now.total)}, and a = ${format(before.blend)} · ${format(now.rescale)} + ` +
+      `${format(now.total)}, and u = ${format(before.blend)} · ${format(now.rescale)} + ` +
       `${format(weight)} · ${format(values[key], 0)} = ${format(now.blend)}.`;
     if (place === 0) return `k${key + 1} is the first, so it is the maximum. ${sums}`;
     if (now.rescale === 1)
@@ -148,7 +148,7 @@ function render({ model, el }) {
   const end = (value) => {
     const { blend, total } = all(value.order).at(-1);
     return (
-      `All have been read: a / ℓ = ${format(blend)} / ${format(total)} = ${format(blend / total)}. ` +
+      `All have been read: u / ℓ = ${format(blend)} / ${format(total)} = ${format(blend / total)}. ` +
       `The softmax of the whole row gives ${format(exact)}, in every order of the keys.`
     );
   };
