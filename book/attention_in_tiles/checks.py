@@ -1,7 +1,7 @@
 """Checks for the exercises of "Attention in tiles"."""
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves
 
 from book.checking.exercise import Mistake, call, climb, exercise
@@ -120,14 +120,14 @@ def _backward_row(query, key, value, output, log_sum_exp, grad_output, block):
     return grad_query, grad_key, grad_value
 
 
-class _Sizes(TorchDispatchMode):
+class _Sizes(TorchFunctionMode):
     """Notes the sizes of what operations inside give."""
 
     def __init__(self) -> None:
         super().__init__()
         self.seen: set[int] = set()
 
-    def __torch_dispatch__(self, operation, types, args=(), kwargs=None):
+    def __torch_function__(self, operation, types, args=(), kwargs=None):
         result = operation(*args, **(kwargs or {}))
         self.seen |= {x.numel() for x in tree_leaves(result) if isinstance(x, torch.Tensor)}
         return result

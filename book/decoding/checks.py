@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import torch
 
 from book.checking.exercise import climb, exercise
@@ -343,10 +342,6 @@ def DRAW(draw):
     """the number is the only chance: the same number gives the same word each time"""
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
     yield len({int(draw(logits, 1.0, 1.0, 0.0)) for time in range(30)})
-
-    """the id is an int; of a tensor, `.item()` makes one"""
-    logits = torch.tensor([0.5, 0.3, 0.2]).log()
-    yield isinstance(draw(logits, 1.0, 1.0, 0.0), (int, np.integer))
 
     """the number picks the word in whose stretch it lies: of 0.5, 0.3 and 0.2 the second goes
     from 0.5 to 0.8"""

@@ -49,9 +49,6 @@ def PREFIX_MASK(prefix_mask):
     """a source of one word, a longer target"""
     yield prefix_mask(1, 4)
 
-    """the mask is boolean: True and False, not 1 and 0"""
-    yield str(torch.as_tensor(prefix_mask(2, 1)).dtype)
-
 
 PREFIX_MASK.mistakes |= {
     "this is the causal mask: a word of the source does not see the later ones": edited(
@@ -84,9 +81,6 @@ PREFIX_MASK.mistakes |= {
     "the target": edited(_prefix_mask, "mask[:source, :source]", "mask[:, : source + 1]"),
     "the target does not see the source": edited(
         _prefix_mask, "return mask", "mask[source:, :source] = False; return mask"
-    ),
-    "0 and 1 stand there as floats; the mask should be boolean": edited(
-        _prefix_mask, "return mask", "return mask.float()"
     ),
 }
 

@@ -114,7 +114,7 @@ def by_building(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
         return sum(parameter.numel() for parameter in GPT(config).parameters())
 
 
-@wrong(count_llama, "an int, not a float")
+@right(count_llama)
 def divided(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
     d_k = d_model / num_heads
     block = d_model * d_k * 2 * (num_heads + num_kv_heads) + 3 * d_model * d_ff + 2 * d_model
