@@ -30,6 +30,7 @@ from book.checking.results import (
     as_array,
     count,
     difference,
+    exchanged,
     not_finite,
     relation,
     show,
@@ -166,7 +167,7 @@ class _Failed:
         if known := self.known_mistake():
             return Mistake(known, self.example(self.telling(known)))
         fact = self.nothing() or not_finite(self.result, self.expected) or self.relation()
-        fact = fact or self.other_argument()
+        fact = fact or exchanged([*self.everywhere.values()]) or self.other_argument()
         fact = fact or visible_fact(self.result, self.expected, self.ladder.optional)
         return Mistake(f"{fact}; {self.case}" if fact else self.case, self.example())
 

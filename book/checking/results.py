@@ -166,6 +166,19 @@ def relation(results: Iterable[tuple], least: int = 1) -> str:
     return ""
 
 
+def exchanged(results: list[tuple]) -> str:
+    """Which two of several results have changed places, on every input; or nothing."""
+    pairs = [(_each(x, y), y) for x, y in results if isinstance(y, tuple)]
+    if not pairs or len(pairs) < len(results) or len({len(z) for pair in pairs for z in pair}) > 1:
+        return ""
+    for i, j in combinations(range(len(pairs[0][1])), 2):
+        order = [*range(len(pairs[0][1]))]
+        order[i], order[j] = j, i
+        if all(alike([x[k] for k in order], y) for x, y in pairs):
+            return f"results {i + 1} and {j + 1} have changed places"
+    return ""
+
+
 def visible_fact(result, expected, optional: int = 0) -> str:
     """What can be seen of a wrong result without knowing why, such as its form; "" if nothing."""
     if isinstance(expected, tuple):
@@ -173,11 +186,6 @@ def visible_fact(result, expected, optional: int = 0) -> str:
         if not len(expected) - optional <= len(results) <= len(expected):
             found = len(results)
             return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
-        for i, j in combinations(range(len(results)), 2):
-            exchanged = [*results]
-            exchanged[i], exchanged[j] = results[j], results[i]
-            if alike(exchanged, expected, optional):
-                return f"results {i + 1} and {j + 1} have changed places"
         facts = map(visible_fact, results, expected)
         return next(filter(None, facts), "")
     if alike(result, expected):

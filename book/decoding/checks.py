@@ -234,12 +234,17 @@ BEAM_STEP.mistakes |= {
     "rows and words have changed places": edited(
         _beam_step, "best // V, best % V", "best % V, best // V"
     ),
-    "the least probable continuations are kept: the sign is turned round, or "
-    "log-probabilities are multiplied; of a sentence they add up": edited(
+    "the least probable continuations are kept: the sign is turned round": edited(
         _beam_step, "descending=True", "descending=False"
     ),
     "every beginning keeps its own best word; all continuations compete with each other": edited(
         _beam_step, "best // V, best % V", "torch.arange(K), log_probabilities.argmax(-1)"
+    ),
+    "a flat index is a row times V plus a word: divide by V, not by K": edited(
+        _beam_step, "best // V, best % V", "best // K, best % K"
+    ),
+    "the log-probabilities are multiplied; of a sentence they add up": edited(
+        _beam_step, "scores[:, None] +", "scores[:, None] *"
     ),
     "best first: these are in the opposite order": edited(
         _beam_step, "[:beam_size]", "[:beam_size].flip(0)"

@@ -64,6 +64,9 @@ def PLACE(place):
 
 
 PLACE.mistakes |= {
+    "the second number is a length; it is the byte after the last one": edited(
+        _place, "start + last", "last - first"
+    ),
     "the length is read highest byte first; its lowest byte comes first": edited(
         _place, '"little"', '"big"'
     ),

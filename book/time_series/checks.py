@@ -66,11 +66,15 @@ RUNGE_KUTTA_STEP.mistakes |= {
     "the weights 1, 2, 2, 1 sum to 6, but the sum is not divided by 6": edited(
         _runge_kutta_step, "h / 6", "h"
     ),
-    "h/6 multiplies the first rate alone; brackets belong round the sum": edited(
-        _runge_kutta_step, "(k1 + 2 * k2 + 2 * k3 + k4)", "k1 + 2 * k2 + 2 * k3 + k4"
+    "all four looks weigh the same; the two in the middle count twice": edited(
+        _runge_kutta_step, "h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)", "h / 4 * (k1 + k2 + k3 + k4)"
     ),
-    "the way is walked backwards: it is added to the state": edited(
-        _runge_kutta_step, "return state +", "return state -"
+    "each look starts where the look before ended; all four start from `state`": edited(
+        _runge_kutta_step,
+        "state + h / 2 * k2",
+        "state + h / 2 * k1 + h / 2 * k2",
+        "state + h * k3",
+        "state + h / 2 * k1 + h / 2 * k2 + h * k3",
     ),
     "the mean rate is not multiplied by h": edited(_runge_kutta_step, "h / 6", "1 / 6"),
     "that is Euler's step: it looks at the rate at the start only": edited(
@@ -162,6 +166,12 @@ HONEST_SPLIT.mistakes |= {
     ),
     "the test part is left as it is: it, too, comes in the units of train": edited(
         _honest_split, "(test - mean) / std", "test"
+    ),
+    "it is divided by the variance; divide by the standard deviation": edited(
+        _honest_split, "train.std(0)", "train.var(0)"
+    ),
+    "the variance is the mean over n points; torch.std divides by n - 1": edited(
+        _honest_split, "train.std(0)", "train.std(0, correction=0)"
     ),
     "one mean and spread for all features: each feature has its own": edited(
         _honest_split, "train.mean(0), train.std(0)", "train.mean(), train.std()"

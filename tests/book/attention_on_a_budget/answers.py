@@ -8,7 +8,7 @@ from book.attention_on_a_budget.checks import (
     what_it_says,
     what_was_written,
 )
-from tests.book.answers import right, wrong
+from tests.book.answers import right
 
 # What it says
 
@@ -26,16 +26,6 @@ def as_weights(keys, values, query):
     weights = [sum(a * b for a, b in zip(key, query, strict=True)) for key in keys.tolist()]
     columns = values.T.tolist()
     return [sum(w * x for w, x in zip(weights, column, strict=True)) for column in columns]
-
-
-@wrong(what_it_says, "softmax")
-def attention(keys, values, query):
-    return torch.softmax(keys @ query, dim=0) @ values
-
-
-@wrong(what_it_says, "the last fact")
-def the_latest(keys, values, query):
-    return sum(k * q for k, q in zip(keys[-1], query, strict=True)) * values[-1]
 
 
 # Bytes held
@@ -78,11 +68,6 @@ def with_a_unit_key(S, key, value, beta):
 def old_out_new_in(S, key, value, beta):
     share = beta / key.dot(key)
     return S - share * torch.outer(S @ key, key) + share * torch.outer(value, key)
-
-
-@wrong(overwrite_part, "not taken away")
-def just_add(S, key, value, beta):
-    return S + beta * torch.outer(value, key) / key.square().sum()
 
 
 # What was written

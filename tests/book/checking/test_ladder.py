@@ -394,6 +394,8 @@ def test_several_results_may_be_the_rows_of_one_tensor():
     judged(lambda x: np.stack([x / 2, x + 1]))
     with pytest.raises(Mistake, match=r"results 1 and 2 have changed places; on this case: 1.0"):
         judged(lambda x: torch.stack([x + 1, x / 2]))
+    with pytest.raises(Mistake, match=r"^on this case: 1.0"):  # changed on this input only
+        judged(lambda x: (x + 1, x / 2) if x.sum() == 1 else (x, x))
     with pytest.raises(Mistake, match=r"it returned 1 result, expected 2; on this case: 1.0"):
         judged(lambda x: x / 2)
 

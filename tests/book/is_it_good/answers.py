@@ -59,18 +59,6 @@ def in_a_loop(odds):
     return [flips / len(odds), wins / len(odds)]
 
 
-@wrong(both_orders, "added as they are")
-def summed(odds):
-    flips = [x * y > 0 for x, y in odds]
-    return sum(flips) / len(flips), sum(x + y > 0 for x, y in odds) / len(odds)
-
-
-@wrong(both_orders, "the verdicts that stay")
-def consistent(odds):
-    stays = [x * y < 0 for x, y in odds]
-    return sum(stays) / len(stays), sum(x > y for x, y in odds) / len(odds)
-
-
 # Stop when it is proved
 
 
