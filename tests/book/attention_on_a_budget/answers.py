@@ -8,9 +8,14 @@ from book.attention_on_a_budget.checks import (
     what_it_says,
     what_was_written,
 )
-from tests.book.answers import right
+from tests.book.answers import right, wrong
 
 # What it says
+
+
+@wrong(what_it_says, "a query of length 2 doubles the answer")
+def by_the_direction(keys, values, query):
+    return values.T @ keys @ query / query.norm()
 
 
 @right(what_it_says)
