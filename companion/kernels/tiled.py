@@ -25,7 +25,7 @@ def keys_in_sight(rows: slice, T: int, S: int, is_causal: bool) -> int:
 
 
 def tile_of_scores(q, k, rows: slice, columns: slice, ahead: int, is_causal: bool):
-    """Scaled scores (..., rows, columns), -inf at keys more than `ahead` places after the query."""
+    """Scaled scores (..., rows, columns), -inf at keys more than `ahead` after the query."""
     scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
     if is_causal and columns.stop - 1 > rows.start + ahead:  # the tile reaches over the diagonal
         query_at = torch.arange(rows.start, rows.stop, device=q.device)[:, None] + ahead
@@ -45,7 +45,7 @@ def tiled_forward(query, key, value, is_causal: bool, block_size: int):
     for rows in blocks(T, block_size):
         q = query[..., rows, :].to(dtype)
         # Of the keys seen so far: the largest score; relative to it, the sum of the exponentials
-        # and the sum of the values they weigh. A finite start spares -inf - (-inf).
+        # and of the values that they weight. A finite start avoids -inf - (-inf).
         largest = q.new_full((*q.shape[:-1], 1), torch.finfo(dtype).min)
         total = torch.zeros_like(largest)
         accumulator = q.new_zeros(*q.shape[:-1], value.shape[-1])
@@ -66,7 +66,7 @@ def tiled_forward(query, key, value, is_causal: bool, block_size: int):
 def tiled_backward(
     query, key, value, output, log_sum_exp, grad_output, is_causal: bool, block_size: int
 ):
-    """Return the gradients of query, key and value, from tiles of weights made once more."""
+    """Return the gradients of query, key and value, from tiles of weights computed again."""
     T, S, dtype = query.shape[-2], key.shape[-2], torch.promote_types(query.dtype, torch.float32)
     scale = 1 / math.sqrt(query.shape[-1])
     grad_query = torch.empty_like(query)
@@ -126,10 +126,10 @@ def tiled_attention(
 ) -> torch.Tensor:
     """softmax(Q K^T / sqrt(d_k)) V, without ever holding more than one tile of the scores.
 
-    Memory grows with T + S, forward and backward. The backward pass makes each tile's weights once
-    more, from the scores and one number that was kept per query, the log of its softmax's
-    denominator. Half precision is computed in float32 and float64 stays float64; the result comes
-    back in the dtype of the query. A query that may attend to nothing gets zeros.
+    Memory grows with T + S, forward and backward. The backward pass computes each tile's weights
+    again, from the scores and one number kept per query: the log of its softmax's denominator. Half
+    precision is computed in float32 and float64 stays float64; the result has the dtype of the
+    query. A query that may attend to nothing gets zeros.
 
     Args:
         query: (..., T, d_k).

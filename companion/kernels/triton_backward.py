@@ -1,13 +1,13 @@
 """The backward kernels of attention in Triton. Imported on first use: they need Triton.
 
-With weights P = exp(scores - log_sum_exp) made again tile by tile, and delta = rowsum(dO * O), the
-derivative of the softmax is dS = P * (dO V^T - delta). From it
+With weights P = exp(scores - log_sum_exp), computed again tile by tile, and delta = rowsum(dO * O),
+the derivative of the softmax is dS = P * (dO V^T - delta). From it
 
     dQ = dS K / sqrt(d_k)       dK = dS^T Q / sqrt(d_k)       dV = P^T dO.
 
 A sum over keys belongs to a block of queries, a sum over queries to a block of keys: so there are
-two kernels, each of whose programs alone writes its rows. That costs making P and dS twice, and
-spares atomic additions, whose order, and so whose rounding, would change from run to run.
+two kernels, in each of which one program alone writes its rows. That computes P and dS twice, and
+avoids atomic additions, whose order, and so whose rounding, would change from run to run.
 
 Source: Dao 2023, algorithm 2 (https://arxiv.org/abs/2307.08691), where one loop does both.
 """
@@ -20,6 +20,7 @@ import triton.language as tl
 
 from companion.kernels.triton_forward import (
     LOG2_E,
+    bound,
     launch,
     load_rows,
     product,
@@ -80,16 +81,16 @@ def grad_key_value_kernel(
     v = load_rows(value + head * S * d_v, column, S, d_v, D_V, True)
 
     # The blocks of queries from `first` to `whole` see some of these keys, later ones see all.
-    first, whole = 0, 0
+    first, whole, end = 0, 0, bound(T)
     if CAUSAL:
         first = tl.maximum(first_column + T - S, 0) // BLOCK_T * BLOCK_T
         whole = tl.cdiv(tl.maximum(first_column + BLOCK_S - 1 + T - S, 0), BLOCK_T) * BLOCK_T
-        whole = tl.minimum(whole, T)
+        first, whole = bound(first), bound(tl.minimum(whole, T))
     grad_k = tl.zeros([BLOCK_S, D_K], tl.float32)
     grad_v = tl.zeros([BLOCK_S, D_V], tl.float32)
     zeros = tl.zeros([BLOCK_S, BLOCK_T], tl.float32)
     for EDGE in tl.static_range(2):  # first the blocks without a mask, then the others
-        for start in tl.range(first if EDGE else whole, whole if EDGE else T, BLOCK_T):
+        for start in tl.range(first if EDGE else whole, whole if EDGE else end, BLOCK_T):
             # Rows from T on are zeros and add nothing, so that they need no mask of their own.
             row = start + tl.arange(0, BLOCK_T)
             q = load_rows(query + head * T * d_k, row, T, d_k, D_K, True)
@@ -109,9 +110,9 @@ def grad_key_value_kernel(
     store_rows(grad_value + head * S * d_v, column, S, d_v, D_V, grad_v)
 
 
-# Up to which width: BLOCK_T, BLOCK_S, num_warps and num_stages (blocks on their way from memory) of
-# the kernel for queries, and of that for keys and values. All fit a Hopper GPU, and nothing is
-# spilled but in float32 beyond 128; `benchmarks/kernels.py --sweep` looks for faster ones.
+# Largest width: BLOCK_T, BLOCK_S, num_warps and num_stages (blocks loaded ahead) of the kernel for
+# queries, then of that for keys and values. All fit a Hopper GPU, and only float32 beyond a width
+# of 128 spills registers; `benchmarks/kernels.py --sweep` looks for faster ones.
 HALF_PRECISION = {
     64: ((128, 64, 8, 2), (64, 128, 8, 3)),
     128: ((128, 64, 8, 2), (32, 128, 8, 2)),

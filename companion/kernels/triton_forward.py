@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 
 LOG2_E: tl.constexpr = tl.constexpr(1.4426950408889634)
-# Where the running maximum starts: lower than every score and finite, to spare -inf - (-inf).
+# Where the running maximum starts: below every score, and finite to avoid -inf - (-inf).
 LOWEST: tl.constexpr = tl.constexpr(-3.0e38)
 
 
@@ -49,9 +49,16 @@ INTERPRETED: tl.constexpr = tl.constexpr(not isinstance(load_rows, triton.JITFun
 
 
 @triton.jit
+def bound(x):
+    """x as the bound of a loop. Triton's interpreter before 3.7 has it as an array of one number,
+    which NumPy 2.4 does not take for an index; it makes one again of a name assigned alone."""
+    return x.handle.data.item() if INTERPRETED else x
+
+
+@triton.jit
 def product(a, b, c):
     """a b + c, summed in float32; float32 in three parts, which keeps its precision."""
-    if INTERPRETED:  # whose tl.dot takes the bits of a bfloat16 for a whole number
+    if INTERPRETED:  # there tl.dot reads the bits of a bfloat16 as an integer
         a, b = a.to(tl.float32), b.to(tl.float32)
     return tl.dot(a, b, c, input_precision="tf32x3")
 
@@ -71,7 +78,8 @@ def query_block(T, S, BLOCK_T: tl.constexpr, BLOCK_S: tl.constexpr, CAUSAL: tl.c
     if CAUSAL:
         seen_by_all = tl.maximum(tl.minimum(first + S - T + 1, S), 0)
         seen = tl.maximum(tl.minimum(first + BLOCK_T + S - T, S), 0)
-    return head, first + tl.arange(0, BLOCK_T), seen_by_all // BLOCK_S * BLOCK_S, seen
+    whole = seen_by_all // BLOCK_S * BLOCK_S
+    return head, first + tl.arange(0, BLOCK_T), bound(whole), bound(seen)
 
 
 @triton.jit
@@ -123,7 +131,7 @@ def launch(kernel, tensors, length: int, block: str, is_causal: bool, settings: 
     """Run a kernel once for every block of rows, of `length` in all, of every head.
 
     The tensors are contiguous, on one device, and begin with query, key and value. `block` names
-    the setting with the rows of a block. Tiles that this GPU has no room for are made smaller.
+    the setting with the rows of a block. Tiles that do not fit on this GPU are made smaller.
     """
     query, _, value = tensors[:3]
     (T, d_k), (S, d_v) = query.shape[-2:], value.shape[-2:]
@@ -159,7 +167,7 @@ def narrower(settings: dict[str, int]) -> dict[str, int] | None:
 
 
 def forward_settings(dtype: torch.dtype, width: int) -> dict[str, int]:
-    """The tile, warps in a program and blocks of keys on their way from memory."""
+    """The tile, the warps of a program, and how many blocks of keys are loaded ahead."""
     if dtype == torch.float32:
         stages = 2 if width <= 128 else 1
         return {"BLOCK_T": 128, "BLOCK_S": 32, "num_warps": 8, "num_stages": stages}

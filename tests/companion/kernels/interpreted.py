@@ -4,8 +4,10 @@ import itertools
 import math
 
 import torch
+from torch.library import opcheck
 
 from companion.kernels import tiled_attention, triton_attention
+from companion.kernels.gpu import backward_op, forward_op
 from companion.kernels.triton_backward import grad_key_value, grad_query
 from companion.kernels.triton_forward import forward
 from companion.nn import scaled_dot_product_attention
@@ -80,6 +82,21 @@ def check_function(is_causal) -> None:
     assert all(torch.equal(x, y) for x, y in zip(found, there, strict=True))
 
 
+def check_operators(dtype, is_causal) -> None:
+    """Schema, fakes and gradients of what torch.compile sees, and a function compiled whole."""
+    shapes = ((1, 3, 5), (1, 4, 5), (1, 4, 7))
+    inputs = [torch.randn(shape).to(dtype).requires_grad_() for shape in shapes]
+    opcheck(forward_op, (*inputs, is_causal, 16))
+    fixed = [x.detach() for x in inputs]
+    output, log_sum_exp = forward_op(*fixed, is_causal, 16)
+    opcheck(backward_op, (*fixed, output, log_sum_exp, torch.randn_like(output), is_causal))
+
+    compiled = torch.compile(triton_attention, fullgraph=True, backend="aot_eager")
+    upstream = torch.randn_like(output)
+    both = (results(f, inputs, upstream, is_causal=is_causal) for f in (triton_attention, compiled))
+    assert all(torch.equal(x, y) for x, y in zip(*both, strict=True))
+
+
 def check_gradients_where_exponentials_overflow() -> None:
     """Scores near -1000, in a tile that the keys do not fill: exp(0 - log_sum_exp) is inf there."""
     tensors = torch.full((20, 1), 30.0), torch.full((20, 1), -33.0), torch.randn(20, 1)
@@ -113,6 +130,8 @@ if __name__ == "__main__":
             checks += 1
     check_function(False)
     check_function(True)
+    check_operators(torch.bfloat16, False)
+    check_operators(torch.float32, True)
     check_gradients_where_exponentials_overflow()
     check_empty_batches_and_sequences()
     check_that_only_differences_of_scores_matter()

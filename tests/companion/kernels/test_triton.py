@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 import torch
 from packaging.version import Version
+from torch._subclasses import FakeTensorMode
 
 from companion.kernels import tiled_attention, triton_attention
+from companion.kernels.gpu import backward_op, forward_op
 from companion.nn import scaled_dot_product_attention
 
 INTERPRETED = Path(__file__).with_name("interpreted.py")
@@ -221,6 +223,39 @@ def test_what_it_does_not_take():
         triton_attention(x.double(), x.double(), x.double())
     with pytest.raises(ValueError, match=r"width d_k, got 4 and 3"):
         triton_attention(x, x[:, :3], x)
+
+
+@needs_triton
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_shapes_on_a_gpu_are_known_without_one(dtype):
+    with FakeTensorMode(), torch.no_grad():
+        query, key, value = (
+            torch.empty(2, 3, n, d, dtype=dtype, device="cuda").transpose(0, 1)
+            for n, d in ((100, 64), (70, 64), (70, 40))
+        )
+        output = triton_attention(query, key, value, is_causal=True)
+        assert (output.shape, output.dtype) == ((3, 2, 100, 40), dtype)
+        _, log_sum_exp = forward_op(query, key, value, True, 128)
+        gradients = backward_op(query, key, value, output, log_sum_exp, output, True)
+        assert [x.shape for x in gradients] == [query.shape, key.shape, value.shape]
+        assert {x.dtype for x in gradients} == {dtype} and output.device == query.device
+
+
+@needs_gpu
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
+def test_it_is_compiled_within_a_function_on_a_gpu():
+    inputs = [
+        torch.randn(2, 3, n, 64, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+        for n in (301, 211, 211)
+    ]
+
+    def attend(query, key, value):
+        return 2 * triton_attention(query, key, value, is_causal=True)
+
+    outputs = [f(*inputs) for f in (attend, torch.compile(attend, fullgraph=True))]
+    gradients = [torch.autograd.grad(output.sum(), inputs) for output in outputs]
+    torch.testing.assert_close(outputs[1], outputs[0])
+    torch.testing.assert_close(gradients[1], gradients[0])
 
 
 @needs_gpu

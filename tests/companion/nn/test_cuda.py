@@ -252,6 +252,7 @@ def test_a_step_with_a_cache_of_fixed_size_is_replayed_as_a_graph():
     assert cache.length == 12
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
 def test_a_block_compiles():
     block = EncoderBlock(48, 6, 70, num_kv_heads=2, rope=RotaryEmbedding(8)).to(DEVICE)
     x = torch.randn(2, 64, 48, device=DEVICE)
