@@ -8,8 +8,7 @@ vocabulary is padded to 50,304, a multiple of 128. The peak of memory is the mos
 allocates beyond weights and optimizer. A token costs 6 N + 12 L d n operations,
 with N parameters, L layers of width d and n tokens of context (Chowdhery et al. 2022, appendix B,
 https://arxiv.org/abs/2204.02311). The rate that this makes is given as a share of what the device
-reaches in a large product of matrices, measured in the same run. The goal on an H200: at least
-50 %, and no slower than transformers.
+reaches in a large product of matrices, measured in the same run.
 """
 
 import argparse
