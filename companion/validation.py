@@ -336,9 +336,10 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
     """Raise unless there is one `KVCache` for each block, where they are given."""
     if caches is None:
         return
-    if not (isinstance(caches, list | tuple) and all(hasattr(x, "num_keys") for x in caches)):
+    if not (isinstance(caches, (list, tuple)) and all(hasattr(x, "num_keys") for x in caches)):
         raise TypeError(f"caches must be a list of KVCache(), got {caches!r:.80}")
-    different = len(set(map(id, caches)))
+    # Compiled code that asks for an id is compiled again for every new cache.
+    different = len(caches if torch.compiler.is_compiling() else set(map(id, caches)))
     if not different == len(caches) == len(blocks):
         raise ValueError(
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "

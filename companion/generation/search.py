@@ -6,15 +6,15 @@ Shapes: B batch, T target tokens, S source tokens, K hypotheses in the beam.
 import torch
 from torch import nn
 
-from companion.generation.sampling import known_to_be_done, writing
+from companion.generation.sampling import evaluating, known_to_be_done, uncompiled
 from companion.nn import KVCache
 from companion.validation import require_finite, require_no_nan, require_positive, require_target
 
 
 def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> torch.Tensor:
-    """Write the target of each source, at each step with the most probable token.
+    """Write the target of each source, taking the most probable token at every step.
 
-    The model is put in eval mode meanwhile, and no gradient is recorded.
+    The model runs in eval mode, without gradients, and uncompiled: its lengths change.
 
     Args:
         model: a `Transformer`.
@@ -22,8 +22,8 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
         max_len: length of the target, bos_id included; at most the configuration's.
 
     Returns:
-        (B, max_len): bos_id, the target, eos_id, and pad_id to the end. A target that did not end
-        in time has no eos_id.
+        (B, max_len): bos_id, the target, eos_id, then pad_id to the end. A target that is cut off
+        has no eos_id.
 
     Raises:
         ValueError, TypeError: max_len or an id is out of range, or the model is no encoder-decoder.
@@ -34,7 +34,7 @@ def greedy_decode(model: nn.Module, source_ids: torch.Tensor, max_len: int) -> t
     target = source_ids.new_full((source_ids.shape[0], max_len), config.pad_id)
     target[:, 0] = config.bos_id
     ended = torch.zeros(len(target), dtype=torch.bool, device=target.device)
-    with writing(model):
+    with uncompiled(), evaluating(model):
         memory = model.encode(source_ids)
         caches = [KVCache() for _ in model.decoder_blocks]
         for length in range(1, max_len):
@@ -58,17 +58,17 @@ def beam_search(
 ) -> torch.Tensor:
     """Write the target of each source, following the most probable beginnings at once.
 
-    Of all continuations of the `beam_size` beginnings, as many are kept. One that ends leaves the
-    beam, and the best of those is the result: the one with the highest log-probability divided by
+    At every step the `beam_size` most probable continuations are kept. One that ends leaves the
+    beam, and the best of these is the result: the one with the highest log-probability divided by
     ((5 + length) / 6)^length_penalty, where the length counts what follows bos_id. The search stops
-    when no beginning can overtake it any more. If nothing has ended after max_len tokens, the
-    result is the most probable beginning. A beam of one is `greedy_decode`.
+    once no beginning can overtake it. If nothing has ended after max_len tokens, the result is the
+    most probable beginning. A beam of one is `greedy_decode`.
 
     Args:
         model, source_ids, max_len: as for `greedy_decode`.
-        beam_size: number of beginnings that are kept, 4 in the original Transformer's paper.
-        length_penalty: 0 compares log-probabilities, which fall with every token; the higher, the
-            longer the targets. The paper's is 0.6.
+        beam_size: number of beginnings kept; 4 in the original Transformer's paper.
+        length_penalty: 0 compares log-probabilities, which fall with every token; higher values
+            favour longer targets. The paper's is 0.6.
 
     Returns:
         (B, max_len), as from `greedy_decode`.
@@ -90,9 +90,9 @@ def beam_search(
     beam = source_ids.new_full((B, K, max_len), config.pad_id)
     beam[..., 0] = config.bos_id
     scores = torch.full((B, K), -torch.inf, device=beam.device)
-    scores[:, 0] = 0.0  # the K beginnings are still one and the same
+    scores[:, 0] = 0.0  # all K beginnings are the same
     best, best_score = beam[:, 0].clone(), scores.new_full((B,), -torch.inf)
-    with writing(model):
+    with uncompiled(), evaluating(model):
         memory = model.encode(source_ids).repeat_interleave(K, dim=0)  # (B * K, S, d_model)
         sources = source_ids.repeat_interleave(K, dim=0)  # (B * K, S)
         caches = [KVCache() for _ in model.decoder_blocks]

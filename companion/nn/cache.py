@@ -1,6 +1,7 @@
 """What an attention layer remembers: keys and values of the tokens that it has seen."""
 
 import copy
+import sys
 
 import torch
 
@@ -11,18 +12,28 @@ class KVCache:
     """Keys and values of the tokens that one attention layer has seen, so that each is made once.
 
     Left to itself it grows with the text. With a capacity its tensors have their full size from the
-    first token on and never move, and nothing that a step does depends on how full it is: the step
-    can be compiled once, or replayed as a CUDA graph. What is written in place has no gradient:
-    torch refuses a backward pass through an earlier step. To go on in two ways, copy.deepcopy it.
+    first token on and never move, and nothing that a step does depends on how full it is. So one
+    compiled step, or one CUDA graph, serves all tokens: `generate` runs a compiled model over such
+    caches. What is written in place has no gradient: torch refuses a backward pass through an
+    earlier step. To continue one text in two ways, copy.deepcopy the cache.
+
+    >>> import torch
+    >>> from companion.nn import KVCache, MultiHeadAttention
+    >>> layer, cache, x = MultiHeadAttention(12, 3), KVCache(), torch.randn(1, 5, 12)
+    >>> read, _ = layer(x[:, :4], is_causal=True, cache=cache)
+    >>> step, _ = layer(x[:, 4:], is_causal=True, cache=cache)
+    >>> whole, _ = layer(x, is_causal=True)
+    >>> torch.allclose(torch.cat([read, step], dim=1), whole, atol=1e-5), cache.length
+    (True, 5)
 
     Args:
-        capacity: number of tokens that there is room for; None for as many as come.
+        capacity: number of tokens that there is room for; None for any number.
 
     Attributes:
         key: (B, num_kv_heads, length, d_k), or None while empty; with a capacity the whole
             (B, num_kv_heads, capacity, d_k), zeros behind the tokens held.
         value: likewise, d_v wide.
-        is_memory: whether these are keys and values of a cross-attention, to which none are added.
+        is_memory: whether these are the keys and values of a cross-attention, which never grow.
     """
 
     def __init__(self, capacity: int | None = None) -> None:
@@ -36,7 +47,7 @@ class KVCache:
 
     @property
     def length(self) -> int | torch.Tensor:
-        """Number of tokens held: an int; with a capacity a tensor (), so that no GPU must wait."""
+        """Number of tokens held: an int, or with a capacity a tensor (), which no GPU waits for."""
         if self.key is None:
             return 0
         return self.key.shape[-2] if self._held is None else self._held
@@ -49,7 +60,7 @@ class KVCache:
         return self._memory
 
     def __deepcopy__(self, memo: dict) -> "KVCache":
-        """Torch copies no tensor that has a gradient, as keys and values have while one trains."""
+        """Clone the tensors, since torch deep-copies none that a gradient flows through."""
         twin = copy.copy(self)
         for name, held in vars(self).items():
             own = held.clone() if isinstance(held, torch.Tensor) else copy.deepcopy(held, memo)
@@ -57,7 +68,7 @@ class KVCache:
         return twin
 
     def num_keys(self, T: int) -> int:
-        """How many keys T new tokens choose from: all tokens so far, or the whole capacity."""
+        """How many keys T new tokens attend to: all tokens so far, or the whole capacity."""
         return self.length + T if self.capacity is None else self.capacity
 
     def append(self, key: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -146,6 +157,10 @@ class KVCache:
                 x.new_zeros(*x.shape[:-2], self.capacity, x.shape[-1]) for x in (key, value)
             )
             self._held = torch.zeros((), dtype=torch.int64, device=key.device)
+            if "torch._dynamo" in sys.modules and not torch.compiler.is_compiling():
+                # A CUDA graph of torch.compile writes only to inputs that are known not to move.
+                for held in (self.key, self.value, self._held):
+                    torch._dynamo.mark_static_address(held, guard=False)
         if not torch.compiler.is_compiling():
             if key.device.type == "cpu" and self._held + T > self.capacity:
                 raise ValueError(

@@ -14,6 +14,7 @@ from companion.generation import (
     generate,
     greedy_decode,
     next_token_probabilities,
+    sampling,
     stream,
 )
 from companion.generation.sampling import drawn, known_to_be_done
@@ -656,26 +657,127 @@ def test_a_subclass_is_asked_itself():
         assert torch.equal(written, generate(model, prompts, 20, temperature=0, use_cache=False))
 
 
-@pytest.mark.parametrize("how", ["wrapped", "in place", "a block"])
-def test_a_compiled_model_is_written_with_uncompiled(how):
+# Compiled.
+
+# Torch's compiler, imported for the graphs that its steps may be, uses what torch deprecates.
+imports_the_compiler = pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")
+
+
+def compile_all(model, backend="eager"):
+    return torch.compile(model, backend=backend, fullgraph=True)
+
+
+def compile_in_place(model, backend):
+    model.compile(backend=backend, fullgraph=True)
+    return model
+
+
+def compile_forward(model, backend):
+    model.forward = torch.compile(model.forward, backend=backend, fullgraph=True)
+    return model
+
+
+def compile_a_block(model, backend):
+    model.blocks[1].compile(backend=backend, fullgraph=True)
+    return model
+
+
+ways_to_compile = pytest.mark.parametrize(
+    "compiled", [compile_all, compile_in_place, compile_forward, compile_a_block]
+)
+
+
+def graphs_of(run):
+    """How many graphs torch compiles in a run, and what the run returns."""
+    before = torch._dynamo.utils.counters["stats"]["unique_graphs"]
+    result = run()
+    return torch._dynamo.utils.counters["stats"]["unique_graphs"] - before, result
+
+
+@gpts
+@imports_the_compiler
+def test_a_compiled_model_writes_the_same_tokens_and_is_compiled_once(changes):
+    model, (tokens, real) = gpt(**changes), prompts_of_mixed_lengths()
+    compiled = compile_all(model)
+    for options in ({"temperature": 0}, {"prompt_mask": real, "eos_id": 4}):
+        torch._dynamo.reset()
+        expected = generate(model, tokens, 20, generator=draw_from(2), **options)
+        for graphs in (1, 0):  # all steps of a call are one, and so are those of the next call
+            found, written = graphs_of(
+                lambda o=options: generate(compiled, tokens, 20, generator=draw_from(2), **o)
+            )
+            assert torch.equal(written, expected)
+            assert found == graphs
+        # Nor does a text of another length need its own, where it has room in the same caches.
+        shorter = graphs_of(lambda o=options: generate(compiled, tokens, 15, **o))
+        assert shorter[0] == 0
+
+
+@ways_to_compile
+@imports_the_compiler
+def test_what_is_compiled_runs_so_from_the_second_token_on(compiled):
+    model, prompts, graphs, runs = gpt(), torch.randint(1, 17, (2, 5)), [], []
+
+    def backend(graph, inputs):
+        graphs.append(graph)
+        return lambda *inputs: runs.append(graph) or graph(*inputs)
+
+    expected = generate(model, prompts, 9, temperature=0)
+    torch._dynamo.reset()
+    model = compiled(model, backend)
+    assert torch.equal(generate(model, prompts, 9, temperature=0), expected)
+    assert (len(graphs), len(runs)) == (1, 8)
+    assert torch.equal(generate(model, prompts, 9, temperature=0, use_cache=False), expected)
+    assert len(runs) == 8  # its lengths change: nothing is compiled
+
+
+@imports_the_compiler
+def test_two_texts_of_a_compiled_model_do_not_share_their_caches():
     model, prompts = gpt(), torch.randint(1, 17, (2, 5))
-    written = generate(model, prompts, 9, temperature=0)
-    compiled = model
-    if how == "wrapped":
-        compiled = torch.compile(model, backend="eager")
-    else:
-        (model if how == "in place" else model.blocks[1]).compile(backend="eager")
-    translator = transformer()
+    expected = generate(model, prompts, 9, temperature=0)[:, 5:]
+    other = generate(model, prompts.flip(1), 9, temperature=0)[:, 5:]
+    compiled = compile_all(model)
+    for _ in range(2):
+        both = zip(
+            stream(compiled, prompts, 9, temperature=0),
+            stream(compiled, prompts.flip(1), 9, temperature=0),
+            strict=True,
+        )
+        first, second = zip(*((x[0], y[0]) for x, y in both), strict=True)
+        assert torch.equal(torch.stack(first, 1), expected)
+        assert torch.equal(torch.stack(second, 1), other)
+
+
+@imports_the_compiler
+def test_the_caches_of_the_last_call_serve_the_next_and_leave_nothing_behind():
+    model, prompts = gpt(), torch.randint(1, 17, (2, 5))
+    compiled = compile_all(model)
+
+    def written_and_caches():
+        return generate(compiled, prompts, 9, temperature=0), sampling._kept[compiled][1]
+
+    expected, caches = written_and_caches()
+    where = caches[1].value.data_ptr()
+    with torch.inference_mode():
+        caches[1].value.fill_(torch.nan)  # as a model that has diverged leaves it
+    written, caches = written_and_caches()
+    assert torch.equal(written, expected) and caches[1].value.data_ptr() == where
+    assert written_and_caches()[1] is caches
+    model.float()  # needs others
+    assert written_and_caches()[1] is not caches
+
+
+def test_an_encoder_decoder_is_written_with_uncompiled():
+    translator, source = transformer(), torch.randint(1, 17, (2, 5))
     for block in translator.decoder_blocks:
         block.compile(backend="eager")
-    torch._dynamo.reset()
-    torch._dynamo.utils.counters.clear()
-    greedy_decode(translator, prompts, 9), beam_search(translator, prompts, 9, beam_size=2)
-    assert torch.equal(generate(compiled, prompts, 9, temperature=0), written)
-    assert not torch._dynamo.utils.counters["frames"]
-    with torch.no_grad():
-        compiled(prompts)  # and it is compiled as before
-    assert torch._dynamo.utils.counters["frames"]
+    graphs, _ = graphs_of(
+        lambda: (
+            greedy_decode(translator, source, 9),
+            beam_search(translator, source, 9, beam_size=2),
+        )
+    )
+    assert graphs == 0
 
 
 # A stream.
