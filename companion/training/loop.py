@@ -169,7 +169,8 @@ def fit(
     is padded, or split to save memory or to share it among processes, makes no difference to it.
 
     It trains on the model's device. Under `torchrun` every process takes its rows of each batch; on
-    GPUs, choose the process's own with torch.cuda.set_device before moving the model there.
+    GPUs (which have not been tried, several at a time), choose the process's own with
+    torch.cuda.set_device before moving the model there.
 
     Args:
         model: any module, with its own activation checkpointing if you like. One in evaluation mode
@@ -205,8 +206,8 @@ def fit(
         compile: whether to compile what computes the loss, DistributedDataParallel included.
         shard: whether each process of torchrun keeps only its part of weights, gradients and the
             optimizer's state, by torch's fully_shard. The optimizer is made from a sharded copy of
-            the model; the model itself has weights during an evaluation and, whole, at the end, but
-            not if a function that you gave raises. A model you have sharded yourself stays so.
+            the model; the model itself has weights during an evaluation and in the end (and after
+            Ctrl-C or a FloatingPointError, but no other error). One you sharded yourself stays so.
         checkpoint, checkpoint_every: the file to save to, after every so many steps, after the
             last, and on Ctrl-C, which stops training after the step in progress. A sharded run
             writes a folder, which all processes must see; any number of them can go on from it.
@@ -317,16 +318,19 @@ def fit(
             if checkpoint and step == done + 1:  # only now the optimizer keeps something
                 require_savable(trained, optimizer)
             bar.set_postfix_str(f"loss {history.loss[-1]:.3f}", refresh=False)
+            failure = None
             try:
                 look(step)
-            except Exception:
-                save()  # what only looks at a run costs none of its steps
-                raise
-            stop = in_any_process(interrupted.is_set())
+            except Exception as error:  # what only looks at a run costs none of its steps
+                failure = error
+            stop = in_any_process(interrupted.is_set() or failure is not None)
             if stop or _is_due(step, checkpoint_every, steps):
                 save()
             if stop:
                 whole()
+            if failure is not None:
+                raise failure
+            if stop:
                 kept = f"; saved to {checkpoint}: call with resume=True to go on"
                 raise KeyboardInterrupt(
                     f"stopped after step {step} of {steps}{kept if checkpoint else ''}"

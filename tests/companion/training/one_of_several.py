@@ -19,7 +19,7 @@ from torch.distributed.fsdp import fully_shard
 from companion.generation import generate
 from companion.models import GPT, GPTConfig
 from companion.pretrained import load, save
-from companion.training import fit, mean_loss, next_token_loss
+from companion.training import fit, load_checkpoint, mean_loss, next_token_loss
 from companion.training.processes import in_any_process
 
 
@@ -124,7 +124,7 @@ def sharded(folder: Path) -> dict:
     going_on = {"steps": 5, "resume": True, "checkpoint": run, **options}
     report["resumed"] = train_gpt(gpt(seed=1), **going_on)
     report["straight"] = train_gpt(gpt(), steps=5, **options)
-    report["diverged"] = diverged()
+    report["diverged"], report["failed"] = diverged(), failed(folder / f"failed {count()}")
     if count() == 1:  # what two have begun
         going_on["checkpoint"] = folder / "copy 2"
         report["by another number"] = train_gpt(gpt(seed=1), **going_on)
@@ -149,6 +149,16 @@ def diverged() -> bool:
     except FloatingPointError:
         return torch.cat([p.flatten() for p in model.parameters()]).tolist() == expected
     return False
+
+
+def failed(path: Path) -> list:
+    """How a sharded run ends in which the first process cannot report, and what was saved of it."""
+    ended = ""
+    try:
+        train_gpt(gpt(), shard=True, checkpoint=path, report=lambda history: 1 / 0)
+    except (ZeroDivisionError, KeyboardInterrupt) as error:
+        ended = type(error).__name__
+    return [ended, len(load_checkpoint(path)["history"]["loss"])]
 
 
 def is_first() -> bool:

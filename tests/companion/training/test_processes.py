@@ -82,6 +82,12 @@ def test_a_sharded_run_that_diverges_leaves_the_weights_before_it(reports):
     assert all(report["sharded"]["diverged"] for report in (*reports["1"], *reports["2"]))
 
 
+def test_where_one_process_fails_all_save_and_stop(reports):
+    assert [r["sharded"]["failed"] for r in reports["1"]] == [["ZeroDivisionError", 1]]
+    ends = sorted(report["sharded"]["failed"] for report in reports["2"])
+    assert ends == [["KeyboardInterrupt", 1], ["ZeroDivisionError", 1]]
+
+
 def test_all_processes_skip_the_steps_whose_gradient_overflows(reports):
     for report in (*reports["1"], *reports["2"]):
         for shard in (True, False):
