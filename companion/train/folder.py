@@ -195,6 +195,8 @@ def metrics_line(history: History, step: int, seconds: float | None) -> str:
     names = "loss", "learning_rate", "grad_norm", "tokens"
     line = {"step": step} | {name: getattr(history, name)[step - 1] for name in names}
     line["seconds"] = seconds
+    if step in history.skipped:
+        line["grad_norm"] = None  # it overflowed, and JSON has no infinity
     if step in history.evaluated_at:
         line["evaluation"] = history.evaluations[history.evaluated_at.index(step)]
     return json.dumps(line) + "\n"

@@ -19,8 +19,9 @@ from companion.generation import generate
 from companion.models import GPT
 from companion.train import load
 from companion.train.__main__ import main
+from companion.train.folder import metrics_line
 from companion.train.recipes import RECIPES, Recipe, read_text
-from companion.training import save_checkpoint
+from companion.training import History, save_checkpoint
 
 SMALL = ["gpt", "--device", "cpu", "--steps", "6", "--evaluate-every", "4"]
 
@@ -31,6 +32,12 @@ def metrics(folder, *, timed=False):
     for line in lines if not timed else []:
         del line["seconds"]
     return lines
+
+
+def test_a_skipped_step_has_a_line_that_every_json_reads():
+    history = History(loss=[2.0], learning_rate=[0.1], grad_norm=[float("inf")], tokens=[3])
+    line = metrics_line(history, 1, None)
+    assert json.loads(line, parse_constant=pytest.fail)["grad_norm"] is None
 
 
 @pytest.fixture(scope="module")
