@@ -420,9 +420,8 @@ def call(answer: Callable, **inputs):
 
 def _is_nothing(result) -> bool:
     """Whether it is None, or several of them."""
-    return result is None or (
-        isinstance(result, list | tuple) and {*map(_is_nothing, result)} == {True}
-    )
+    several = result if isinstance(result, list | tuple) else [result]
+    return len(several) > 0 and all(one is None for one in several)
 
 
 def _check_computed(result, shown: str) -> None:

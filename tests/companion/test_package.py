@@ -5,7 +5,6 @@ import re
 import runpy
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import torch
@@ -13,7 +12,7 @@ import torch
 import companion
 from companion import GPT, KVCache, models, nn
 
-SCRIPT = """
+WRONG = """
 import torch
 from companion.generation import generate
 from companion.models import GPT, GPTConfig
@@ -25,45 +24,32 @@ generate(GPT(config), torch.ones(1, 1), "x")
 """
 
 
-def test_ordinary_programs_have_their_types(tmp_path):
-    """Of torch too: the first run reads its types, in half a minute, and keeps what it has read."""
+def test_a_type_checker_finds_wrong_calls_and_nothing_in_ordinary_programs(tmp_path):
     root = Path(companion.__file__).parents[1]
     use, train = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf8"), re.S)
     (tmp_path / "readme.py").write_text(use + train)
-    cache = Path(tempfile.gettempdir()) / "transformer-companion-mypy"
-    options = ["--follow-imports", "silent", "--cache-dir", cache, "--config-file", os.devnull]
+    (tmp_path / "wrong.py").write_text(WRONG)
+    (tmp_path / "mypy.ini").write_text(
+        "[mypy]\nfollow_imports = skip\n"  # reading all that torch imports takes minutes
+        "[mypy-companion.*,torch,torch._tensor,torch.nn.*,torch.optim.*]\nfollow_imports = silent\n"
+    )
+    options = ["--config-file", "mypy.ini", "--cache-dir", "cache"]
     found = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, tmp_path / "readme.py", root / "tests/typed.py"],
+        [sys.executable, "-m", "mypy", *options, "readme.py", root / "tests/typed.py", "wrong.py"],
         env=os.environ | {"MYPYPATH": str(root)},
         cwd=tmp_path,
         capture_output=True,
         text=True,
     )
-    assert found.returncode == 0, found.stdout + found.stderr
+    errors = [line for line in found.stdout.splitlines() if "error:" in line]
+    places = [error.split(" ")[0] for error in errors]
+    assert places == [f"wrong.py:{line}:" for line in (7, 8, 9)], found.stdout + found.stderr
+    for error, name in zip(errors, ("vocab_size", '"fit"', '"generate"'), strict=True):
+        assert name in error
 
 
 def test_the_typed_program_runs():
     runpy.run_path(str(Path(companion.__file__).parents[1] / "tests/typed.py"))
-
-
-def test_three_wrong_calls_are_found(tmp_path):
-    script, root = tmp_path / "wrong.py", Path(companion.__file__).parents[1]
-    script.write_text(SCRIPT)
-    # Without torch's own types, which take it ten seconds to read.
-    (tmp_path / "mypy.ini").write_text(
-        "[mypy]\nfollow_imports = silent\n[mypy-torch.*,numpy.*]\nfollow_imports = skip\n"
-    )
-    options = ["--config-file", tmp_path / "mypy.ini", "--cache-dir", tmp_path / "cache"]
-    found = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, script],
-        env=os.environ | {"MYPYPATH": str(root)},
-        capture_output=True,
-        text=True,
-    )
-    errors = [line for line in found.stdout.splitlines() if "error:" in line]
-    assert [line.split(":")[1] for line in errors] == ["7", "8", "9"], found.stdout + found.stderr
-    for error, name in zip(errors, ("vocab_size", '"fit"', '"generate"'), strict=True):
-        assert name in error
 
 
 def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):

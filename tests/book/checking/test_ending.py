@@ -260,7 +260,7 @@ def test_an_error_of_the_check_is_a_verdict_that_says_so(monkeypatch):
     monkeypatch.setitem(climb.__globals__, "difference", int)  # int(result, expected)
     verdict = split_heads(lambda x, num_heads: x)
     assert verdict.mistake.startswith(f"{COULD_NOT_JUDGE} (TypeError: ")
-    assert "\nin climb, line " in verdict.example
+    assert "\nin example, line " in verdict.example
 
 
 def test_the_checks_of_the_chapters_end_too(monkeypatch):
