@@ -12,11 +12,7 @@ from torch import Tensor, nn
 from companion.models.config import StackConfig, WithWeights, built_from
 from companion.nn import EncoderBlock, LearnedPositions
 from companion.nn.blocks import make_dropout, run_blocks
-from companion.validation import (
-    require_features,
-    require_positive,
-    require_positive_number,
-)
+from companion.validation import require_features, require_positive, require_positive_number
 
 
 @dataclass(frozen=True, kw_only=True)

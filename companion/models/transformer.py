@@ -20,12 +20,7 @@ from companion.nn import (
 )
 from companion.nn.blocks import make_dropout, run_blocks
 from companion.nn.masks import causal
-from companion.validation import (
-    require_caches,
-    require_even,
-    require_features,
-    require_tokens,
-)
+from companion.validation import require_caches, require_even, require_features, require_tokens
 
 # About 37,000 tokens shared by English and German (section 5.1); max_len is ours.
 PAPER = {"vocab_size": 37000, "num_layers": 6, "max_len": 512}

@@ -1,7 +1,7 @@
 """The Transformer block: attention, then a feed-forward network, each with residual and norm."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -198,7 +198,6 @@ class DecoderBlock(Block):
 
     has_cross_attention = True
 
-    @overload
     def forward(
         self,
         x: Tensor,
@@ -208,31 +207,8 @@ class DecoderBlock(Block):
         *,
         is_causal: bool = True,
         cache: KVCache | None = None,
-        need_weights: Literal[False] = False,
-    ) -> Tensor: ...
-    @overload
-    def forward(
-        self,
-        x: Tensor,
-        memory: Tensor,
-        mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        *,
-        is_causal: bool = True,
-        cache: KVCache | None = None,
-        need_weights: Literal[True],
-    ) -> tuple[Tensor, Tensor, Tensor]: ...
-    def forward(
-        self,
-        x,
-        memory,
-        mask=None,
-        memory_mask=None,
-        *,
-        is_causal=True,
-        cache=None,
-        need_weights=False,
-    ):
+        need_weights: bool = False,
+    ) -> Any:
         """Return x after the block; with `need_weights` (x, self weights, cross weights).
 
         Args:
