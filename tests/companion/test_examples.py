@@ -10,14 +10,17 @@ import pytest
 import torch
 
 import companion
-from companion import models, nn, pretrained, training
+from companion import generation, models, nn, pretrained, training
 
 ROOT = Path(companion.__file__).parents[1]
 SHOWN = [
     nn.scaled_dot_product_attention,
     nn.MultiHeadAttention,
+    nn.KVCache,
     models.GPT,
     training.fit,
+    generation.generate,
+    generation.stream,
     pretrained.load,
     pretrained.save,
 ]
