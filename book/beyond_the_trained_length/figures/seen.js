@@ -100,7 +100,7 @@ function render({ model, el }) {
   const sum = element(
     "p",
     {},
-    html`Shaded: the angles of positions 0 to ${String(data.trained)}. ${number} of 8 hands point where they never did in training. Below each: its turns.`,
+    html`Shaded: the angles of the first ${String(data.trained)} positions. ${number} of 8 hands point where they never did in training. Below each: its turns.`,
   );
   const list = [
     {
