@@ -29,7 +29,8 @@ def FALSE_TWIN(false_twin):
     speeds = torch.tensor([2 * math.pi / 10])
     yield false_twin(3, speeds, 20)
 
-    """two hands that go round in 10 and in 15 positions: both are back after 30"""
+    """two hands that go round in 10 and in 15 positions: each agrees by its own cosine, and the
+    mean of both is largest where both are back, after 30"""
     speeds = 2 * math.pi / torch.tensor([10.0, 15.0])
     yield false_twin(1, speeds, 40)
 
@@ -122,6 +123,12 @@ SLOWED.mistakes |= {
         _slowed, "((turns - 0.5) / (1.0 - 0.5)).clamp(0, 1)", "(turns > 0.5).float()"
     ),
     "the turns are radians: divide by 2 pi": edited(_slowed, " / (2 * math.pi)", ""),
+    "the share is not cut off: it goes below 0 for slow hands and above 1 for fast ones": edited(
+        _slowed, ".clamp(0, 1)", ""
+    ),
+    "the turns themselves are the share; it grows from 0 at half a turn": edited(
+        _slowed, "((turns - 0.5) / (1.0 - 0.5))", "turns"
+    ),
     "slow hands are sped up: divide by the factor": edited(
         _slowed, "speeds / factor", "speeds * factor"
     ),

@@ -419,9 +419,10 @@ def call(answer: Callable, **inputs):
 
 
 def _is_nothing(result) -> bool:
-    """Whether it is None, or several of them."""
+    """Whether it is None, or several of them; in a list of what several calls gave, one will do."""
     several = result if isinstance(result, list | tuple) else [result]
-    return len(several) > 0 and all(one is None for one in several)
+    needed = any if isinstance(result, list) else all
+    return len(several) > 0 and needed(one is None for one in several)
 
 
 def _check_computed(result, shown: str) -> None:

@@ -268,6 +268,8 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         return "what it returns are the absolute values of what is expected"
     if close(y, np.round(y)):
         return _place_of_the_wrong(x, y)  # small whole numbers are soon alike by chance
+    if np.isclose(x, y).sum() == y.size - 1 > 0:
+        return _place_of_the_wrong(x, y)  # one number alone is soon a rounded one
     for digits in range(4):
         if close(x, y.round(digits)):
             return f"the numbers are rounded to multiples of {10.0**-digits:g}"

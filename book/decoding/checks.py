@@ -357,10 +357,6 @@ def DRAW(draw):
     logits = torch.tensor([0.2, 0.5, 0.3]).log()
     yield [draw(logits, 1.0, 1.0, number) for number in (0.1, 0.3, 0.6, 0.9)]
 
-    """the temperature divides the logits: below 1 it sharpens, above 1 it flattens"""
-    logits = torch.tensor([0.6, 0.3, 0.1]).log()
-    yield [draw(logits, t, 1.0, number) for t in (2.0, 0.5) for number in (0.55, 0.7, 0.82)]
-
     """top_p keeps the fewest words that reach it together, here the first three of five for
     0.8"""
     logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
@@ -378,6 +374,10 @@ def DRAW(draw):
     """top_p where the words do not come in order: the cut belongs to the sorted row"""
     logits = torch.tensor([0.1, 0.2, 0.3, 0.4]).log()
     yield [draw(logits, 1.0, 0.65, number) for number in (0.3, 0.6, 0.95)]
+
+    """the temperature divides the logits: below 1 it sharpens, above 1 it flattens"""
+    logits = torch.tensor([0.6, 0.3, 0.1]).log()
+    yield [draw(logits, t, 1.0, number) for t in (2.0, 0.5) for number in (0.55, 0.7, 0.82)]
 
     """temperature and top_p together: the temperature comes first"""
     logits = torch.tensor([0.6, 0.3, 0.1]).log()

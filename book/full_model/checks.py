@@ -163,13 +163,6 @@ def _raw_logits(logits, targets, smoothing, pad_id):
     return losses[targets != pad_id].mean()
 
 
-def _less_its_entropy(logits, targets, smoothing, pad_id):
-    V = logits.shape[-1]
-    target = torch.full((V,), smoothing / V)
-    target[0] += 1 - smoothing
-    return _smoothed(logits, targets, smoothing, pad_id) - torch.special.entr(target).sum()
-
-
 @ladder(_smoothed)
 def SMOOTHED_LOSS(smoothed_loss):
     """without smoothing the loss of a token is minus the logarithm of the probability that the
@@ -216,7 +209,9 @@ SMOOTHED_LOSS.mistakes |= {
         )
     ),
     "the mean of the logits is added, not that of the log-probabilities": (_raw_logits),
-    "the target's own entropy is taken off, which makes a divergence of it": (_less_its_entropy),
+    "padding is counted like a word, in the sum and in the number that it is divided by": (
+        partial(_smoothed, real=lambda targets, pad_id: targets >= 0)
+    ),
     "it is smoothed twice: the rest is (1 - smoothing) squared": (
         partial(
             _smoothed,

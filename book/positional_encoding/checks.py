@@ -110,6 +110,11 @@ MOVE.mistakes |= {
     "later pairs turn faster; they should turn slower: the exponent is negative": edited(
         _move, "(-torch.arange", "(torch.arange"
     ),
+    "the exponent is -i / d_model; it is -2i / d_model": edited(
+        _move,
+        "torch.arange(0, encoding.shape[1], 2)",
+        "torch.arange(encoding.shape[1] // 2)",
+    ),
     "the sines are taken for cosines: column 0 holds the sine of the first pair": edited(
         _move, "sin, cos =", "cos, sin ="
     ),
@@ -155,9 +160,9 @@ def ROTATE(rotate):
     x, positions = torch.tensor([[1.0, 2.0]]), torch.tensor([0])
     yield rotate(x, positions)
 
-    """position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), and (0, 1)
-    becomes (-sin 1, cos 1)"""
-    x, positions = torch.eye(2), torch.tensor([1, 1])
+    """position 1 turns the first pair by one radian: (1, 0) becomes (cos 1, sin 1), and (0, 2)
+    becomes (-2 sin 1, 2 cos 1)"""
+    x, positions = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([1, 1])
     yield rotate(x, positions)
 
     """with d_k = 4 the second pair turns a hundred times slower than the first, by 10000^(-2/4)
@@ -193,7 +198,9 @@ ROTATE.mistakes |= {
     "it counts from 1: position 0 is not turned at all": edited(
         _rotate, "positions[:, None]", "(positions[:, None] + 1)"
     ),
-    "nothing is turned": edited(_rotate, "angle = positions", "angle = 0 * positions"),
+    "it turns the other way: (a, b) becomes (a cos - b sin, a sin + b cos)": edited(
+        _rotate, "angle = positions", "angle = -positions"
+    ),
     "`positions` is not used: a row is turned by its place in the array": edited(
         _rotate, "positions[:, None]", "torch.arange(len(x))[:, None]"
     ),

@@ -280,8 +280,8 @@ PERPLEXITY.mistakes |= {
     "this is the mean loss; the perplexity is e to its power": edited(
         _perplexity, ".mean().exp()", ".mean()"
     ),
-    "the losses are natural logarithms, and 2 to their mean was taken, not e": edited(
-        _perplexity, "return torch.cat(losses).mean().exp()", "return 2 ** torch.cat(losses).mean()"
+    "the means of the pieces were averaged; each token counts alike, in a short piece, too": edited(
+        _perplexity, 'reduction="none")', 'reduction="mean")[None]'
     ),
     "the losses are added up and not divided by the number of tokens": edited(
         _perplexity, ".mean().exp()", ".sum().exp()"
@@ -428,15 +428,11 @@ FIT_COVERAGE.mistakes |= {
         "-torch.exp((share * y).sum() - b * (share * x).sum())",
         "(share * (y - b * x)).sum()",
     ),
-    "this is minus the height of the line; a is minus e to its power": edited(
-        _fit_coverage,
-        "-torch.exp((share * y).sum() - b * (share * x).sum())",
-        "-(share * (y - b * x)).sum()",
+    "all points count alike; each has the weight (c ln c) squared": edited(
+        _fit_coverage, "(c * c.log()) ** 2", "torch.ones_like(c)"
     ),
-    "the height of the line is a natural logarithm, and 10 to its power was taken": edited(
-        _fit_coverage,
-        "-torch.exp((share * y).sum() - b * (share * x).sum())",
-        "-10 ** (share * (y - b * x)).sum()",
+    "the weights are c ln c; they are its square": edited(
+        _fit_coverage, "(c * c.log()) ** 2", "c * -c.log()"
     ),
     "one logarithm is missing: the line goes through ln c, not through ln(-ln c)": edited(
         _fit_coverage, "(-c.log()).log()", "c.log()"

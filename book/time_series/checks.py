@@ -354,6 +354,11 @@ FIT_RIVAL.mistakes |= {
     "the squares are missing among the products": edited(
         _fit_rival, "(*2 * x.shape[1:])", "(*2 * x.shape[1:], 1)"
     ),
+    "the product of two different numbers has two columns; each product has one": edited(
+        _fit_rival,
+        "torch.triu_indices(*2 * x.shape[1:])",
+        "torch.cartesian_prod(*2 * [torch.arange(x.shape[1])]).T",
+    ),
     "there are squares, but no products of two different numbers": edited(
         _fit_rival,
         "i, j = torch.triu_indices(*2 * x.shape[1:])",

@@ -26,6 +26,11 @@ def by_arrows(distance, speeds, longest):
     return (hands @ hands[distance])[distance + 8 :].argmax() + distance + 8
 
 
+@wrong(false_twin, "it returned None, not always")
+def nothing_where_one_distance_is_left(distance, speeds, longest):
+    return in_a_loop(distance, speeds, longest) if longest > distance + 8 else None
+
+
 @wrong(false_twin, "the longest distance counts")
 def without_the_last(distance, speeds, longest):
     return in_a_loop(distance, speeds, longest - 1)

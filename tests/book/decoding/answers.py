@@ -94,6 +94,13 @@ def from_the_best_on(logits, temperature, top_p, number):
     return words[(reached > number).nonzero()[0, 0]].item()
 
 
+@wrong(draw, "top_p keeps the fewest words that reach it together")
+def without_the_word_that_reaches_it(logits, temperature, top_p, number):
+    p, words = (logits / temperature).softmax(-1).sort(descending=True)
+    p[1:][p.cumsum(0)[1:] > top_p] = 0
+    return int(words[((p / p.sum()).cumsum(0) <= number).sum().clamp(max=len(p) - 1)])
+
+
 @right(draw)
 def word_by_word(logits, temperature, top_p, number):
     p = (logits.double() / temperature).softmax(-1).tolist()
