@@ -318,7 +318,7 @@ def ANALOGIES(analogies):
     )
     yield analogies(vectors, torch.tensor([0, 3]), torch.tensor([1, 2]), torch.tensor([2, 1]))
 
-    """37 questions about 29 words of all lengths"""
+    """37 questions about 29 words of all lengths: each word, a row, is scaled to length 1"""
     vectors = torch.randn(29, 5) * (0.5 + 3 * torch.rand(29, 1))
     a, b, c = torch.stack([torch.randperm(29)[:3] for question in range(37)], 1)
     yield analogies(vectors, a, b, c)

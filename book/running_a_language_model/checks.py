@@ -85,8 +85,8 @@ def WRITE(write):
     """one token ends the text: it is the last one written"""
     yield write(model, prompt, 8, [6])
 
-    """the text holds 12, 1, and the stop is 2, 1: tokens are compared, not the text of their
-    numbers"""
+    """the text holds 12, 1, and the stop is 2, 1: its last token alone ends nothing, nor does the
+    text of the numbers"""
     yield write(model, prompt, 8, [2, 1])
 
     """two tokens end it, both of them, in this order and side by side"""

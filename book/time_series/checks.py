@@ -321,7 +321,7 @@ def FIT_RIVAL(fit_rival):
     new = torch.randn(1, 2, 1, dtype=torch.float64)
     yield fit_rival(windows, last + first * last, 1e-9)(new)
 
-    """a penalty of 0.1 for each of 20 windows, on every weight"""
+    """a penalty of 0.1 for each of 20 windows, on every weight: a column for each product, once"""
     yield fit_rival(windows, last + 3 + last, 0.1)(windows)
 
     """rolled out on a chaotic map, it follows the map"""
