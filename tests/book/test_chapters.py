@@ -13,7 +13,7 @@ import nbformat
 import pytest
 import yaml
 
-from book._press.claims import claiming, problems, read_rows
+from book._press.claims import BOUNDS, claiming, problems, read_rows
 from book._press.execute import chapters, notebooks
 from book._press.folds import FOLDED
 from book._press.publish import BRANCH
@@ -172,7 +172,8 @@ def ties(notebook) -> Iterator[tuple[str, float]]:
     calls = (node for source in code for node in ast.walk(ast.parse(source)))
     for call in calls:
         if isinstance(call, ast.Call) and getattr(call.func, "id", None) == "claim":
-            bounds = {word.arg: ast.unparse(word.value) for word in call.keywords}
+            words = (word for word in call.keywords if word.arg in BOUNDS)
+            bounds = {word.arg: ast.unparse(word.value) for word in words}
             for side, name in ((1, "above"), (-1, "below")):
                 if bounds.get(name) == "0" and len(bounds) == 1:
                     yield call.args[0].value, side
