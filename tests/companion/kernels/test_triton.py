@@ -230,7 +230,7 @@ def test_what_it_does_not_take():
 def test_shapes_on_a_gpu_are_known_without_one(dtype):
     with FakeTensorMode(), torch.no_grad():
         query, key, value = (
-            torch.empty(2, 3, n, d, dtype=dtype, device="cuda").transpose(0, 1)
+            torch.empty(3, 2, n, d, dtype=dtype, device="cuda")
             for n, d in ((100, 64), (70, 64), (70, 40))
         )
         output = triton_attention(query, key, value, is_causal=True)
