@@ -236,8 +236,6 @@ COSTS_OF_SILENCE.mistakes |= {
     "the heads before stay silent, too: one head at a time, and remove its hook": edited(
         _costs, "silent = deepcopy(layer)", "silent = silent or deepcopy(layer)"
     ),
-    "what is silenced stays so, for the heads after it and in the layer: remove every hook, put "
-    "back every weight": edited(_costs, "silent = deepcopy(layer)", "silent = layer"),
     "a head without queries still attends, evenly; zero what it hands to out_proj": edited(
         _costs,
         "silent.out_proj.weight",
