@@ -158,7 +158,8 @@ def _with_shared_keys(query, key, value, attn_mask) -> tuple:
 
 def for_every_query_head(x: torch.Tensor, num_heads: int) -> torch.Tensor:
     """Keys or values (B, H_kv, S, width), repeated for the query heads that share them."""
-    return x.repeat_interleave(num_heads // x.shape[1], dim=1)
+    # Behind S: where heads that lie S apart are merged, torch 2.11 fixes S in an export.
+    return x.transpose(1, 2).repeat_interleave(num_heads // x.shape[1], dim=2).transpose(1, 2)
 
 
 def _in_dtype(bias: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:

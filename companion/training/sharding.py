@@ -126,6 +126,7 @@ class Places(pickle.Unpickler):
     """Reads where the tensors of a folder are, which torch pickles, and makes nothing else."""
 
     def find_class(self, module: str, name: str):
+        module = module.removesuffix("._local")  # of pathlib, written by Python 3.13
         is_dtype = module == "torch" and isinstance(getattr(torch, name, None), torch.dtype)
         if is_dtype or (module in MODULES and name in PLACES):
             return super().find_class(module, name)

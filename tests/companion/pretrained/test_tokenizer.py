@@ -194,6 +194,7 @@ FORMATS = [
     ("{% if messages[1].name is defined %}A{% endif %}<|end|>", 1),
     ("  {% generation %}\n{{ messages[1].content }}\n  {%- endgeneration %}\n<|end|>", 1),
 ]
+NAMED = "{{ messages[0].name is defined }}"
 
 
 @pytest.mark.parametrize(("template", "ends"), FORMATS)
@@ -203,7 +204,9 @@ def test_a_format_computes_what_it_computes_in_transformers(template, ends, fold
     added_to(folder, chat_template=template)
     ours, other = load_tokenizer(folder), theirs(folder)
     messages = [{"role": "user", "content": TEXT}]
-    messages += [{"role": "assistant", "content": "<|end|>", "name": None}]
+    messages += [{"role": "assistant", "content": "<|end|>"}]
+    if other.apply_chat_template([{"name": None}], chat_template=NAMED, tokenize=False) == "False":
+        messages[1]["name"] = None  # transformers 5.9 shows it to a format; later ones leave it out
     ids = ours.chat(messages)
     expected = other.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
     assert ours.decode(ids, special_tokens=True) == expected

@@ -22,6 +22,7 @@ from companion.train.__main__ import main
 from companion.train.folder import metrics_line
 from companion.train.recipes import RECIPES, Recipe, read_text
 from companion.training import History, save_checkpoint
+from tests.companion.training.test_processes import needs_shards
 
 SMALL = ["gpt", "--device", "cpu", "--steps", "6", "--evaluate-every", "4"]
 
@@ -100,7 +101,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(whole, tmp_path):
     assert all(torch.equal(ended[name], expected[name]) for name in expected)
 
 
-@pytest.mark.parametrize("shared", [[], ["--shard"]])
+@pytest.mark.parametrize("shared", [[], pytest.param(["--shard"], marks=needs_shards)])
 def test_two_processes_have_the_losses_of_one(tmp_path, shared):
     alike = ["--dropout", "0", "--steps", "2", "--evaluate-every", "2"]
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2"]

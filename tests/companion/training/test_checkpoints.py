@@ -1,5 +1,6 @@
 """Checkpoints: what is written comes back, and nothing else does."""
 
+import io
 import json
 import os
 import pickle
@@ -14,7 +15,7 @@ from torch import nn
 
 from companion.training import load_checkpoint, save_checkpoint
 from companion.training.checkpoints import require_savable
-from companion.training.sharding import save_folder
+from companion.training.sharding import Places, save_folder
 
 
 class Tied(nn.Module):
@@ -226,6 +227,13 @@ def test_who_is_killed_while_saving_a_folder_leaves_a_whole_one(tmp_path, monkey
     save_sharded(path, model, optimizer, step=3)
     assert load_checkpoint(path, *trained(1)) == {"step": 3}
     assert [part.name for part in tmp_path.iterdir()] == ["run"] and len(list(path.iterdir())) == 1
+
+
+def test_a_path_is_read_as_any_python_pickles_it():
+    kind = type(Path())
+    for module in ("pathlib", "pathlib._local"):  # the second by Python 3.13
+        pickled = f"c{module}\n{kind.__name__}\n(S'a'\ntR.".encode()
+        assert Places(io.BytesIO(pickled)).load() == Path("a")
 
 
 def test_of_a_folder_only_the_places_are_unpickled(tmp_path):
