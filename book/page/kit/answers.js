@@ -12,11 +12,11 @@ export function followAnswers(state, show) {
   state.atEnd(() => document.removeEventListener(KEPT, follow));
 }
 
-/** Put the switch below the strip of a chapter whose page asks for guesses, and do what it says. */
+/** Put the switch into the head of a page that asks for guesses, and do what it says. */
 export function offerAnswers() {
   /** @type {NodeListOf<HTMLDetailsElement>} */
   const veils = document.querySelectorAll("details.veiled");
-  const head = document.querySelector("nav.here > p");
+  const head = document.querySelector("nav.here > p") ?? document.querySelector("article h1");
   if (!head || !veils.length) return;
   const box = document.createElement("input");
   box.type = "checkbox";
