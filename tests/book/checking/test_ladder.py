@@ -181,7 +181,7 @@ def test_what_stays_from_call_to_call_is_noticed():
     ],
 )
 def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
-    table = "torch.tensor([[0.5, 1, 4], [9, 2, 7], [3, 8, 0.75]])"
+    table = "torch.tensor([[0.45, 1, 4], [9, 2, 7], [3, 8, 0.75]])"
     with pytest.raises(Mistake) as found:
         hold([Rung("a table comes back", f"same({table})")], lambda x: x, same=answer)
     assert seen in found.value.mistake
