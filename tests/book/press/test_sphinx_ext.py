@@ -183,7 +183,7 @@ def test_the_reference_shows_signatures_and_docstrings(site):
     page = (site / "book" / "api.html").read_text("utf8")
     for name in companion.generation.__all__:
         assert f'id="companion.generation.{name}"' in page
-    assert "The model is put in eval mode meanwhile" in page
+    assert "in eval mode and without gradients" in page
     assert '<span class="n"><span class="pre">max_new_tokens</span></span>' in page
 
 

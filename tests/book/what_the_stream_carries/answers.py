@@ -3,7 +3,7 @@
 import torch
 
 from book.what_the_stream_carries.checks import pushed, settled, sparse_code
-from tests.book.answers import right
+from tests.book.answers import right, wrong
 
 # A vector for "many"
 
@@ -19,6 +19,11 @@ def by_sums(x, ones, twos, times):
     y += times * twos.sum(0) / len(twos)
     y -= times * ones.sum(0) / len(ones)
     return y
+
+
+@wrong(pushed, "their means")
+def by_sums_alone(x, ones, twos, times):
+    return x + times * twos.sum(0) - times * ones.sum(0)
 
 
 # At most k at a time
