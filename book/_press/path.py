@@ -27,7 +27,10 @@ NAMES["loop"] = "the way back from the next word"
 
 WORDS_PER_MINUTE = 200
 LINES_PER_MINUTE = 15  # of code that is open
+MINUTES = {"prediction_figure": 0.5, "claim": 0.25}  # to guess, and to read a card
+MINUTES_PER_FIGURE = 1.5  # any other, that the reader moves
 FOLDED = {"hide-input", "claim"}
+CALL = re.compile(r"\b(claim|\w+_figure)\(")
 
 ROW = re.compile(r"^- \[(?P<title>.+?)\]\((?P<name>\w+)/(?P=name)\.ipynb\)$", re.M)
 LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
@@ -82,14 +85,15 @@ def doors_of(chapters: Iterable[Chapter]) -> dict[str, Chapter]:
 
 
 def reading_minutes(notebook: nbformat.NotebookNode) -> int:
-    """How long a chapter is to be read, to five minutes: its words, and the code that is open."""
+    """How long a chapter takes, to five minutes: words, open code, live figures, guesses, claims."""
     text = " ".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
-    lines = sum(
-        len(cell.source.splitlines())
-        for cell in notebook.cells
-        if cell.cell_type == "code" and not FOLDED & set(cell.metadata.get("tags", []))
-    )
-    minutes = len(text.split()) / WORDS_PER_MINUTE + lines / LINES_PER_MINUTE
+    minutes = len(text.split()) / WORDS_PER_MINUTE
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            if not FOLDED & set(cell.metadata.get("tags", [])):
+                minutes += len(cell.source.splitlines()) / LINES_PER_MINUTE
+            calls = CALL.findall(cell.source)
+            minutes += sum(MINUTES.get(call, MINUTES_PER_FIGURE) for call in calls)
     return max(5, 5 * round(minutes / 5))
 
 

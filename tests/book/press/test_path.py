@@ -161,13 +161,16 @@ def test_a_stage_that_leads_nowhere_is_no_link_and_keeps_its_name():
         assert lit == ["self-attention"]
 
 
-def test_reading_time_counts_words_and_the_code_that_is_open():
+def test_reading_time_counts_words_open_code_and_what_is_touched_guessed_and_claimed():
     code, prose = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     cells = [prose("word " * 2000), code("x = 1\n" * 150)]
     assert reading_minutes(nbformat.v4.new_notebook(cells=cells)) == 20
     for tag in ("hide-input", "claim"):
         cells[1].metadata["tags"] = [tag]
         assert reading_minutes(nbformat.v4.new_notebook(cells=cells)) == 10
+    for calls in ("stack_figure(x)\n" * 4, "prediction_figure(q, 1)\n" * 10, "claim(s, 1)\n" * 20):
+        cells[1].source = calls
+        assert reading_minutes(nbformat.v4.new_notebook(cells=cells)) == 15
 
 
 def test_a_card_has_both_times_and_the_scene_the_chapters_own_weights(tmp_path):

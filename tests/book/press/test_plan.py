@@ -19,3 +19,6 @@ def test_times_are_summed_from_chapters_and_cards(tmp_path):
         nbformat.write(exercises, folder / f"{name}_exercises.ipynb")
     page = with_times("| <!-- times: one two --> | <!-- times: two --> |", tmp_path)
     assert page == "| 20 min · 45 min · 1:10 h | 5 min · 35 min · 35 min |"
+    page = with_times("<!-- times: one two; hand out: two -->", tmp_path)
+    assert page == "20 min · 35 min · 35 min"
+    assert with_times("<!-- times: one two; hand out: -->", tmp_path) == "20 min"
