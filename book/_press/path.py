@@ -85,7 +85,7 @@ def doors_of(chapters: Iterable[Chapter]) -> dict[str, Chapter]:
 
 
 def reading_minutes(notebook: nbformat.NotebookNode) -> int:
-    """How long a chapter takes, to five minutes: words, open code, live figures, guesses, claims."""
+    """How long a chapter takes, to five minutes: words, open code, figures, guesses, claims."""
     text = " ".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     minutes = len(text.split()) / WORDS_PER_MINUTE
     for cell in notebook.cells:
