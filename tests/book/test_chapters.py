@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -53,6 +54,8 @@ def complaints(notebook) -> Iterator[str]:
     for cell in notebook.cells:
         if cell.cell_type == "markdown" and MYST.findall(cell.source):
             yield f"this is no plain CommonMark: {cell.source}"
+        if re.search(r"\b(last|previous) chapter\b", cell.source):
+            yield f"a chapter is called by its title; the one before may change: {cell.source}"
     for cell in code:
         if "keep_output" in tags(cell):
             if not cell.outputs or cell.execution_count is None:
@@ -108,6 +111,7 @@ def test_a_notebook_is_as_the_book_needs_it(path):
     ("change", "complaint"),
     [
         (lambda n: n.cells[0].update(source="{ref}`x`"), "no plain CommonMark"),
+        (lambda n: n.cells[0].update(source="As in the last chapter"), "called by its title"),
         (lambda n: n.cells[-1].update(id=n.cells[0].id), "the same id"),
         (lambda n: last_code(n).update(source="1\n" * 31), "more than 30 lines"),
         (lambda n: last_code(n).update(source="setup(1)"), "installs or sets up"),
@@ -126,6 +130,14 @@ def test_what_is_wrong_with_a_notebook_is_said(change, complaint):
     change(notebook)
     found = [*complaints(notebook), *complaints_of_a_chapter(notebook)]
     assert [text for text in found if complaint in text]
+
+
+def test_what_is_called_the_next_chapter_comes_next():
+    following = {path: after.parent.name for path, after in pairwise(CHAPTERS)}
+    for path in CHAPTERS:
+        text = path.read_text("utf8")
+        for name in re.findall(r"\[(?:the |The )?next chapter\]\(\.\./(\w+)/", text):
+            assert name == following[path], path
 
 
 def last_code(notebook):
