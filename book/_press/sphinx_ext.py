@@ -29,6 +29,7 @@ from sphinx.util.typing import ExtensionMetadata
 import companion
 from book._press import execute, plain
 from book._press.assets import COLOURS, SCRIPT, write_assets
+from book._press.captions import with_captions
 from book._press.cards import with_cards, with_claims, with_measured, with_numbers
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
@@ -199,6 +200,7 @@ def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     elif notebook := _with_outputs(app, path, source[0]):
         with_folds(notebook["cells"])
         code = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        with_captions(code)
         with_cards(code, read_rows(path))
         source[0] = json.dumps(notebook)
 

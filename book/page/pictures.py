@@ -20,6 +20,8 @@ def show_with_alt(formatter: DisplayFormatter) -> None:
 def to_html(fig: Figure) -> str:
     """The figure as one <img> with its text alternative, SVG or PNG, whichever is smaller.
 
+    Its data-caption says what is drawn, for the book, which numbers its plots.
+
     Raises:
         ValueError: the figure has no text alternative.
     """
@@ -37,8 +39,18 @@ def to_html(fig: Figure) -> str:
     width, height = (round(96 * inches) for inches in fig.get_size_inches())
     return (
         f'<img class="companion-figure" alt="{html.escape(alt)}" width="{width}" height="{height}" '
-        f'style="max-width: 100%; height: auto" src="{html.escape(source)}">'
+        f'data-caption="{html.escape(_caption(fig))}" style="max-width: 100%; height: auto" '
+        f'src="{html.escape(source)}">'
     )
+
+
+def _caption(fig: Figure) -> str:
+    """What its axes say: titles, and what stands against what."""
+    said = {}
+    for ax in fig.axes:
+        against = " against ".join(filter(None, (ax.get_ylabel(), ax.get_xlabel())))
+        said |= {": ".join(filter(None, (ax.get_title(), against))): None}
+    return "; ".join(" ".join(text.split()) for text in said if text)
 
 
 def _saved(fig: Figure, kind: str, **options) -> bytes:

@@ -51,6 +51,15 @@ def test_a_figure_made_elsewhere_without_alt_is_refused_when_shown():
     assert 'alt="An empty figure"' in pictures.to_html(fig)
 
 
+def test_a_plot_says_what_is_drawn_for_the_number_below_it():
+    fig, axes = plots.figure(alt="a", ncols=3)
+    for ax, title in zip(axes, ("plain", "plain", ""), strict=True):
+        ax.set(title=title, xlabel="length of\na sentence", ylabel="share <right>")
+    axes[2].set(xlabel="")
+    caption = "plain: share &lt;right&gt; against length of a sentence; share &lt;right&gt;"
+    assert f'data-caption="{caption}"' in pictures.to_html(fig)
+
+
 def test_a_notebook_shows_one_picture(monkeypatch):
     formatter = InteractiveShell().display_formatter
     pictures.show_with_alt(formatter)
