@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test figures browser pdf epub pictures slides serve claims assignment grade quizzes clean
+.PHONY: help book test long figures browser pdf epub pictures slides serve claims assignment grade quizzes clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -64,7 +64,10 @@ book: $(SITE) ## run the notebooks that changed under nbval and render the book:
 FILES := --dist loadfile --no-loadscope-reorder
 
 test: $(READY) ## run the unit tests, which need no browser
-	$(RUN) -m pytest -n 3 $(FILES)
+	$(RUN) -m pytest -n 3 $(FILES) -m "not browser and not long"
+
+long: $(READY) ## run those that take longer: hand-ins in the sandbox, several processes, compilers, stored runs again
+	$(RUN) -m pytest -n 2 $(FILES) -m long
 
 figures: $(READY) ## test the live figures in Chromium; no built site is needed
 	$(RUN) -m pytest -n 2 $(FILES) tests/book -m "browser and not site"

@@ -219,6 +219,7 @@ def test_an_environment_that_has_torch_is_not_changed(wheel, other_environment):
     assert would_install(other_environment, wheel) == {"transformer-companion"}
 
 
+@pytest.mark.long
 def test_the_installed_wheel_works_alone(wheel, tmp_path):
     """Beside this environment's packages, without the repository: the wheel holds everything."""
     python, packages = environment(tmp_path / "alone")

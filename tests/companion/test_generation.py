@@ -694,6 +694,7 @@ def graphs_of(run):
     return torch._dynamo.utils.counters["stats"]["unique_graphs"] - before, result
 
 
+@pytest.mark.long
 @gpts
 @imports_the_compiler
 def test_a_compiled_model_writes_the_same_tokens_and_is_compiled_once(changes):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 
 import companion
@@ -24,6 +25,7 @@ generate(GPT(config), torch.ones(1, 1), "x")
 """
 
 
+@pytest.mark.long
 def test_a_type_checker_finds_wrong_calls_and_nothing_in_ordinary_programs(tmp_path):
     root = Path(companion.__file__).parents[1]
     use, train = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text("utf8"), re.S)

@@ -15,6 +15,7 @@ def test_every_trial_is_stored_with_two_shares_for_each_seed():
             assert 0 <= both <= first <= 1
 
 
+@pytest.mark.long
 def test_a_stored_trial_is_found_again():
     kinds, steps, seeds = readers.TRIALS["full attention"]
     found = readers.learn_hops(kinds, steps, seeds[0])

@@ -14,6 +14,7 @@ def test_every_change_is_stored_with_a_rate_that_was_tried_and_three_gaps():
         assert len(one["gaps"]) == len(trials.SEEDS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["no feed-forward layer"])
 def test_a_stored_gap_is_found_again(name):
     one = trials.stored()["changes"][name]

@@ -126,6 +126,7 @@ def honest(isolation):
     return {name: [*islice(left, len(part))] for name, part in parts.items()}, runner
 
 
+@pytest.mark.long
 def test_what_is_honest_is_not_flagged(honest):
     """Solutions with all that they import, wrong answers, and what torch changes of itself."""
     cells, runner = honest
@@ -137,6 +138,7 @@ def test_what_is_honest_is_not_flagged(honest):
         assert bool(found) == execute._is_check(cell), cell.source
 
 
+@pytest.mark.long
 def test_every_solution_passes(honest):
     _, *cells = honest[0]["solved"]
     for cell, chapter in zip(cells, solved()[1], strict=True):
@@ -145,6 +147,7 @@ def test_every_solution_passes(honest):
         assert "error" not in names(cell)
 
 
+@pytest.mark.long
 def test_a_wrong_answer_is_told_its_mistake(honest):
     own, said = honest[0]["wrong"][::2], honest[0]["wrong"][1::2]
     assert [cell.outputs for cell in own] == [[]] * len(own)
@@ -171,6 +174,7 @@ def attention(*arrays):
     return arrays[0]"""
 
 
+@pytest.mark.long
 def test_what_is_flagged_has_no_points():
     # The checks are there before a first cell, whatever it says: `functions` sees what is imported.
     hidden = """
@@ -220,6 +224,7 @@ def attention(*arrays): raise SystemExit(0)""",
 }
 
 
+@pytest.mark.long
 def test_attacks_do_not_pass():
     cells = [cell for attack in ATTACKS.values() for cell in (UNSCALED, attack, checked(CHECK))]
     cells, runner = run(*cells, ATTENTION, checked(CHECK), total=600)
@@ -229,6 +234,7 @@ def test_attacks_do_not_pass():
     assert not runner.flags and runner.lost
 
 
+@pytest.mark.long
 def test_what_a_cell_shows_stops_nobody(honest):
     cells = honest[0]["shown"]
     for cell in cells[:2]:
@@ -268,6 +274,7 @@ def test_what_is_sent_instead_of_outputs_costs_the_process(sent):
         ExecuteInSandbox(Limits())._shown(new_code_cell(), sent)
 
 
+@pytest.mark.long
 def test_a_cell_that_takes_too_long_or_too_much_costs_itself_only():
     cells = (
         "x = 1",

@@ -49,6 +49,7 @@ def test_a_formula_holds_no_html():
     assert "&lt;b&gt;" in page and "<b>" not in page
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")  # nbgrader's, with this SQLAlchemy
 def test_nbgrader_exports_what_was_handed_in_and_no_points_that_are_not_final(tmp_path):
     with Gradebook(assignment.course(tmp_path).coursedir.db_url, "transformer") as book:

@@ -192,6 +192,7 @@ def feedback(folder: Path, name: str) -> str:
     return page_of(folder, name).read_text("utf8")
 
 
+@pytest.mark.long
 @apart
 def test_everyone_has_the_points_that_are_due(course):
     rows = table(course)
@@ -207,6 +208,7 @@ def test_everyone_has_the_points_that_are_due(course):
     assert totals == {*POINTS} - {*BY_HAND}  # what is not final has none
 
 
+@pytest.mark.long
 @apart
 def test_canvas_reads_the_totals_that_are_final(course):
     text = (course / "course" / "scores" / f"{CHAPTER}.canvas.csv").read_text("utf8")
@@ -220,6 +222,7 @@ def test_canvas_reads_the_totals_that_are_final(course):
     assert ["wrong", "7", "", "0.0"] in rows
 
 
+@pytest.mark.long
 @apart
 def test_the_table_says_what_is_not_as_it_should_be(course):
     remarks = {name: row["remarks"] for name, row in table(course).items()}
@@ -234,6 +237,7 @@ def test_the_table_says_what_is_not_as_it_should_be(course):
     assert "; In [4]: SyntaxError: invalid syntax (line 1)" in remarks[LATE_ONE]
 
 
+@pytest.mark.long
 @apart
 def test_what_is_late_is_called_that(course):
     rows = table(course)
@@ -243,6 +247,7 @@ def test_what_is_late_is_called_that(course):
     assert "Handed in 2026-09-30 18:00." in feedback(course, "right")
 
 
+@pytest.mark.long
 @apart
 def test_feedback_names_the_mistake(course):
     assert "the scores are not scaled" in feedback(course, LATE_ONE)
@@ -259,6 +264,7 @@ def test_feedback_names_the_mistake(course):
     assert "verdict.py" not in feedback(course, LATE_ONE) + feedback(course, PARTIAL)
 
 
+@pytest.mark.long
 @apart
 def test_words_that_nobody_has_read_have_no_zero(course):
     marks = re.findall(r"<span>(.*)</span></header>", feedback(course, "right"))
@@ -268,6 +274,7 @@ def test_words_that_nobody_has_read_have_no_zero(course):
     assert "not yet read" not in feedback(course, LATE_ONE)
 
 
+@pytest.mark.long
 @apart
 @pytest.mark.parametrize(("name", "words"), {"right": "It is so.", PARTIAL: "my own."}.items())
 def test_a_model_answer_stands_beside_the_words(course, name, words):
@@ -280,6 +287,7 @@ def test_a_model_answer_stands_beside_the_words(course, name, words):
     assert re.search(rf"{words}(.|\n)*class=\"model\"(.|\n)*Because.", feedback(course, name))
 
 
+@pytest.mark.long
 @apart
 def test_a_hostile_submission_sees_nothing_and_leaves_nothing(course):
     assert "seen: []" in feedback(course, "hostile")
@@ -297,6 +305,7 @@ def give(course: Path, name: str, exercise: str, points: float) -> None:
         book.db.commit()
 
 
+@pytest.mark.long
 @apart
 def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     give(course, "hostile", "attention-check", 2)
@@ -335,6 +344,7 @@ def test_a_second_run_goes_on_with_what_is_new(course, tmp_path, capsys):
     assert "0.5 of 1" in feedback(course, PARTIAL)
 
 
+@pytest.mark.long
 @apart
 def test_a_later_file_that_is_no_notebook_takes_no_points(course, tmp_path):
     points = table(course)["right"]["split-check"]
@@ -346,6 +356,7 @@ def test_a_later_file_that_is_no_notebook_takes_no_points(course, tmp_path):
     assert row["split-check"] == points and "these points are of an earlier one" in row["remarks"]
 
 
+@pytest.mark.long
 @apart
 def test_a_run_that_is_killed_goes_on(handed_out, tmp_path, capsys):
     root = shutil.copytree(handed_out, tmp_path, dirs_exist_ok=True)
@@ -617,7 +628,7 @@ NEAR = [
 FAR = ["in the cell of a check", "at the end", "at the beginning", "above the question"]
 
 
-GRADED = [*NEAR[:5], *NEAR[7:9], *FAR[1::2]]  # for real, below
+GRADED = ["in a code cell", "without metadata", "without metadata and ids", "at the end"]  # below
 
 
 @pytest.mark.parametrize("where", NEAR + FAR)
@@ -689,6 +700,7 @@ def copied(release: NotebookNode) -> NotebookNode:
     return notebook
 
 
+@pytest.mark.long
 @apart
 def test_words_anywhere_are_read_and_copies_of_ours_are_held_against_nobody(tmp_path, capsys):
     root, release = repository(tmp_path, asked()), two_questions()

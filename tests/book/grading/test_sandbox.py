@@ -78,6 +78,7 @@ for package in (book, companion):
 """
 
 
+@pytest.mark.long
 @apart
 def test_a_submission_reads_no_solutions():
     solutions = sources(ROOT).values()

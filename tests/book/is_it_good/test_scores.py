@@ -62,6 +62,7 @@ def test_some_of_what_is_stored_is_computed_again(smollm2, copy, forms):
             assert (torch.tensor(rows) - stored).abs().max() < TOLERANCE, (form, name)
 
 
+@pytest.mark.long
 @pytest.mark.weights
 @torch.no_grad()
 def test_free_answers_are_written_and_graded_again(smollm2):
@@ -78,6 +79,7 @@ def test_free_answers_are_written_and_graded_again(smollm2):
         assert (again - stored[:2]).abs().max() < TOLERANCE, name
 
 
+@pytest.mark.long
 @pytest.mark.weights
 @torch.no_grad()
 def test_answers_side_by_side_score_as_each_does_alone(smollm2):

@@ -17,6 +17,7 @@ def train(*arguments):
     main([*TINY, *arguments], recipes={"own": own}, program="own")
 
 
+@pytest.mark.long
 def test_it_is_trained_in_the_size_that_was_asked_for(capsys, tmp_path):
     out = ["--out", str(tmp_path / "run")]
     train("--depth", "1", *out)
@@ -34,6 +35,7 @@ def test_it_is_trained_in_the_size_that_was_asked_for(capsys, tmp_path):
     assert "own has no --dropout" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_it_comes_in_any_size():
     small, large = own(30, 0).model, own(30, 0, width=96, depth=3).model
     assert (len(small.blocks), small.embedding.weight.shape[1]) == (2, 64)

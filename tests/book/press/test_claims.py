@@ -64,6 +64,7 @@ def test_every_claim_of_every_seed_has_a_row(book, capsys):
     assert "'The seed is even.': seed 103 gave 1" in capsys.readouterr().out
 
 
+@pytest.mark.long
 def test_what_is_measured_is_kept_until_the_code_changes(book, capsys):
     assert main(book, [102, 104, 106]) == 1
     assert main(book, [102, 104, 106, 108, 110], "one") == 0
@@ -166,6 +167,7 @@ def test_words_and_bounds_measure_nothing():
     assert made != code('claim("It is.", 2, above=0)')
 
 
+@pytest.mark.long
 def test_a_claim_put_in_other_words_or_bounds_keeps_its_numbers(book, capsys):
     main(book, [102, 104, 106, 108, 110])
     path = chapters(book)[0]

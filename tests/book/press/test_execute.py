@@ -87,6 +87,7 @@ def outputs(book):
     return "".join(output["text"] for cell in cells for output in cell)
 
 
+@pytest.mark.long
 def test_a_chapter_is_executed_again_when_its_code_or_what_it_imports_changes(book):
     def change(name, text):
         (book / name).parent.mkdir(parents=True, exist_ok=True)
@@ -123,6 +124,7 @@ def test_the_table_of_times_has_a_column_for_every_name():
     assert lines[1].startswith(f"{long} ") and lines[-1].split() == ["together", "62.5"]
 
 
+@pytest.mark.long
 def test_going_back_costs_nothing_and_old_outputs_go(book):
     part = book / "companion" / "part.py"
     for version in range(KEPT):
@@ -194,6 +196,7 @@ def test_a_kernel_takes_no_port_that_another_may_have(book):
     assert "'transport': 'ipc'" in run.notebook.cells[0].outputs[0].text
 
 
+@pytest.mark.long
 def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
     (book / "_toc.yml").write_text(toc("one", "two"))
     slow = "open('pid', 'w').write(str(os.getpid())); open('here', 'w'); time.sleep(60)"
@@ -216,6 +219,7 @@ def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
     assert not Record.of(book, book / "two.ipynb").file.exists()
 
 
+@pytest.mark.long
 def test_a_failing_cell_is_named_and_the_other_chapters_still_run(book, capsys):
     (book / "_toc.yml").write_text(toc("bad", "one"))
     write_notebook(book / "bad.ipynb", "x = 1", "assert x == 2, f'x is {x}'", "print('never')")

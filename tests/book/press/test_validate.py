@@ -11,6 +11,7 @@ import pytest
 from book._press.execute import Record, execute
 from book._press.validate import main
 
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parents[3]
 SHOWING = (
     """\

@@ -45,6 +45,7 @@ def test_too_short_a_text_is_refused():
         budgets.trained(4, 2, budgets.ids_of(corpus(63, 0)), 0)
 
 
+@pytest.mark.long
 def test_the_table_has_every_run_and_its_shortest_comes_out_again():
     rows = budgets.measured()
     seeds = {row["seed"] for row in rows}

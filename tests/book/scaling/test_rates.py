@@ -27,6 +27,7 @@ def test_the_rate_of_the_matrices_is_theirs_alone():
         assert torch.equal(old, new) == inside, name
 
 
+@pytest.mark.long
 def test_the_table_has_every_run_and_its_shortest_comes_out_again():
     rows = rates.measured()
     seeds = {row["seed"] for row in rows}

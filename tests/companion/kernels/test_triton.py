@@ -36,6 +36,7 @@ def run(*arguments, **environment) -> subprocess.CompletedProcess:
     return subprocess.run(command, env=environment, capture_output=True, text=True)
 
 
+@pytest.mark.long
 @needs_triton
 def test_the_kernels_in_the_interpreter():
     done = run(INTERPRETED, TRITON_INTERPRET="1")
@@ -124,6 +125,7 @@ def compiled(tmp_path_factory) -> dict[tuple, list[dict]]:
     return dict(zip(heads, map(json.loads, done.stdout.splitlines()), strict=True))
 
 
+@pytest.mark.long
 @needs_compiler
 @pytest.mark.parametrize("head", HEADS)
 def test_the_kernels_compile_for_a_hopper_gpu(compiled, head):

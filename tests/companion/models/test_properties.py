@@ -510,18 +510,21 @@ def exported_examples(windows=(3, 5, 13)):
         yield model.double().eval(), inputs, ({0: Dim("B", max=9)},), others
 
 
+@pytest.mark.long
 def test_a_compiled_model_is_one_graph_and_gives_the_same():
     for model, inputs, _, _ in exported_examples():
         compiled = torch.compile(model, backend="eager", fullgraph=True)
         torch.testing.assert_close(compiled(*inputs), model(*inputs))
 
 
+@pytest.mark.long
 def test_an_exported_model_takes_other_sizes():
     for model, inputs, sizes, others in exported_examples():
         exported = torch.export.export(model, inputs, dynamic_shapes=sizes).module()
         torch.testing.assert_close(exported(*others), model(*others))
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.*LeafSpec:FutureWarning", "ignore:# The axis name")
 def test_an_onnx_model_takes_other_sizes():
     for model, inputs, sizes, others in exported_examples(windows=()):

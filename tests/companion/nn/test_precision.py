@@ -170,6 +170,7 @@ def test_every_part_compiles_without_a_break():
     assert cache.length == 4
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
 @pytest.mark.skipif(
     shutil.which("c++") is None

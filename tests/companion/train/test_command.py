@@ -67,6 +67,7 @@ def test_a_run_writes_its_metrics_with_samples(whole):
     }
 
 
+@pytest.mark.long
 def test_killed_at_any_moment_the_same_command_goes_on(tmp_path):
     script = Path(__file__).with_name("killed_commands.py")
     subprocess.run([sys.executable, script, tmp_path], check=True, timeout=600)
@@ -81,6 +82,7 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path):
         assert len(list((tmp_path / moment).iterdir())) == 3
 
 
+@pytest.mark.long
 def test_ctrl_c_saves_and_says_how_to_go_on(whole, tmp_path):
     folder = tmp_path / "stopped"
     command = [sys.executable, "-m", "companion.train", *SMALL, "--out", folder]
@@ -101,6 +103,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(whole, tmp_path):
     assert all(torch.equal(ended[name], expected[name]) for name in expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shared", [[], pytest.param(["--shard"], marks=needs_shards)])
 def test_two_processes_have_the_losses_of_one(tmp_path, shared):
     alike = ["--dropout", "0", "--steps", "2", "--evaluate-every", "2"]
@@ -445,6 +448,7 @@ def test_a_run_that_diverges_says_so_without_a_traceback(tmp_path, capsys):
     assert "Lower the learning rate" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_a_translation_can_be_asked_for(tmp_path, capsys):
     folder = tmp_path / "run"
     main(["translation", "--device", "cpu", "--steps", "1", "--out", str(folder)])

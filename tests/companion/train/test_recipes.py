@@ -17,6 +17,7 @@ def recipe_of(name):
     return RECIPES[name](steps=30, seed=0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SMALL)
 def test_a_recipe_learns_and_says_how_well(name):
     recipe = recipe_of(name)

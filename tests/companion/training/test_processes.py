@@ -10,6 +10,7 @@ import torch
 
 from companion.training.processes import join_processes, use_own_gpu
 
+pytestmark = pytest.mark.long
 SCRIPT = Path(__file__).with_name("one_of_several.py")
 needs_shards = pytest.mark.skipif(
     not hasattr(torch.cpu.current_stream(), "record_event"),

@@ -22,6 +22,7 @@ def folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["writing", "exchange", "random"])
 def test_killed_runs_end_like_whole_ones(folder, way):
     whole, resumed = folder / "whole.safetensors", folder / f"{way}.safetensors"
