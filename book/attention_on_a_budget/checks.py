@@ -34,6 +34,11 @@ def WHAT_IT_SAYS(what_it_says):
     values = torch.tensor([[1.0, 2, 4], [8, 16, 32]])
     yield what_it_says(keys, values, torch.tensor([0.6, 0.8]))
 
+    """a key that points away from the query answers with the opposite of its value"""
+    keys = torch.tensor([[0.6, 0.8], [-0.8, 0.6]])
+    values = torch.tensor([[1.0, 2, 4], [8, 16, 32]])
+    yield what_it_says(keys, values, torch.tensor([1.0, 0]))
+
     """a key that was written twice gives both values"""
     keys = torch.tensor([[0.6, 0.8], [0.8, -0.6], [0.6, 0.8]])
     values = torch.tensor([[1.0, 2, 4], [8, 16, 32], [3, 5, 7]])

@@ -593,14 +593,18 @@ def LOOP(train):
     ids = torch.tensor([[0, 1, 3], [2, 2, 1]])
     yield train(Pairs(), lambda step: ids + (step > 8) * torch.tensor([[0], [1]]), 24, 3.0)
 
-    """the gradient is clipped to length 1"""
+    """the gradient of all weights together is clipped to length 1"""
 
     def big(step):
         return torch.tensor([[step % 4, 1, 3]])
 
     class Loud(Pairs):
+        def __init__(self):
+            super().__init__()
+            self.bias = nn.Parameter(torch.zeros(4))
+
         def forward(self, ids):
-            return (20 if ids[0, 0] == 0 else 1) * super().forward(ids)
+            return (20 if ids[0, 0] == 0 else 1) * (super().forward(ids) + self.bias)
 
     yield train(Loud(), big, 16, 1.0)
 

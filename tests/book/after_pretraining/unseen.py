@@ -1,0 +1,118 @@
+"""Answers by somebody who had not read the checks."""
+
+from copy import deepcopy
+from math import comb
+
+import torch
+import torch.nn.functional as F
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("after_pretraining")
+
+
+@right
+def pass_at_k(right, tries, k):
+    none = 1.0
+    for i in range(k):
+        none *= max(tries - right - i, 0) / (tries - i)
+    return 1 - none
+
+
+wrong("with replacement", lambda right, tries, k: 1 - (1 - right / tries) ** k)
+wrong("all pass", lambda right, tries, k: comb(right, k) / comb(tries, k))
+wrong("one fewer left", "/ (tries - i)", "/ (tries - i + 1)")
+
+
+@right
+def advantages(rewards):
+    return torch.stack([row - row.sum() / len(row) for row in rewards])
+
+
+wrong("mean of all", "row.sum() / len(row)", "rewards.mean()")
+wrong("leave one out", "row - row.sum() / len(row)", "row - (row.sum() - row) / (len(row) - 1)")
+wrong("sum of group", "row.sum() / len(row)", "row.sum()")
+wrong("first group only", "row.sum() / len(row)", "rewards[0].mean()")
+wrong("divided by G - 1", "/ len(row)", "/ (len(row) - 1)")
+
+
+@right
+def answer_loss(logits, ids, prompt):
+    terms = []
+    for b in range(ids.shape[0]):
+        for t in range(prompt, ids.shape[1]):
+            if ids[b, t] >= 0:
+                terms.append(logits[b, t - 1].logsumexp(0) - logits[b, t - 1, ids[b, t]])
+    return torch.stack(terms).mean()
+
+
+wrong("first token of the answer missing", "range(prompt, ids", "range(prompt + 1, ids")
+wrong("prompt counts", "range(prompt, ids", "range(1, ids")
+wrong("sum", ".mean()", ".sum()")
+wrong("ignores token 0, too", "ids[b, t] >= 0", "ids[b, t] > 0")
+wrong(
+    "sign",
+    ".logsumexp(0) - logits[b, t - 1, ids[b, t]]",
+    ".logsumexp(0) * -1 + logits[b, t - 1, ids[b, t]]",
+)
+
+
+@right
+def dpo_loss(won, lost, won_start, lost_start, beta):
+    margin = beta * (won - lost) - beta * (won_start - lost_start)
+    return torch.logaddexp(torch.zeros_like(margin), -margin).sum() / len(margin)
+
+
+wrong(
+    "log of sigmoid",
+    "torch.logaddexp(torch.zeros_like(margin), -margin).sum() / len(margin)",
+    "-torch.sigmoid(margin).log().mean()",
+)
+wrong("no beta", "beta * ", "")
+wrong(
+    "beta outside",
+    "beta * (won - lost) - beta * (won_start - lost_start)",
+    "(won - lost) - (won_start - lost_start)",
+    ".sum() /",
+    ".sum() * beta /",
+)
+wrong(
+    "divides by beta",
+    "beta * (won - lost) - beta * (won_start - lost_start)",
+    "((won - lost) - (won_start - lost_start)) / beta",
+)
+wrong(
+    "each gain by itself",
+    "torch.logaddexp(torch.zeros_like(margin), -margin).sum() / len(margin)",
+    "(F.softplus(-beta * (won - won_start)) + F.softplus(beta * (lost - lost_start))).mean()",
+)
+
+
+@right
+def rejection_round(model, prompts, judge, tries, length, epochs, rate):
+    rows = []
+    with torch.no_grad():
+        for prompt in prompts:
+            ids = prompt.expand(tries, -1)
+            for _ in range(length):
+                ids = torch.cat([ids, torch.multinomial(model(ids)[:, -1].softmax(-1), 1)], 1)
+            rows += [r for r in ids if judge(prompt.tolist(), r[len(prompt) :].tolist())]
+    student = deepcopy(model)
+    if not rows:
+        return student
+    ids, P = torch.stack(rows), prompts.shape[1]
+    adam = torch.optim.Adam(student.parameters(), lr=rate)
+    for _ in range(epochs):
+        logits = student(ids[:, :-1])[:, P - 1 :]
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, P:].flatten())
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    return student
+
+
+wrong("gradients not cleared", "adam.zero_grad()", "pass")
+wrong("trains the model itself", "deepcopy(model)", "model")
+wrong("one token too few", "range(length)", "range(length - 1)")
+wrong("returns the old one", "    return student\n", "    return model\n") if False else None
+wrong("first prompt only", "for prompt in prompts", "for prompt in prompts[:1]")

@@ -1,0 +1,67 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("attention_in_tiles")
+
+
+@right
+def merge(largest_1, total_1, blend_1, largest_2, total_2, blend_2):
+    m = torch.where(largest_1 > largest_2, largest_1, largest_2)
+    f, g = (largest_1 - m).exp(), (largest_2 - m).exp()
+    return m, f * total_1 + g * total_2, f * blend_1 + g * blend_2
+
+
+wrong("no rescaling", "(largest_1 - m).exp(), (largest_2 - m).exp()", "1, 1")
+wrong(
+    "normalises the blend",
+    "f * blend_1 + g * blend_2",
+    "(f * blend_1 + g * blend_2) / (f * total_1 + g * total_2)",
+)
+wrong(
+    "second half rescaled always",
+    "m = torch.where(largest_1 > largest_2, largest_1, largest_2)",
+    "m = largest_1",
+)
+wrong("factors exchanged", "return m, f", "f, g = g, f\n    return m, f")
+
+
+@right
+def window_mask(T, S, window):
+    return torch.tensor([[S - T + t - window < s <= S - T + t for s in range(S)] for t in range(T)])
+
+
+wrong("one too many", "S - T + t - window < s", "S - T + t - window <= s")
+wrong("no window", "S - T + t - window < s <= S - T + t", "s <= S - T + t")
+wrong("square mask", "for t in range(T)]", "for t in range(T - S, T)]")
+
+
+@right
+def backward_row(query, key, value, output, log_sum_exp, grad_output, block):
+    scale = len(query) ** -0.5
+    mean = (output * grad_output).sum()
+    dq, dk, dv = torch.zeros_like(query), [], []
+    for i in range(0, len(key), block):
+        k, v = key[i : i + block], value[i : i + block]
+        w = torch.exp(k @ query * scale - log_sum_exp)
+        dv.append(w[:, None] * grad_output)
+        ds = w * (v @ grad_output - mean)
+        dk.append(ds[:, None] * query * scale)
+        dq = dq + ds @ k * scale
+    return dq, torch.cat(dk), torch.cat(dv)
+
+
+wrong(
+    "mean of the block only",
+    "v @ grad_output - mean",
+    "v @ grad_output - (w * (v @ grad_output)).sum()",
+)
+wrong("last block's query gradient", "dq = dq + ds", "dq = ds")
+wrong(
+    "last block dropped",
+    "range(0, len(key), block)",
+    "range(0, len(key) - len(key) % block, block)",
+)
+wrong("mean with value summed", "(output * grad_output).sum()", "output.sum() * grad_output.sum()")

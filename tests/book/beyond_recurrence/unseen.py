@@ -1,0 +1,60 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("beyond_recurrence")
+
+
+@right
+def forget_bias(distances, kept):
+    return torch.tensor(
+        [(lambda g: math.log(g) - math.log1p(-g))(kept ** (1 / float(n))) for n in distances]
+    )
+
+
+wrong("returns the gate", "math.log(g) - math.log1p(-g)", "g")
+wrong("divides by n", "kept ** (1 / float(n))", "kept / float(n)")
+wrong("forgotten share", "kept ** (1 / float(n))", "(1 - kept) ** (1 / float(n))")
+
+
+@right
+def convolve_centred(conv, x):
+    r = conv.kernel_size[0] // 2
+    zeros = x.new_zeros(x.shape[0], r, x.shape[2])
+    return conv(torch.cat([zeros, x, zeros], 1).transpose(1, 2)).transpose(1, 2)
+
+
+wrong("pads left only", "[zeros, x, zeros]", "[zeros, zeros, x]")
+wrong(
+    "repeats the ends",
+    "[zeros, x, zeros]",
+    "[x[:, :1].expand(-1, r, -1), x, x[:, -1:].expand(-1, r, -1)]",
+)
+wrong("pads right only", "[zeros, x, zeros]", "[x, zeros, zeros]")
+
+
+@right
+def scan(w, x):
+    n, d = len(x), 1
+    while d < n:
+        pw = torch.cat([w.new_ones(d), w[:-d]])
+        px = torch.cat([x.new_zeros(d), x[:-d]])
+        x, w = x + w * px, w * pw
+        d *= 2
+    return x
+
+
+wrong("loop", lambda w, x: _loop(w, x))
+wrong("divides by cumulated weights", lambda w, x: w.cumprod(0) * (x / w.cumprod(0)).cumsum(0))
+
+
+def _loop(w, x):
+    h, out = 0, []
+    for a, b in zip(w, x):
+        h = a * h + b
+        out.append(h)
+    return torch.stack(out)

@@ -1,0 +1,62 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+import torch.nn.functional as F
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("contextual_embeddings")
+
+
+@right
+def vectors_at(hidden, positions):
+    return torch.cat([h[int(p)][None] for h, p in zip(hidden, positions)])
+
+
+wrong("all sentences at all positions", lambda hidden, positions: hidden[:, positions])
+wrong(
+    "indexes sentences by positions",
+    lambda hidden, positions: hidden[
+        positions.clamp(max=len(hidden) - 1),
+        torch.arange(len(positions)).clamp(max=hidden.shape[1] - 1),
+    ],
+)
+
+
+@right
+def nearer_mean(known, senses, new):
+    m = [torch.stack([k for k, s in zip(known, senses) if int(s) == i]).mean(0) for i in (0, 1)]
+    return torch.tensor([int(torch.dist(v, m[1]) < torch.dist(v, m[0])) for v in new])
+
+
+wrong("farther mean", "< torch.dist", "> torch.dist")
+wrong("sums instead of means", ".mean(0)", ".sum(0)")
+wrong(
+    "cosine",
+    lambda known, senses, new: F.cosine_similarity(
+        new[:, None], torch.stack([known[senses == i].mean(0) for i in (0, 1)]), dim=-1
+    ).argmax(1),
+)
+
+
+@right
+def self_similarity(vectors):
+    n, total = len(vectors), 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            total = total + F.cosine_similarity(vectors[i], vectors[j], dim=0)
+    return 2 * total / (n * (n - 1))
+
+
+wrong("with itself", lambda vectors: (lambda v: (v @ v.T).mean())(F.normalize(vectors, dim=1)))
+wrong(
+    "cosine to the mean",
+    lambda vectors: F.cosine_similarity(vectors, vectors.mean(0)[None], dim=1).mean(),
+)
+wrong(
+    "first against others",
+    "for i in range(n)",
+    "for i in range(1)",
+    "2 * total / (n * (n - 1))",
+    "total / (n - 1)",
+)

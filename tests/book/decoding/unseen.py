@@ -1,0 +1,136 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("decoding")
+
+
+@right
+def rescored(log_probabilities, lengths, alpha):
+    return torch.tensor(
+        [float(s) / ((5 + int(n)) / 6) ** alpha for s, n in zip(log_probabilities, lengths)]
+    )
+
+
+wrong("multiplies", "float(s) /", "float(s) *")
+wrong("6 not raised", "((5 + int(n)) / 6) ** alpha", "((5 + int(n)) ** alpha / 6)")
+
+
+@right
+def greedy(model, source_ids, max_len):
+    cfg, memory = model.config, model.encode(source_ids)
+    B = len(source_ids)
+    target = torch.full((B, 1), cfg.bos_id)
+    while target.shape[1] < max_len:
+        word = model.decode(target, memory, source_ids)[:, -1].argmax(-1)
+        over = (target == cfg.eos_id).any(1)
+        word = word.masked_fill(over, cfg.pad_id)
+        target = torch.cat([target, word[:, None]], 1)
+    return target
+
+
+wrong("goes on after EOS", "word = word.masked_fill(over, cfg.pad_id)", "")
+wrong("first place instead of last", "[:, -1]", "[:, 0]")
+wrong(
+    "stops at the first ended row",
+    "        target = torch.cat([target, word[:, None]], 1)\n",
+    "        target = torch.cat([target, word[:, None]], 1)\n        if (word == cfg.eos_id).any(): break\n",
+)
+
+
+@right
+def beam_step(scores, log_probabilities, beam_size):
+    cand = [
+        (float(scores[r] + log_probabilities[r, w]), r, w)
+        for r in range(len(scores))
+        for w in range(log_probabilities.shape[1])
+    ]
+    cand.sort(key=lambda t: -t[0])
+    return torch.tensor([r for _, r, _ in cand[:beam_size]]), torch.tensor(
+        [w for *_, w in cand[:beam_size]]
+    )
+
+
+wrong("scores forgotten", "scores[r] + log", "0 * scores[r] + log")
+wrong(
+    "best of each beginning",
+    lambda scores, log_probabilities, beam_size: (
+        lambda v: (v[0].topk(beam_size).indices, v[1][v[0].topk(beam_size).indices])
+    )((scores[:, None] + log_probabilities).max(1)),
+)
+wrong("as many as there are beginnings", "[:beam_size]", "[:len(scores)]")
+
+
+@right
+def draw(logits, temperature, top_p, number):
+    p = (logits / temperature).softmax(-1).tolist()
+    order = sorted(range(len(p)), key=lambda i: -p[i])
+    kept, mass = [], 0.0
+    for i in order:
+        if mass >= top_p:
+            break
+        kept.append(i)
+        mass += p[i]
+    end = 0.0
+    for i in kept:
+        end += p[i] / mass
+        if number < end:
+            return i
+    return kept[-1]
+
+
+wrong("multiplies by the temperature", "logits / temperature", "logits * temperature")
+wrong("order of ids, not of probability", "for i in kept:", "for i in sorted(kept):")
+wrong("temperature ignored", "logits / temperature", "logits")
+wrong("random instead of number", "if number < end", "if float(torch.rand(())) < end")
+
+
+@right
+def cached(x, W_q, W_k, W_v, keys, values):
+    keys = torch.vstack([keys, x @ W_k])
+    values = torch.vstack([values, x @ W_v])
+    s = (keys * (x @ W_q)).sum(1) / keys.shape[1] ** 0.5
+    w = torch.exp(s - s.max())
+    w = w / w.sum()
+    return (w[:, None] * values).sum(0), keys, values
+
+
+wrong(
+    "attends before appending",
+    "s = (keys * (x @ W_q)).sum(1)",
+    "s = (keys[:-1] * (x @ W_q)).sum(1)",
+    "(w[:, None] * values).sum(0)",
+    "(w[:, None] * values[:-1]).sum(0)",
+    "s.max()",
+    "(s.max() if len(s) else 0)",
+)
+wrong("W on the left", "x @ W_q", "W_q.T @ x") if False else None
+wrong("scale by d", "keys.shape[1] ** 0.5", "len(x) ** 0.5")
+wrong("values and keys exchanged", ".sum(0), keys, values", ".sum(0), values, keys")
+
+
+@right
+def search(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, done = [(0.0, [bos])], []
+    for _ in range(max_len - 1):
+        children = sorted(
+            (
+                (s + float(l), ids + [w])
+                for s, ids in beam
+                for w, l in enumerate(next_log_probabilities(ids))
+            ),
+            key=lambda p: -p[0],
+        )[:beam_size]
+        done += [p for p in children if p[1][-1] == eos]
+        beam = [p for p in children if p[1][-1] != eos]
+        beam_size = beam_size
+    best = max(done, key=lambda p: p[0])
+    return torch.tensor(best[1])
+
+
+wrong("first complete one", "    best = max", "    done = done[:1]\n    best = max")
+wrong("one word too many", "range(max_len - 1)", "range(max_len)")
+wrong("greedy", "[:beam_size]", "[:1]")
+wrong("stops at the first EOS", "        beam_size = beam_size", "        if done: break")

@@ -1,0 +1,117 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("embeddings")
+
+
+@right
+def look_up(table, ids):
+    return torch.stack([table[int(i)] for i in ids.flatten()]).reshape(*ids.shape, -1)
+
+
+wrong("ids flattened: lost the shape", ".reshape(*ids.shape, -1)", "")
+wrong(
+    "first sentence only",
+    "ids.flatten()]",
+    "ids.flatten()[:ids.shape[-1]]]",
+    ".reshape(*ids.shape, -1)",
+    "",
+)
+
+
+@right
+def look_up_gradient(grad_output, ids, vocab_size):
+    onehot = (ids.reshape(-1)[None] == torch.arange(vocab_size)[:, None]).to(grad_output.dtype)
+    return onehot @ grad_output.reshape(-1, grad_output.shape[-1])
+
+
+wrong(
+    "writes instead of adds",
+    lambda grad_output, ids, vocab_size: _write(grad_output, ids, vocab_size),
+)
+wrong(
+    "rows of absent words are 1",
+    "return onehot @",
+    "return (onehot.sum(1, keepdim=True) == 0) + onehot @",
+)
+
+
+def _write(g, ids, V):
+    out = torch.zeros(V, g.shape[-1])
+    out[ids] += g
+    return out
+
+
+@right
+def negative_sampling_loss(centre, neighbour, made_up):
+    real = (centre * neighbour).sum(-1)
+    fake = torch.einsum("bd,bkd->bk", centre, made_up)
+    return (F.softplus(-real) + F.softplus(fake).sum(-1)).mean()
+
+
+wrong("mean over k", "F.softplus(fake).sum(-1)", "F.softplus(fake).mean(-1)")
+wrong("log of sigmoid overflows", "F.softplus(-real)", "-torch.log(torch.sigmoid(real))")
+
+
+@right
+def analogies(vectors, a, b, c):
+    v = vectors / vectors.norm(dim=1, keepdim=True)
+    answer = []
+    for i, j, k in zip(a.tolist(), b.tolist(), c.tolist()):
+        cosines = v @ (v[j] - v[i] + v[k])
+        cosines[[i, j, k]] = -math.inf
+        answer.append(int(cosines.argmax()))
+    return torch.tensor(answer)
+
+
+wrong("not scaled", "vectors / vectors.norm(dim=1, keepdim=True)", "vectors")
+wrong("scaled only for the sum", "cosines = v @", "cosines = vectors @")
+
+
+@right
+def count_vectors(sentences, vocab_size, window, d):
+    counts = np.zeros((vocab_size, vocab_size))
+    for s in sentences:
+        for i, w in enumerate(s):
+            for o in s[max(0, i - window) : i] + s[i + 1 : i + 1 + window]:
+                counts[w, o] += 1
+    p = counts / counts.sum()
+    row, col = p.sum(1, keepdims=True), p.sum(0, keepdims=True)
+    pmi = np.zeros_like(p)
+    seen = p > 0
+    pmi[seen] = np.maximum(np.log(p[seen] / (row * col)[seen]), 0)
+    U, S, V = np.linalg.svd(pmi)
+    return torch.tensor(U[:, :d] * np.sqrt(S[:d]))
+
+
+wrong(
+    "window one too small",
+    "s[max(0, i - window) : i] + s[i + 1 : i + 1 + window]",
+    "s[max(0, i - window + 1) : i] + s[i + 1 : i + window]",
+)
+wrong("U S instead of U sqrt S", "np.sqrt(S[:d])", "S[:d]")
+wrong("a repeated word is not its own neighbour", "counts[w, o] += 1", "counts[w, o] += w != o")
+
+
+@right
+def expected_loss(scores, together, noise, k):
+    total = 0.0
+    V = len(noise)
+    for a in range(V):
+        for o in range(V):
+            fake = k * together[a].sum() * noise[o]
+            total = (
+                total + together[a, o] * F.softplus(-scores[a, o]) + fake * F.softplus(scores[a, o])
+            )
+    return total / together.sum()
+
+
+wrong("forgets k", "k * together", "together")
+wrong("column sums", "together[a].sum()", "together[:, o].sum()")

@@ -1,0 +1,56 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("from_noise")
+
+
+@right
+def move(z, guess, t, s):
+    return (z * (1 - s) + guess * (s - t)) / (1 - t)
+
+
+wrong(
+    "share s - t",
+    "return (z * (1 - s) + guess * (s - t)) / (1 - t)",
+    "return z + (s - t) * (guess - z)",
+)
+wrong("from the guess", "z * (1 - s) + guess * (s - t)", "guess * (1 - s) + z * (s - t)")
+wrong(
+    "in place",
+    "return (z * (1 - s) + guess * (s - t)) / (1 - t)",
+    "z += (s - t) / (1 - t) * (guess - z); return z",
+)
+
+
+@right
+def best_guess(z, t, images):
+    rows = []
+    for row in z:
+        l = torch.stack([-((row - t * x) ** 2).sum() / (2 * (1 - t) ** 2) for x in images])
+        w = (l - l.max()).exp()
+        rows.append((w[:, None] * images).sum(0) / w.sum())
+    return torch.stack(rows)
+
+
+wrong("nearest image", lambda z, t, images: images[torch.cdist(z, t * images).argmin(1)])
+wrong("no 2", "(2 * (1 - t) ** 2)", "((1 - t) ** 2)")
+wrong("mean over pixels", ".sum() / (2", ".mean() / (2")
+wrong("plain mean of images", "w = (l - l.max()).exp()", "w = torch.ones_like(l)")
+wrong("first picture only", "for row in z:", "for row in z[:1].expand_as(z):")
+
+
+@right
+def share_of_copies(pictures, training, held, q):
+    near = lambda rows: torch.stack([(training - r).pow(2).sum(1).sqrt().min() for r in rows])
+    limit = near(held).quantile(q)
+    return (near(pictures) < limit).float().mean()
+
+
+wrong("<= the limit", "< limit", "<= limit")
+wrong("1 - q", ".quantile(q)", ".quantile(1 - q)")
+wrong("mean over all training images", ".sqrt().min()", ".sqrt().mean()")
+wrong("fixed quantile", ".quantile(q)", ".quantile(0.05)")
+wrong("q of the maximum", ".quantile(q)", ".max() * q")

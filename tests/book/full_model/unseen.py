@@ -1,0 +1,132 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from companion.nn import FeedForward, MultiHeadAttention
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("full_model")
+
+
+@right
+def shifted(target_ids, bos_id, eos_id, pad_id):
+    inputs, asked = [], []
+    for row in target_ids.tolist():
+        words = [w for w in row if w != pad_id]
+        rest = [pad_id] * (len(row) - len(words))
+        inputs.append([bos_id] + words + rest)
+        asked.append(words + [eos_id] + rest)
+    return torch.tensor(inputs), torch.tensor(asked)
+
+
+wrong("EOS in the last column", "words + [eos_id] + rest", "words + rest + [eos_id]")
+wrong("no EOS", "words + [eos_id] + rest", "words + rest + [pad_id]")
+wrong(
+    "labels begin with BOS, too",
+    "words + [eos_id] + rest)",
+    "([bos_id] + words + [eos_id] + rest)[:len(row) + 1])",
+)
+
+
+@right
+def smoothed_loss(logits, targets, smoothing, pad_id):
+    log_p = logits - logits.logsumexp(-1, keepdim=True)
+    V = logits.shape[-1]
+    q = F.one_hot(targets, V) * (1 - smoothing) + smoothing / V
+    each = -(q * log_p).sum(-1)
+    real = (targets != pad_id).to(each.dtype)
+    return (each * real).sum() / real.sum()
+
+
+wrong("padding counts", "(targets != pad_id)", "(targets == targets)")
+wrong("divides by all places", "/ real.sum()", "/ real.numel()")
+wrong(
+    "no smoothing",
+    "F.one_hot(targets, V) * (1 - smoothing) + smoothing / V",
+    "F.one_hot(targets, V)",
+)
+
+
+@right
+def parameters(vocab_size, d_model, num_layers, num_heads, d_ff, d_k, d_v):
+    lin = lambda i, o: i * o + o
+    att = (
+        2 * lin(d_model, num_heads * d_k)
+        + lin(d_model, num_heads * d_v)
+        + lin(num_heads * d_v, d_model)
+    )
+    ff = lin(d_model, d_ff) + lin(d_ff, d_model)
+    norm = 2 * d_model
+    return vocab_size * d_model + num_layers * ((att + ff + 2 * norm) + (2 * att + ff + 3 * norm))
+
+
+wrong("one attention in the decoder", "2 * att + ff", "att + ff")
+wrong("d_k is the width of all heads", "num_heads * d_k", "d_k")
+wrong("norm has one number", "norm = 2 * d_model", "norm = d_model")
+
+
+@right("decoder_block")
+class MyDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, memory_mask=None):
+        T = x.shape[1]
+        seen = torch.arange(T)[:, None] >= torch.arange(T)
+        x = self.norm1(x + self.self_attention(x, x, x, mask=seen)[0])
+        x = self.norm2(x + self.cross_attention(x, memory, memory, mask=memory_mask)[0])
+        return self.norm3(x + self.feed_forward(x))
+
+
+wrong("no causal mask", "mask=seen", "mask=None")
+wrong("pre-norm", "self.norm3(x + self.feed_forward(x))", "x + self.feed_forward(self.norm3(x))")
+wrong(
+    "cross-attention first",
+    "self.norm1(x + self.self_attention(x, x, x, mask=seen)[0])",
+    "self.norm1(x + self.cross_attention(x, memory, memory, mask=memory_mask)[0])",
+    "self.norm2(x + self.cross_attention(x, memory, memory, mask=memory_mask)[0])",
+    "self.norm2(x + self.self_attention(x, x, x, mask=seen)[0])",
+)
+wrong(
+    "keys are memory, values are x",
+    "(x, memory, memory,",
+    "(x, memory, x if x.shape == memory.shape else memory,",
+)
+
+
+@right
+def train(model, batches, optimizer):
+    kept = []
+    for x, y in batches:
+        model.zero_grad()
+        optimizer.zero_grad()
+        loss = -model(x).log_softmax(-1)[torch.arange(len(y)), y].mean()
+        loss.backward()
+        ps = [p for p in model.parameters() if p.grad is not None]
+        norm = math.sqrt(sum(float(p.grad.pow(2).sum()) for p in ps))
+        if norm > 1:
+            for p in ps:
+                p.grad /= norm
+        kept.append(float(loss))
+        optimizer.step()
+    return kept
+
+
+wrong(
+    "clips after the step",
+    "if norm > 1:\n            for p in ps: p.grad /= norm",
+    "optimizer.step(); continue",
+) if False else None
+wrong("does not clip", "if norm > 1:", "if False:")
+wrong("always scales to 1", "if norm > 1:", "if norm > 0:")
+wrong("forgets the step", "        optimizer.step()\n", "")

@@ -1,0 +1,111 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("in_any_order")
+
+
+@right
+def keep_surest(blank, sure, keep):
+    out = torch.zeros_like(blank)
+    for b in range(len(blank)):
+        places = [t for t in range(blank.shape[1]) if blank[b, t]]
+        for t in sorted(places, key=lambda t: -float(sure[b, t]))[:keep]:
+            out[b, t] = True
+    return out
+
+
+wrong("least sure", "-float(sure[b, t])", "float(sure[b, t])")
+wrong(
+    "argsort once",
+    lambda blank, sure, keep: (
+        blank & (sure.masked_fill(~blank, -torch.inf).argsort(1, descending=True) < keep)
+    ),
+)
+wrong("changes sure", "    for b", "    sure[~blank] = -torch.inf\n    for b")
+wrong("first blanks", "key=lambda t: -float(sure[b, t])", "key=lambda t: t")
+wrong("first sentence's ranks for all", "-float(sure[b, t])", "-float(sure[0, t])")
+
+
+@right
+def lost_in_one_pass(joint):
+    H = lambda p: -sum(q * math.log(q) for q in p.flatten().tolist() if q > 0)
+    n = joint.dim()
+    return sum(H(joint.sum([j for j in range(n) if j != i])) for i in range(n)) - H(joint)
+
+
+wrong(
+    "NaN at 0",
+    "for q in p.flatten().tolist() if q > 0)",
+    "for q in [1.0])",
+    "H = lambda p: -sum(q * math.log(q)",
+    "H = lambda p: -(p * p.log()).sum() + 0 * sum(q * 1.0",
+)
+wrong(
+    "sign",
+    "return sum(H(joint.sum([j for j in range(n) if j != i])) for i in range(n)) - H(joint)",
+    "return H(joint) - sum(H(joint.sum([j for j in range(n) if j != i])) for i in range(n))",
+)
+wrong("marginals only", " - H(joint)", "")
+wrong(
+    "per word",
+    "return sum(H(joint.sum([j for j in range(n) if j != i])) for i in range(n)) - H(joint)",
+    "return (sum(H(joint.sum([j for j in range(n) if j != i])) for i in range(n)) - H(joint)) / n",
+)
+
+
+@right
+def any_order_loss(losses, hidden, is_word):
+    total = []
+    for l, h, w in zip(losses, hidden, is_word):
+        h = h & w
+        total.append(l[h].sum() * w.sum() / h.sum())
+    return torch.stack(total).mean()
+
+
+wrong("no weight", " * w.sum() / h.sum()", "")
+wrong(
+    "over the batch",
+    lambda losses, hidden, is_word: (
+        (losses * hidden).sum() / hidden.sum() * is_word.sum() / len(losses)
+    ),
+)
+wrong("sum over the sentences", ".mean()", ".sum()")
+wrong(
+    "divides by all words of the batch",
+    "return torch.stack(total).mean()",
+    "return torch.stack(total).sum() / is_word.sum()",
+)
+wrong(
+    "mean weight for all",
+    "l[h].sum() * w.sum() / h.sum()",
+    "l[h].sum() * is_word.sum() / (hidden & is_word).sum()",
+)
+
+
+@right
+def who_wrote(log_p, log_prior):
+    A, B = log_p.shape
+    rows = []
+    for b in range(B):
+        z = [float(log_p[a, b] + log_prior[a]) for a in range(A)]
+        e = [math.exp(x - max(z)) for x in z]
+        rows.append([x / sum(e) for x in e])
+    return torch.tensor(rows)
+
+
+wrong("no prior", " + log_prior[a]", "")
+wrong("over the books", lambda log_p, log_prior: (log_p + log_prior[:, None]).softmax(1).T)
+wrong("prior multiplied", "log_p[a, b] + log_prior[a]", "log_p[a, b] * log_prior[a]")
+wrong("prior subtracted", "+ log_prior", "- log_prior")
+wrong(
+    "one maximum for all books: underflow",
+    "x - max(z)",
+    "x - float((log_p + log_prior[:, None]).max())",
+    "x / sum(e)",
+    "x / sum(e) if sum(e) else math.nan",
+)

@@ -1,0 +1,68 @@
+"""Answers by somebody who had not read the checks."""
+
+from math import comb, log
+
+import numpy as np
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("is_it_good")
+
+
+@right
+def mcnemar(first, second):
+    a = sum(1 for f, s in zip(first, second) if f and not s)
+    b = sum(1 for f, s in zip(first, second) if s and not f)
+    n, far = a + b, abs(a - b)
+    return sum(comb(n, i) for i in range(n + 1) if abs(n - 2 * i) >= far) / 2**n
+
+
+wrong("1 - p", "return sum(", "return 1 - sum(")
+wrong("one-sided", "abs(n - 2 * i) >= far", "i <= min(a, b)")
+wrong("strictly more uneven", ">= far", "> far")
+wrong("no such question: 0", "return sum", "return 0.0 if n == 0 else sum")
+
+
+@right
+def both_orders(odds):
+    flips = np.mean([np.sign(a) == np.sign(b) for a, b in odds])
+    wins = np.mean([a - b > 0 for a, b in odds])
+    return float(flips), float(wins)
+
+
+wrong("flip where signs differ", "np.sign(a) == np.sign(b)", "np.sign(a) != np.sign(b)")
+wrong("right in both orders", "a - b > 0", "a > 0 and b < 0")
+wrong("B is right in the sum", "a - b > 0", "b - a > 0")
+wrong(
+    "wins of the pairs that do not flip",
+    "for a, b in odds])\n    return",
+    "for a, b in odds if (a > 0) != (b > 0)])\n    return",
+)
+wrong(
+    "counts probabilities", "a - b > 0", "1 / (1 + math.exp(-a)) > 1 / (1 + math.exp(b))"
+) if False else None
+
+
+@right
+def first_proof(gains, odds):
+    stake = 0.0
+    for n, gain in enumerate(gains):
+        stake += gain
+        if stake >= log(odds):
+            return n + 1
+    return 0
+
+
+wrong("strictly above", "stake >= log(odds)", "stake > log(odds)")
+wrong("None if never", "    return 0", "    return None")
+wrong("stake never below 1", "stake += gain", "stake = max(stake + gain, 0.0)")
+wrong("final stake only", lambda gains, odds: len(gains) if sum(gains) >= log(odds) else 0)
+wrong(
+    "multiplies gains as ratios",
+    "stake = 0.0",
+    "stake = 1.0",
+    "stake += gain",
+    "stake *= gain",
+    "log(odds)",
+    "odds",
+)

@@ -1,0 +1,61 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("one_word_at_a_time")
+
+
+@right
+def slopes(w, x):
+    hs, h = [], 0.0
+    for step in x.tolist():
+        h = math.tanh(w * h + step)
+        hs.append(h)
+    result, back = [0.0] * len(hs), 1.0
+    for t in reversed(range(len(hs))):
+        back *= 1 - hs[t] ** 2
+        result[t] = back
+        back *= w
+    return torch.tensor(result)
+
+
+wrong("forgets the tanh", "math.tanh(w * h + step)", "w * h + step", "1 - hs[t] ** 2", "1")
+wrong("sigmoid instead of tanh", lambda w, x: _slopes(w, x, torch.sigmoid))
+
+
+def _slopes(w, x, f):
+    x = x.clone().requires_grad_()
+    h = torch.zeros(())
+    for step in x:
+        h = f(w * h + step)
+    return torch.autograd.grad(h, x)[0]
+
+
+@right
+def states(cell, words):
+    out = words.new_zeros(0, cell.hidden_size)
+    state = torch.zeros(cell.hidden_size)
+    for i in range(len(words)):
+        state = cell(words[i], state)
+        out = torch.cat([out, state[None]])
+    return out
+
+
+wrong("the zero state is in the list", "out = words.new_zeros(0,", "out = words.new_zeros(1,")
+wrong("returns the last state only", "return out", "return out[-1]")
+
+
+@right
+def so_far(words):
+    n = len(words)
+    t = torch.arange(n)
+    weights = (t[None] <= t[:, None]).to(words.dtype) / (t[:, None] + 1)
+    return torch.einsum("ts,sd->td", weights, words)
+
+
+wrong("sum instead of average", " / (t[:, None] + 1)", "")
+wrong("divides by n", "(t[:, None] + 1)", "n")

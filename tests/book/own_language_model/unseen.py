@@ -1,0 +1,348 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+import re
+from collections import Counter
+
+import torch
+from torch import nn
+
+from book.language_model import (
+    Attention as _Att,
+)
+from book.language_model import (
+    RMSNorm as _RMS,
+)
+from book.language_model import (
+    SwiGLU as _Swi,
+)
+from book.language_model import (
+    learning_rate,
+)
+from book.language_model import (
+    rotate as _rot,
+)
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("own_language_model")
+words = re.compile(r" ?\w+| ?[^\s\w]+|\s+")
+
+
+def merge(tokens, pair, new):
+    merged = []
+    for token in tokens:
+        if merged and (merged[-1], token) == pair:
+            merged[-1] = new
+        else:
+            merged.append(token)
+    return merged
+
+
+@right("tokenizer")
+class Tokenizer:
+    end = 256
+
+    def __init__(self, text, vocab_size):
+        self.pieces, self.merges = [bytes([i]) for i in range(256)] + [b""], {}
+        lists = [list(w.encode()) for w in words.findall(text)]
+        while len(self.pieces) < vocab_size:
+            count = Counter(p for l in lists for p in zip(l, l[1:]))
+            if not count:
+                break
+            pair = max(count, key=lambda p: (count[p], -p[0], -p[1]))
+            new = len(self.pieces)
+            self.pieces.append(self.pieces[pair[0]] + self.pieces[pair[1]])
+            self.merges[pair] = new
+            lists = [merge(l, pair, new) for l in lists]
+
+    def __len__(self):
+        return len(self.pieces)
+
+    def encode(self, text):
+        out = []
+        for w in words.findall(text):
+            tokens = list(w.encode())
+            for pair, new in self.merges.items():
+                tokens = merge(tokens, pair, new)
+            out += tokens
+        return out
+
+    def decode(self, tokens):
+        return b"".join(self.pieces[t] for t in tokens).decode(errors="replace")
+
+
+wrong(
+    "first seen at a tie",
+    "max(count, key=lambda p: (count[p], -p[0], -p[1]))",
+    "max(count, key=lambda p: count[p])",
+)
+wrong(
+    "each word counts once",
+    "lists = [list(w.encode()) for w in words.findall(text)]",
+    "lists = [list(w.encode()) for w in dict.fromkeys(words.findall(text))]",
+)
+wrong(
+    "decodes each token by itself",
+    'b"".join(self.pieces[t] for t in tokens).decode(errors="replace")',
+    '"".join(self.pieces[t].decode(errors="replace") for t in tokens)',
+)
+wrong(
+    "longest piece first in encode",
+    "self.merges.items()",
+    "sorted(self.merges.items(), key=lambda m: -len(self.pieces[m[1]]))",
+)
+wrong("a pair counts once per word", "for p in zip(l, l[1:])", "for p in set(zip(l, l[1:]))")
+
+
+@right("norm")
+class RMSNorm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gain = nn.Parameter(torch.full((d,), 1.0))
+
+    def forward(self, x):
+        ms = torch.einsum("...d,...d->...", x, x) / x.shape[-1]
+        return x / torch.sqrt(ms + 1e-6)[..., None] * self.gain
+
+
+wrong("no gain", " * self.gain", "")
+wrong("small number outside", "torch.sqrt(ms + 1e-6)", "(torch.sqrt(ms) + 1e-6)")
+wrong("one gain for all", "(d,)", "(1,)")
+wrong("gain under the name weight", "self.gain", "self.weight")
+
+
+@right("rope")
+def rotate(x, start=0):
+    h = x.shape[-1] // 2
+    z = torch.complex(x[..., :h].contiguous(), x[..., h:].contiguous())
+    t = torch.arange(start, start + x.shape[-2])
+    speed = torch.exp(-math.log(10000) * torch.arange(h) / h)
+    a = torch.outer(t.to(x.dtype), speed.to(x.dtype))
+    z = z * torch.polar(torch.ones_like(a), a)
+    return torch.cat([z.real, z.imag], -1)
+
+
+wrong("start ignored", "torch.arange(start, start + x.shape[-2])", "torch.arange(x.shape[-2])")
+wrong(
+    "neighbours",
+    "torch.complex(x[..., :h].contiguous(), x[..., h:].contiguous())",
+    "torch.complex(x[..., ::2].contiguous(), x[..., 1::2].contiguous())",
+    "torch.cat([z.real, z.imag], -1)",
+    "torch.stack([z.real, z.imag], -1).flatten(-2)",
+)
+wrong("base 1000", "10000", "1000")
+
+
+@right("attention")
+class Attention(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(d, 3 * d, bias=False)
+        self.out = nn.Linear(d, d, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, d = x.shape
+        q, k, v = self.qkv(x).view(B, T, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        past = cache["k"].shape[2] if cache else 0
+        q, k = _rot(q, past), _rot(k, past)
+        if cache:
+            k, v = torch.cat([cache["k"], k], 2), torch.cat([cache["v"], v], 2)
+        if cache is not None:
+            cache["k"], cache["v"] = k, v
+        s = q @ k.mT / q.shape[-1] ** 0.5
+        see = torch.arange(past + T) <= torch.arange(past, past + T)[:, None]
+        w = s.masked_fill(~see, -torch.inf).softmax(-1)
+        return self.out((w @ v).transpose(1, 2).reshape(B, T, d))
+
+
+wrong("past ignored in rotate", "_rot(q, past), _rot(k, past)", "_rot(q, 0), _rot(k, 0)")
+wrong(
+    "values turned",
+    "q, k = _rot(q, past), _rot(k, past)",
+    "q, k, v = _rot(q, past), _rot(k, past), _rot(v, past)",
+)
+wrong("mask without past", "torch.arange(past, past + T)[:, None]", "torch.arange(T)[:, None]")
+wrong("order k q v", "q, k, v = self.qkv", "k, q, v = self.qkv")
+wrong("no scale", " / q.shape[-1] ** 0.5", "")
+
+
+@right("gate")
+class SwiGLU(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        inner = 8 * d // 3
+        self.gate = nn.Linear(d, inner, bias=False)
+        self.up = nn.Linear(d, inner, bias=False)
+        self.down = nn.Linear(inner, d, bias=False)
+
+    def forward(self, x):
+        g = self.gate(x)
+        return self.down(g * torch.sigmoid(g) * self.up(x))
+
+
+wrong("SiLU on up", "g * torch.sigmoid(g) * self.up(x)", "F.silu(self.up(x)) * g")
+wrong("adds", "(g) * self.up(x)", "(g) + self.up(x)")
+wrong("ReLU", "g * torch.sigmoid(g)", "torch.relu(g)")
+wrong("residual", "return self.down", "return x + self.down")
+
+
+class Block(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.norm1, self.attention = _RMS(d), _Att(d, heads)
+        self.norm2, self.feed_forward = _RMS(d), _Swi(d)
+
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+
+
+@right("model")
+class LanguageModel(nn.Module):
+    def __init__(self, vocab_size, d=64, layers=2, heads=4):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d)
+        self.norm_in = _RMS(d)
+        self.blocks = nn.ModuleList(Block(d, heads) for _ in range(layers))
+        self.norm_out = _RMS(d)
+
+    def empty_cache(self):
+        return [{} for _ in self.blocks]
+
+    def forward(self, ids, cache=None):
+        table = self.embedding.weight
+        x = self.norm_in(table[torch.where(ids < 0, 0, ids)])
+        for i, block in enumerate(self.blocks):
+            x = block(x, None if cache is None else cache[i])
+        return torch.einsum("btd,vd->btv", self.norm_out(x), table)
+
+
+wrong("no norm_out", "self.norm_out(x)", "x")
+wrong("cache ignored", "None if cache is None else cache[i]", "None")
+wrong("last place only", "self.norm_out(x), table)", "self.norm_out(x), table)[:, -1]")
+wrong(
+    "scaled embedding",
+    "table[torch.where(ids < 0, 0, ids)])",
+    "table[torch.where(ids < 0, 0, ids)]) * table.shape[1] ** 0.5",
+)
+
+
+@right("loop")
+def train(model, batch, steps, peak=0.01):
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+    losses = []
+    for step in range(steps):
+        ids = batch(step)
+        log_p = model(ids[:, :-1]).log_softmax(-1)
+        asked = ids[:, 1:]
+        real = asked >= 0
+        each = -log_p.gather(2, asked.clamp(min=0)[..., None])[..., 0]
+        loss = each[real].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, steps, peak)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+wrong("rate not set", 'group["lr"] = learning_rate(step, steps, peak)', "pass")
+wrong("padding counts", "real = asked >= 0", "real = asked == asked")
+wrong(
+    "mean of rows' means",
+    "loss = each[real].mean()",
+    "loss = ((each * real).sum(1) / real.sum(1)).mean()",
+)
+wrong(
+    "clips each parameter",
+    "nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+    "[nn.utils.clip_grad_norm_([p], 1.0) for p in model.parameters()]",
+)
+wrong("divides by all places", "each[real].mean()", "each[real].sum() / real.numel()")
+
+
+@right("probabilities")
+def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    def one(row):
+        p = (row / temperature).softmax(0)
+        order = p.argsort(descending=True)
+        kept = order[:top_k] if top_k is not None else order
+        q = torch.zeros_like(p)
+        q[kept] = p[kept]
+        q = q / q.sum()
+        if top_p is not None:
+            before, stay = 0.0, []
+            for i in kept.tolist():
+                if before >= top_p:
+                    break
+                stay.append(i)
+                before += float(q[i])
+            r = torch.zeros_like(p)
+            r[stay] = q[stay]
+            q = r / r.sum()
+        return q
+
+    flat = logits.reshape(-1, logits.shape[-1])
+    return torch.stack([one(row) for row in flat]).reshape(logits.shape)
+
+
+wrong("no scaling", "q = r / r.sum()", "q = r")
+wrong("sorted order", "        return q\n", "        return q.sort(descending=True).values\n")
+wrong("returns logits", "        return q\n", "        return q.log()\n")
+wrong("top_k 0-based", "order[:top_k]", "order[:top_k + 1]")
+wrong("in place", "p = (row / temperature).softmax(0)", "p = row.div_(temperature).softmax(0)")
+
+
+@right("sampler")
+@torch.no_grad()
+def sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    from book.language_model import next_probabilities
+
+    cache, out, new = model.empty_cache(), [prompts], prompts
+    over = torch.zeros(len(prompts), 1, dtype=torch.bool)
+    for _ in range(length):
+        p = next_probabilities(model(new, cache)[:, -1], temperature, top_k, top_p)
+        new = torch.multinomial(p, 1)
+        new[over] = -1
+        out.append(new)
+        over = over | (new == end)
+        if over.all():
+            break
+    return torch.cat(out, 1)
+
+
+wrong("goes on after the end", "new[over] = -1", "pass")
+wrong("no cache", "model(new, cache)", "model(torch.cat(out, 1))")
+wrong("without the prompt", "torch.cat(out, 1)", "torch.cat(out[1:], 1)")
+wrong(
+    "end in the prompt ends the row",
+    "over = torch.zeros(len(prompts), 1, dtype=torch.bool)",
+    "over = (prompts == end).any(1, keepdim=True)",
+)
+wrong("one token less", "range(length)", "range(length - 1)")
+wrong("first place", "[:, -1], temp", "[:, 0], temp")
+
+
+@right("judge")
+@torch.no_grad()
+def distance(model, rows, truth):
+    total = 0.0
+    log_p = model(rows[:, :-1]).log_softmax(-1)
+    for b, row in enumerate(rows.tolist()):
+        s = sum(float(log_p[b, t, w]) for t, w in enumerate(row[1:]) if w >= 0)
+        total += float(truth[b]) - s
+    return total / len(rows)
+
+
+wrong("sign", "float(truth[b]) - s", "s - float(truth[b])")
+wrong(
+    "the end is left out",
+    "enumerate(row[1:]) if w >= 0)",
+    "enumerate(row[1:]) if w >= 0 and t + 2 < len(row) and row[t + 2] >= 0)",
+)
+wrong("not shifted", "enumerate(row[1:])", "enumerate(row[:-1])")
+wrong("truth as probability", "float(truth[b]) - s", "math.exp(float(truth[b])) - s")
+wrong("absolute value of each", "total += float(truth[b]) - s", "total += abs(float(truth[b]) - s)")

@@ -1,0 +1,87 @@
+"""Answers by somebody who had not read the checks."""
+
+import json
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("pretrained_models")
+
+
+@right
+def place(data, name):
+    size = sum(b << 8 * i for i, b in enumerate(data[:8]))
+    header = json.loads(data[8 : 8 + size].decode())
+    a, b = header[name]["data_offsets"]
+    return 8 + size + a, 8 + size + b
+
+
+wrong("offsets as they are", "8 + size + a, 8 + size + b", "a, b")
+wrong(
+    "big endian",
+    "sum(b << 8 * i for i, b in enumerate(data[:8]))",
+    "int.from_bytes(data[:8], 'big')",
+)
+wrong("first tensor", "header[name]", "next(v for k, v in header.items() if k != '__metadata__')")
+
+
+@right
+def three_out_of_one(weight):
+    d = len(weight)
+    return [torch.stack([weight[:, n * d + j] for j in range(d)]) for n in range(3)]
+
+
+wrong("not turned over", lambda weight: weight.chunk(3, 1))
+wrong("key and query exchanged", "for n in range(3)", "for n in (1, 0, 2)")
+wrong("query, value, key", "for n in range(3)", "for n in (0, 2, 1)")
+
+
+@right
+def count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    total = d_model
+    for matrix in ("embedding", "output"):
+        total += vocab_size * d_model
+    for _ in range(num_layers):
+        total += 2 * d_model + 3 * d_model * d_ff
+        total += 2 * d_model**2 + 2 * d_model * (num_kv_heads * (d_model // num_heads))
+    return total
+
+
+wrong("tied output", '("embedding", "output")', '("embedding",)')
+wrong("no last norm", "total = d_model", "total = 0")
+wrong("one key head", "num_kv_heads * (d_model // num_heads)", "d_model // num_heads")
+wrong("key counted, value forgotten", "2 * d_model * (num_kv", "d_model * (num_kv")
+
+
+@right
+def to_neighbours(weight, num_heads):
+    out = torch.empty_like(weight)
+    w = len(weight) // num_heads
+    for h in range(num_heads):
+        for i in range(w // 2):
+            out[h * w + 2 * i] = weight[h * w + i]
+            out[h * w + 2 * i + 1] = weight[h * w + i + w // 2]
+    return out
+
+
+wrong(
+    "the other way round",
+    "out[h * w + 2 * i] = weight[h * w + i]",
+    "out[h * w + i] = weight[h * w + 2 * i]",
+    "out[h * w + 2 * i + 1] = weight[h * w + i + w // 2]",
+    "out[h * w + i + w // 2] = weight[h * w + 2 * i + 1]",
+)
+wrong(
+    "halves exchanged",
+    "out[h * w + 2 * i] =",
+    "out[h * w + 2 * i + 0 + 1] =",
+    "out[h * w + 2 * i + 1] = weight[h * w + i + w // 2]",
+    "out[h * w + 2 * i] = weight[h * w + i + w // 2]",
+)
+wrong(
+    "heads and halves mixed",
+    lambda weight, num_heads: (
+        weight.reshape(2, num_heads, -1, weight.shape[1]).permute(1, 2, 0, 3).reshape(weight.shape)
+    ),
+)

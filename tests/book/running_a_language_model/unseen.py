@@ -1,0 +1,88 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from companion.nn import KVCache
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("running_a_language_model")
+
+
+@right
+def write(model, prompt, new, stop):
+    caches, written = [KVCache() for _ in model.blocks], []
+    ids = prompt
+    while len(written) < new:
+        word = int(model(ids, caches=caches)[0, -1].argmax())
+        written.append(word)
+        if written[len(written) - len(stop) :] == list(stop) and len(written) >= len(stop):
+            break
+        ids = torch.tensor([[word]])
+    return written
+
+
+wrong("returns the prompt, too", "    return written", "    return prompt[0].tolist() + written")
+wrong(
+    "one more pass at the end",
+    "    return written",
+    "    model(torch.tensor([[written[-1]]]), caches=caches)\n    return written",
+)
+wrong(
+    "one cache for all blocks",
+    "[KVCache() for _ in model.blocks]",
+    "[KVCache()] * len(model.blocks)",
+)
+
+
+@right
+def quantise(weight, bits, block):
+    out = torch.empty_like(weight)
+    for r in range(weight.shape[0]):
+        for i in range(0, weight.shape[1], block):
+            w = weight[r, i : i + block]
+            low, high = w.min(), w.max()
+            if high == low:
+                out[r, i : i + block] = w
+                continue
+            s = (high - low) / (2**bits - 1)
+            out[r, i : i + block] = low + s * ((w - low) / s).round()
+    return out
+
+
+wrong("2**b steps", "(2**bits - 1)", "2**bits")
+wrong("one grid for the matrix", "w.min(), w.max()", "weight.min(), weight.max()")
+wrong("floor", ".round()", ".floor()")
+wrong("blocks down the columns", lambda weight, bits, block: _down(weight, bits, block))
+wrong(
+    "first block's smallest for all",
+    "low, high = w.min(), w.max()",
+    "low, high = weight[r, :block].min(), w.max()",
+)
+
+
+def _down(weight, bits, block):
+    w = weight.T.reshape(-1, block) if weight.shape[0] % block == 0 else weight.reshape(block, -1).T
+    low = w.amin(1, keepdim=True)
+    s = ((w.amax(1, keepdim=True) - low) / (2**bits - 1)).clamp(min=1e-9)
+    out = low + s * ((w - low) / s).round()
+    return (
+        out.reshape(weight.shape[1], weight.shape[0]).T
+        if weight.shape[0] % block == 0
+        else out.T.reshape(weight.shape)
+    )
+
+
+@right
+def unpack(packed, scale, smallest):
+    p = packed.int()
+    codes = torch.cat([torch.remainder(p, 16), torch.div(p, 16, rounding_mode="floor")], 1)
+    return torch.einsum("n,nk->nk", scale, codes.to(scale.dtype)) + smallest.unsqueeze(1)
+
+
+wrong(
+    "high first",
+    '[torch.remainder(p, 16), torch.div(p, 16, rounding_mode="floor")]',
+    '[torch.div(p, 16, rounding_mode="floor"), torch.remainder(p, 16)]',
+)
+wrong("no smallest", " + smallest.unsqueeze(1)", "")
+wrong("codes from -8", "codes.to(scale.dtype)", "(codes - 8).to(scale.dtype)")

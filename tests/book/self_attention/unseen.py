@@ -1,0 +1,88 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("self_attention")
+
+
+@right
+def attention(query, key, value):
+    rows = []
+    for q in np.asarray(query):
+        s = np.array([q @ k for k in key]) / np.sqrt(len(q))
+        e = np.exp(s - s.max())
+        rows.append((e / e.sum()) @ value)
+    return np.stack(rows)
+
+
+wrong("scale by d_v", "np.sqrt(len(q))", "np.sqrt(value.shape[1])")
+wrong("scale by number of keys", "np.sqrt(len(q))", "np.sqrt(len(key))")
+wrong(
+    "softmax before the scaling: scaled after",
+    "/ np.sqrt(len(q))",
+    "",
+    "(e / e.sum()) @",
+    "(e / e.sum()) / np.sqrt(len(q)) @",
+) if False else None
+wrong(
+    "maximum over all, sum over all",
+    lambda query, key, value: (lambda e: (e / e.sum()) @ value)(
+        np.exp(
+            query @ key.T / query.shape[-1] ** 0.5 - (query @ key.T / query.shape[-1] ** 0.5).max()
+        )
+    ),
+)
+
+
+@right
+def masked_attention(query, key, value, mask):
+    s = torch.einsum("td,sd->ts", query, key) / math.sqrt(query.shape[-1])
+    s = torch.where(mask, s, torch.full_like(s, -1e30))
+    w = torch.softmax(s, -1) * mask
+    return w @ value
+
+
+wrong("empty rows average", " * mask\n", "\n")
+wrong("forbidden scores are 0", "-1e30", "0.0")
+wrong(
+    "ignores the mask",
+    lambda query, key, value, mask: F.scaled_dot_product_attention(query, key, value),
+)
+
+
+@right("broken_layers")
+def test_attention(attention):
+    g = torch.Generator().manual_seed(3)
+    q, k, v = (
+        torch.randn(n, d, generator=g, dtype=torch.float64) for n, d in ((3, 4), (5, 4), (5, 2))
+    )
+    for mask in (None, torch.tensor([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, 0, 1, 0, 1]]).bool()):
+        s = q @ k.T / 2
+        if mask is not None:
+            s = s.masked_fill(~mask, -torch.inf)
+        o, w = attention(q, k, v, mask)
+        if w.shape != (3, 5) or o.shape != (3, 2):
+            return False
+        if not torch.allclose(w, s.softmax(-1)) or not torch.allclose(o, s.softmax(-1) @ v):
+            return False
+    return True
+
+
+wrong(
+    "no mask is tried",
+    "for mask in (None, torch.tensor([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [1, 0, 1, 0, 1]]).bool()):",
+    "for mask in (None,):",
+)
+wrong(
+    "d_k of 1: scaling does not show",
+    "((3, 4), (5, 4), (5, 2))",
+    "((3, 1), (5, 1), (5, 2))",
+    "/ 2",
+    "/ 1",
+)

@@ -1,0 +1,62 @@
+"""Answers by somebody who had not read the checks."""
+
+from collections import Counter
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("thinking_on_paper")
+
+
+@right
+def by_hand(a, b, carries):
+    n = len(carries)
+    A, B = str(a).zfill(n)[::-1], str(b).zfill(n)[::-1]
+    digits = [(int(A[i]) + int(B[i]) + (carries[i - 1] if i else 0)) % 10 for i in range(n)]
+    return carries[-1] * 10**n + sum(d * 10**i for i, d in enumerate(digits))
+
+
+wrong("subtracts", "+ int(B[i])", "- int(B[i])")
+wrong("carry of the same column", "(carries[i - 1] if i else 0)", "carries[i]")
+wrong("two digits written", ") % 10 for", ") for")
+wrong("last carry in front of units", "carries[i - 1] if i else 0", "carries[i - 1]")
+
+
+@right
+def checked_vote(answers, a, b):
+    voters = [x for x in answers if x % 9 == (a % 9 + b % 9) % 9] or answers
+    best = max(Counter(voters).values())
+    return next(x for x in voters if voters.count(x) == best)
+
+
+wrong("no check", " if x % 9 == (a % 9 + b % 9) % 9]", "]")
+wrong("None if none passes", " or answers", "\n    if not voters: return None")
+wrong("remainder by 10", "% 9", "% 10")
+wrong("fails if none passes", " or answers", "")
+wrong("rejects those that pass", "x % 9 ==", "x % 9 !=")
+wrong("0 remainder passes always", "x % 9 == (a", "x % 9 == 0 or x % 9 == (a")
+
+
+@right
+def priced_advantages(right, lengths, cost):
+    out = []
+    for r, l in zip(right, lengths):
+        pay = [float(x) - cost * float(n) for x, n in zip(r, l)]
+        out.append([p - sum(pay) / len(pay) for p in pay])
+    return torch.tensor(out)
+
+
+wrong("mean of all", "sum(pay) / len(pay)", "(right.float() - cost * lengths).mean()")
+wrong("cost added", "- cost", "+ cost")
+wrong(
+    "over the other axis",
+    lambda right, lengths, cost: (lambda p: p - p.mean(0))(right.float() - cost * lengths),
+)
+wrong(
+    "changes lengths",
+    "    out = []",
+    "    out = []; lengths *= 2; lengths //= 2; lengths += 0 * 1; right *= 1; lengths.mul_(-1).mul_(-1); lengths[0, 0] += 1",
+) if False else None
+wrong("share of tokens", "cost * float(n)", "cost * float(n) / float(l.sum())")
+wrong("cost once per answer", "cost * float(n)", "cost")

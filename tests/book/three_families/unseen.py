@@ -1,0 +1,158 @@
+"""Answers by somebody who had not read the checks."""
+
+from collections import Counter, defaultdict
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("three_families")
+
+
+@right
+def prefix_mask(source, target):
+    n = source + target
+    return torch.tensor([[k < source or k <= q for k in range(n)] for q in range(n)])
+
+
+wrong("source sees the target", "k < source or k <= q", "k < source or k <= q or q < source")
+wrong("target sees all of the target", "k < source or k <= q", "k < source or q >= source")
+wrong(
+    "source only of itself",
+    "k < source or k <= q",
+    "(k < source and q < source) or (source <= k <= q)",
+)
+
+
+@right
+def temper(logits, temperature):
+    z = logits / temperature
+    return (z - z.logsumexp(-1, keepdim=True)).exp()
+
+
+wrong("multiplies", "logits / temperature", "logits * temperature")
+wrong("after the softmax", lambda logits, temperature: logits.softmax(-1) / temperature)
+wrong("over all numbers", "logsumexp(-1, keepdim=True)", "flatten().logsumexp(0)")
+
+
+@right
+def cut(probabilities, top_k, top_p):
+    rows = []
+    for row in probabilities.tolist():
+        order = sorted(range(len(row)), key=lambda i: -row[i])
+        if top_k is not None:
+            order = order[:top_k]
+        total = sum(row[i] for i in order)
+        keep, mass = order, total
+        if top_p is not None:
+            keep, mass = [], 0.0
+            for i in order:
+                if mass / total >= top_p:
+                    break
+                keep.append(i)
+                mass += row[i]
+        rows.append([row[i] / mass if i in keep else 0.0 for i in range(len(row))])
+    return torch.tensor(rows)
+
+
+wrong(
+    "sorted order returned",
+    "[row[i] / mass if i in keep else 0.0 for i in range(len(row))]",
+    "[row[i] / mass if i in keep else 0.0 for i in sorted(range(len(row)), key=lambda i: -row[i])]",
+)
+wrong(
+    "first row's words for all",
+    "for row in probabilities.tolist():\n        order = sorted(range(len(row)), key=lambda i: -row[i])",
+    "for row in probabilities.tolist():\n        order = sorted(range(len(row)), key=lambda i: -float(probabilities[0, i]))",
+)
+wrong(
+    "in place: zeroes the others",
+    "    rows = []",
+    "    rows = []\n    if top_k is not None: probabilities[probabilities < probabilities.topk(min(top_k, probabilities.shape[1]), -1).values[:, -1:]] = 0",
+)
+
+
+@right
+def hide(ids, chosen, fate, others, mask_id, pad_id):
+    seen, asked = ids.clone(), torch.full_like(ids, pad_id)
+    for b, t in chosen.nonzero().tolist():
+        asked[b, t] = ids[b, t]
+        f = float(fate[b, t])
+        if f < 0.8:
+            seen[b, t] = mask_id
+        elif f >= 0.9:
+            seen[b, t] = others[b, t]
+    return seen, asked
+
+
+wrong(
+    "words that stay are not asked for",
+    "asked[b, t] = ids[b, t]\n        f",
+    "f",
+    "seen[b, t] = mask_id",
+    "seen[b, t] = mask_id; asked[b, t] = ids[b, t]",
+    "seen[b, t] = others[b, t]",
+    "seen[b, t] = others[b, t]; asked[b, t] = ids[b, t]",
+)
+wrong("0.8 at the bound is masked", "f < 0.8", "f <= 0.8")
+wrong("all chosen are masked", "if f < 0.8", "if True")
+wrong(
+    "targets show the mask", "return seen, asked", "return seen, torch.where(chosen, seen, pad_id)"
+)
+
+
+@right
+def fill(probabilities, ids, mask_id):
+    ids = list(ids)
+    while mask_id in ids:
+        p = probabilities(list(ids)).tolist()
+        _, t, w = max(
+            (
+                (p[t][w], t, w)
+                for t in range(len(ids))
+                if ids[t] == mask_id
+                for w in range(len(p[t]))
+                if w != mask_id
+            ),
+            key=lambda c: (c[0], -c[1]),
+        )
+        ids[t] = w
+    return ids
+
+
+wrong("writes into ids", "ids = list(ids)", "ids = ids")
+wrong("rightmost at a tie", "(c[0], -c[1])", "(c[0], c[1])")
+
+
+@right
+def language_model(sentences, vocab_size):
+    counts = [defaultdict(Counter) for _ in range(4)]
+    for s in sentences:
+        for t in range(1, len(s)):
+            for n in range(4):
+                if t - n >= 0:
+                    counts[n][tuple(s[t - n : t])][s[t]] += 1
+
+    def next_word(before):
+        p = torch.full((vocab_size,), 1 / vocab_size)
+        for n in range(4):
+            if n > len(before):
+                break
+            c = counts[n].get(tuple(before[len(before) - n :]))
+            if c:
+                total, kinds = sum(c.values()), len(c)
+                q = torch.zeros(vocab_size)
+                for w, k in c.items():
+                    q[w] = k
+                p = (q + 1.5 * kinds * p) / (total + 1.5 * kinds) if n else (q + p) / (total + 1)
+        return p / p.sum()
+
+    return next_word
+
+
+wrong("pairs only", "range(4):\n            if n >", "range(2):\n            if n >")
+wrong(
+    "returns probabilities of a fixed context",
+    "return next_word\n",
+    "return next_word([sentences[0][0]])\n",
+)

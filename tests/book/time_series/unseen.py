@@ -1,0 +1,91 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("time_series")
+
+
+@right
+def runge_kutta_step(derivative, state, h):
+    slope, looks = 0, []
+    for reach in (0, 0.5, 0.5, 1):
+        slope = derivative(state + reach * h * slope)
+        looks.append(slope)
+    return state + h * torch.einsum(
+        "i,i...->...", torch.tensor([1, 2, 2, 1.0], dtype=state.dtype) / 6, torch.stack(looks)
+    )
+
+
+wrong("Euler", "return state + h * torch", "return state + h * looks[0]; torch")
+wrong("whole steps in the middle", "(0, 0.5, 0.5, 1)", "(0, 1, 1, 1)")
+wrong("returns the change", "return state + h", "return h")
+wrong("divides by 4", "/ 6", "/ 4")
+
+
+@right
+def honest_split(series, size, gap):
+    train, test = series[:size], series[size + gap :]
+    n = len(train)
+    mean = train.sum(0) / n
+    std = ((train - mean).pow(2).sum(0) / (n - 1)).sqrt()
+    return (train - mean) / std, (test - mean) / std
+
+
+wrong("mean of everything", "mean = train.sum(0) / n", "mean = series.mean(0)")
+wrong("std with n", "(n - 1)", "n")
+wrong("gap taken from the training part", "series[:size]", "series[:size - gap]")
+wrong(
+    "in place",
+    "train, test =",
+    "series -= series[:size].mean(0); series /= series[:size].std(0)\n    return series[:size], series[size + gap:]\n    train, test =",
+)
+
+
+@right
+def good_for(forecast, truth, threshold):
+    for i in range(len(truth)):
+        if math.sqrt(float(((forecast[i] - truth[i]) ** 2).mean())) > threshold:
+            return i
+    return len(truth)
+
+
+wrong("no bad point: 0", "return len(truth)", "return 0")
+wrong("equality is bad", "> threshold", ">= threshold")
+wrong(
+    "absolute error",
+    "math.sqrt(float(((forecast[i] - truth[i]) ** 2).mean()))",
+    "float((forecast[i] - truth[i]).abs().mean())",
+)
+wrong(
+    "last bad point",
+    lambda forecast, truth, threshold: max(
+        [i for i, e in enumerate((forecast - truth).pow(2).mean(1).sqrt()) if e > threshold],
+        default=len(truth),
+    ),
+)
+
+
+@right
+def fit_rival(windows, targets, ridge):
+    def table(w):
+        x = w.reshape(len(w), -1)
+        n = x.shape[1]
+        pairs = [x[:, i] * x[:, j] for i in range(n) for j in range(i, n)]
+        return torch.stack([torch.ones_like(x[:, 0]), *x.unbind(1), *pairs], 1)
+
+    phi = table(windows)
+    move = targets[:, 0] - windows[:, -1]
+    eye = torch.eye(phi.shape[1], dtype=phi.dtype)
+    W = torch.linalg.inv(phi.T @ phi + len(phi) * ridge * eye) @ phi.T @ move
+    return lambda w: (w[:, -1] + table(w) @ W)[:, None]
+
+
+wrong("no squares", "range(i, n)", "range(i + 1, n)")
+wrong("no constant", "torch.ones_like(x[:, 0]), ", "")
+wrong("first point instead of last", "windows[:, -1]", "windows[:, 0]", "w[:, -1]", "w[:, 0]")
+wrong("squares only", "range(i, n)", "range(i, i + 1)")
+wrong("constant is not penalised", "    W =", "    eye[0, 0] = 0\n    W =")

@@ -1,0 +1,129 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+from torch import nn
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("transformer_block")
+
+
+@right
+def rms_norm(x, eps):
+    return torch.einsum("...d,...->...d", x, (x.pow(2).mean(-1) + eps).pow(-0.5))
+
+
+wrong("sum instead of mean", ".mean(-1)", ".sum(-1)")
+wrong("over all numbers", lambda x, eps: x / (x.pow(2).mean() + eps).sqrt())
+wrong("forgets the root", ".pow(-0.5)", ".pow(-1)")
+
+
+@right
+def add_and_norm(x, sub_layer, norm, norm_first):
+    read = norm(x) if norm_first else x
+    total = x + sub_layer(read)
+    return total if norm_first else norm(total)
+
+
+wrong(
+    "exchanged orders",
+    "return total if",
+    "norm_first = norm_first\n    return total if not",
+    "norm(x) if norm_first",
+    "norm(x) if not norm_first",
+)
+wrong(
+    "pre-norm is normed again", "return total if norm_first else norm(total)", "return norm(total)"
+)
+wrong(
+    "no return in post-norm",
+    "return total if norm_first else norm(total)",
+    "if norm_first: return total",
+)
+
+
+@right("tap")
+class Tap(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.sub = sub_layer
+        self.gain = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return torch.add(x, self.gain * self.sub(x))
+
+
+wrong(
+    "x is scaled, too",
+    "torch.add(x, self.gain * self.sub(x))",
+    "(1 - self.gain) * x + self.gain * self.sub(x)",
+)
+wrong("sub_layer forgotten", "self.gain * self.sub(x)", "self.gain * x")
+
+
+@right
+def spreads(weights, depth):
+    product, out = torch.eye(len(weights), dtype=weights.dtype), []
+    for _ in range(depth):
+        product = weights @ product
+        out.append((product[:, None] - product[None]).abs().amax())
+    return torch.stack(out)
+
+
+wrong(
+    "begins with depth 0",
+    "product = weights @ product\n        out.append((product[:, None] - product[None]).abs().amax())",
+    "out.append((product[:, None] - product[None]).abs().amax())\n        product = weights @ product",
+)
+wrong("last depth only", "return torch.stack(out)", "return out[-1]")
+wrong("smallest difference over columns", ".abs().amax()", ".abs().amax((0, 1)).amin()")
+
+
+@right
+def diagnose(block):
+    torch.manual_seed(5)
+    x = torch.randn(2, 5, 8)
+    eye = torch.eye(5).bool()
+    full = torch.ones(5, 5).bool()
+    same = lambda a, b: torch.allclose(a, b, atol=1e-3, rtol=1e-3)
+    if not same(block(x), block(x)):
+        return "dropout left on"
+    y = x.clone()
+    y[:, 0] += 3 * torch.randn(8)
+    moves = lambda mask, row: not same(block(x, mask)[:, row], block(y, mask)[:, row])
+    if moves(eye, 4):
+        two = torch.eye(5).bool()
+        two[4, 3] = True
+        if same(block(x, eye), block(x, full)):
+            return "mask ignored"
+        no0 = full.clone()
+        no0[4, 0] = False
+        only0 = torch.eye(5).bool()
+        only0[4] = False
+        only0[4, 0] = True
+        inv = full.clone()
+        inv[:, 0] = False
+        inv[0, 0] = True
+        z = x.clone()
+        z[:, 0] += 3 * torch.randn(8)
+        m = full.clone()
+        m[4] = True
+        m[4, 4] = False
+        a = block(x, m)[:, 4]
+        b = block(z, m)[:, 4]
+        return "mask inverted" if same(a, b) else "norm over the words"
+    big = block(1000 * x) / 1000
+    if (big - x).norm() < 0.3 * x.norm():
+        return "none"
+    r = block(1000 * x)
+    if same(r.mean(-1), torch.zeros(2, 5)) and abs(r.std(-1, correction=0).mean() - 1) < 0.05:
+        return "post-norm"
+    return "no residual"
+
+
+wrong("never finds none", 'return "none"', 'return "no residual"')
+wrong(
+    "compares without tolerance",
+    "if not same(block(x), block(x))",
+    "if not torch.equal(block(x), block(x))",
+)

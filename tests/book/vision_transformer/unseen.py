@@ -1,0 +1,92 @@
+"""Answers by somebody who had not read the checks."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("vision_transformer")
+
+
+@right
+def patchify(images, patch_size):
+    P, out = patch_size, []
+    for r in range(0, images.shape[2], P):
+        for q in range(0, images.shape[3], P):
+            out.append(images[:, :, r : r + P, q : q + P].flatten(1))
+    return torch.stack(out, 1)
+
+
+wrong(
+    "plain reshape",
+    lambda images, patch_size: images.reshape(images.shape[0], -1, images.shape[1] * patch_size**2),
+)
+wrong("square images only", "images.shape[3]", "images.shape[2]")
+wrong("overlapping patches", "range(0, images.shape[3], P)", "range(0, images.shape[3] - P + 1)")
+
+
+@right
+def resized_positions(positions, side):
+    n = math.isqrt(len(positions) - 1)
+    m = torch.zeros(side, n)
+    for i in range(side):
+        at = min(max((i + 0.5) * n / side - 0.5, 0), n - 1)
+        low = int(at)
+        high = min(low + 1, n - 1)
+        m[i, low] += 1 - (at - low)
+        m[i, high] += at - low
+    grid = positions[1:].reshape(n, n, -1)
+    return torch.cat([positions[:1], torch.einsum("ai,bj,ijd->abd", m, m, grid).flatten(0, 1)])
+
+
+wrong(
+    "reshape without moving axes",
+    lambda positions, side: torch.cat(
+        [
+            positions[:1],
+            F.interpolate(
+                positions[1:].reshape(1, positions.shape[1], math.isqrt(len(positions) - 1), -1),
+                (side, side),
+                mode="bilinear",
+            ).reshape(side * side, -1),
+        ]
+    ),
+)
+wrong("align_corners=True", "(i + 0.5) * n / side - 0.5", "i * (n - 1) / max(side - 1, 1)")
+wrong(
+    "class token last",
+    "[positions[:1], torch.einsum",
+    "[torch.einsum",
+    ".flatten(0, 1)])",
+    ".flatten(0, 1), positions[:1]])",
+)
+
+
+@right
+def occlusion(model, images, labels, patch_size):
+    P, rows = patch_size, torch.arange(len(images))
+    before = model(images).softmax(-1)[rows, labels]
+    out = []
+    for r in range(0, images.shape[2], P):
+        for q in range(0, images.shape[3], P):
+            keep = torch.ones(images.shape[2:])
+            keep[r : r + P, q : q + P] = 0
+            out.append(before - model(images * keep).softmax(-1)[rows, labels])
+    return torch.stack(out, 1)
+
+
+wrong("patch first", "torch.stack(out, 1)", "torch.stack(out, 0)")
+wrong(
+    "sign",
+    "before - model(images * keep).softmax(-1)[rows, labels]",
+    "model(images * keep).softmax(-1)[rows, labels] - before",
+)
+wrong("patch first", "torch.stack(out, 1)", "torch.stack(out, 0)")
+wrong("log-probability", ".softmax(-1)", ".log_softmax(-1)")
+wrong(
+    "the mean colour instead of 0",
+    "model(images * keep)",
+    "model(images * keep + images.mean() * (1 - keep))",
+)

@@ -1,0 +1,68 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("what_the_stream_carries")
+
+
+@right
+def pushed(x, ones, twos, times):
+    step = sum(twos) / len(twos) - sum(ones) / len(ones)
+    return torch.stack([row + times * step for row in x])
+
+
+wrong(
+    "other direction",
+    "sum(twos) / len(twos) - sum(ones) / len(ones)",
+    "sum(ones) / len(ones) - sum(twos) / len(twos)",
+)
+wrong("sums", "sum(twos) / len(twos) - sum(ones) / len(ones)", "sum(twos) - sum(ones)")
+wrong("scaled to length 1", "    return", "    step = step / step.norm()\n    return")
+wrong("first row only", "for row in x]", "for row in x[:1]]")
+
+
+@right
+def sparse_code(x, E, b, D, k):
+    code = torch.zeros(len(x), len(E))
+    for n, row in enumerate(x):
+        values = [(float(E[l] @ row + b[l]), l) for l in range(len(E))]
+        for v, l in sorted(values, reverse=True)[:k]:
+            code[n, l] = max(v, 0.0)
+    return code, code @ D
+
+
+wrong("negative ones kept", "max(v, 0.0)", "v")
+wrong("dictionary not used: encoder transposed", "code @ D", "code @ E")
+wrong("code only", "return code, code @ D", "return code")
+wrong("bias subtracted", "+ b[l]", "- b[l]")
+wrong(
+    "k largest of what was cut by relu ... then reconstruction from uncut",
+    "return code, code @ D",
+    "return code, (x @ E.T + b).relu() @ D",
+)
+
+
+@right
+def settled(streams, norm, head, answers):
+    L, N = streams.shape[:2]
+    out = []
+    for n in range(N):
+        first = L
+        for l in reversed(range(L)):
+            if int(head(norm(streams[l, n])).argmax()) != int(answers[n]):
+                break
+            first = l
+        out.append(first)
+    return torch.tensor(out)
+
+
+wrong("counts from 1", "out.append(first)", "out.append(first + 1)")
+wrong("last wrong block", "out.append(first)", "out.append(first - 1)")
+wrong(
+    "argmax over questions",
+    lambda streams, norm, head, answers: (
+        (head(norm(streams)).argmax(-1) == answers).int().argmax(0)
+    ),
+)

@@ -1,0 +1,88 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("who_copies")
+
+
+@right
+def looks_at(ids):
+    last, out = {}, []
+    for t, token in enumerate(ids):
+        out.append(last.get(token, -2) + 1)
+        last[token] = t
+    return out
+
+
+wrong("the copy itself", "last.get(token, -2) + 1", "last.get(token, -1)")
+wrong(
+    "itself counts as a copy",
+    "        out.append(last.get(token, -2) + 1)\n        last[token] = t",
+    "        last[token] = t\n        out.append(last.get(token, -2) + 1)",
+)
+wrong("the one before the copy", "last.get(token, -2) + 1", "max(last.get(token, 0) - 1, -1)")
+
+
+@right
+def induction_scores(weights, period):
+    B, H, T, _ = weights.shape
+    score = [
+        sum(weights[:, h, t, t - period + 1].sum() for t in range(period, T)) for h in range(H)
+    ]
+    return torch.stack(score) / (B * (T - period))
+
+
+wrong("the copy itself", "t - period + 1", "t - period")
+wrong(
+    "first text only", "weights[:, h, t", "weights[:1, h, t", "(B * (T - period))", "(T - period)"
+)
+wrong("sum", " / (B * (T - period))", "")
+wrong("last query only", "range(period, T)", "range(T - 1, T)", "(B * (T - period))", "B")
+
+
+@right
+def costs_of_silence(layer, x, loss):
+    def run(head):
+        def hook(module, args):
+            y = args[0].clone()
+            if head is not None:
+                y[..., head * layer.d_v : (head + 1) * layer.d_v] = 0
+            return (y,)
+
+        handle = layer.out_proj.register_forward_pre_hook(hook)
+        try:
+            return loss(layer(x, is_causal=True)[0])
+        finally:
+            handle.remove()
+
+    whole = run(None)
+    return torch.stack([torch.as_tensor(run(h) - whole) for h in range(layer.num_heads)])
+
+
+wrong(
+    "interleaved heads",
+    "y[..., head * layer.d_v : (head + 1) * layer.d_v] = 0",
+    "y[..., head :: layer.num_heads] = 0",
+)
+wrong("hook stays", "            handle.remove()", "            pass")
+wrong("zeroes the weights for good", lambda layer, x, loss: _zeroed(layer, x, loss))
+wrong(
+    "mean of the head instead of zero",
+    "layer.d_v] = 0",
+    "layer.d_v] = y[..., head * layer.d_v:(head + 1) * layer.d_v].mean()",
+)
+
+
+def _zeroed(layer, x, loss):
+    with torch.no_grad():
+        whole, out = loss(layer(x, is_causal=True)[0]), []
+        for h in range(layer.num_heads):
+            w = layer.out_proj.weight[:, h * layer.d_v : (h + 1) * layer.d_v]
+            old = w.clone()
+            w.zero_()
+            out.append(torch.as_tensor(loss(layer(x, is_causal=True)[0]) - whole))
+            if h < layer.num_heads - 1:
+                w.copy_(old)
+    return torch.stack(out)

@@ -1,0 +1,60 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("writing_with_a_cache")
+
+
+@right
+def grouped_attention(query, key, value):
+    each = query.shape[1] // key.shape[1]
+    out = []
+    for h in range(query.shape[1]):
+        s = query[:, h] @ key[:, h // each].mT / key.shape[-1] ** 0.5
+        out.append(s.softmax(-1) @ value[:, h // each])
+    return torch.stack(out, 1)
+
+
+wrong("heads repeated a b a b", "h // each", "h % key.shape[1]")
+wrong("softmax over queries", "s.softmax(-1)", "s.softmax(-2)")
+wrong("as many heads as groups", "range(query.shape[1])", "range(key.shape[1])")
+
+
+@right("window_cache")
+class WindowCache:
+    def __init__(self, window):
+        self.window, self.k, self.v = window, [], []
+
+    def append(self, key, value):
+        self.k.append(key)
+        self.v.append(value)
+        if len(self.k) > self.window:
+            self.k.pop(0)
+            self.v.pop(0)
+        return torch.stack(self.k), torch.stack(self.v)
+
+
+wrong("values not dropped", "self.v.pop(0)", "pass")
+wrong("ignores the window", "if len(self.k) > self.window:", "if False:")
+
+
+@right
+def judge(p, q, words, uniform):
+    for t, w in enumerate(words.tolist()):
+        if uniform[t] * q[t, w] >= p[t, w]:
+            left = torch.relu(p[t] - q[t])
+            return t, left / left.sum()
+    return len(words), p[len(words)]
+
+
+wrong("model's own distribution after a refusal", "left / left.sum()", "p[t]")
+wrong("quotient turned over", "uniform[t] * q[t, w] >= p[t, w]", "uniform[t] * p[t, w] >= q[t, w]")
+wrong("equality keeps", ">= p[t, w]", "> p[t, w]")
+wrong("counts from 1", "return t, left", "return t + 1, left")
+wrong(
+    "argmax word instead of its own",
+    "in enumerate(words.tolist())",
+    "in enumerate(q.argmax(1).tolist())",
+)
