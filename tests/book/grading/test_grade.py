@@ -723,7 +723,7 @@ def test_words_anywhere_are_read_and_copies_of_ours_are_held_against_nobody(tmp_
     assert rows["copied"]["remarks"] == ("the same answers as Copied; is Copied the same student?")
     said = capsys.readouterr().out
     assert f"canvas.csv, without {len(notebooks)} whose points are not final" in said
-    assert re.search(r"^read +Copied, above its place, ", said, re.M)
+    assert re.search(r"^read +Copied, at the end, ", said, re.M)
     assert re.search(r"^not taken +'pdf.pdf': pdf.pdf is no notebook", said, re.M)
     page = feedback(tmp_path, "without metadata and ids")
     assert re.findall(r'<td><a href="#[\w-]+">(.+?)</a>', page) == EXERCISES
