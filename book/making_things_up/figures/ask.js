@@ -5,6 +5,7 @@ import { announce, css, drawing, element, format, frame, write } from "../../pag
 import { goals } from "../../page/kit/goals.js";
 import { clamp } from "../../page/kit/numerics.js";
 import { label, stage } from "../../page/kit/stage.js";
+import { tableRow } from "../../page/kit/tables.js";
 
 css`
   .cl-people {
@@ -140,7 +141,7 @@ function render({ model, el }) {
   const now = (value) => person({ first: value.first, last: value.last, epoch: value.epoch });
   const names = (list) => list.map((name, i) => [i, name]);
   const bars = Array.from({ length: found[epochs[0][0]].shown }, () => ({
-    name: element("th", { scope: "row" }),
+    name: element("span"),
     number: element("td", { "data-name": "sure" }),
   }));
   state.draw((value) =>
@@ -156,7 +157,7 @@ function render({ model, el }) {
     element(
       "tbody",
       {},
-      bars.map(({ name, number }) => element("tr", {}, name, number)),
+      bars.map(({ name, number }) => tableRow(name, number)),
     ),
   );
   const KINDS = [

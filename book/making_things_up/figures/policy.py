@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from book.page.live import LiveFigure, table
 
 
-def marks_figure(
+def policy_figure(
     stages: Mapping[int, Mapping[str, Sequence[float]]],
     *,
     stage: int,
