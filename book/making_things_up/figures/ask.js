@@ -183,7 +183,10 @@ function render({ model, el }) {
     found[last].sure[i] / 255 > above &&
     (right === undefined || (found[last].best[i] === truth[i]) === right);
   const puzzles = [
-    ["Find a stranger of whom it is more than .9 sure: a real person whose birthday it was never told.", somebody(1, 0.9)],
+    [
+      "Find a stranger of whom it is more than .9 sure: a real person whose birthday it was never told.",
+      somebody(1, 0.9),
+    ],
     ["Find somebody who does not exist, of whom it is more than .95 sure.", somebody(0, 0.95)],
     ["Find a person whose birthday it was told once, and gets wrong.", somebody(2, 0, false)],
   ]

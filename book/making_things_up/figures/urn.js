@@ -43,10 +43,7 @@ function drawn({ balls }, { tail, draws, urn, distinct }) {
   }
   const seen = counts.filter((n) => n > 0).length,
     once = counts.filter((n) => n === 1).length;
-  const missing = counts.reduce(
-    (total, n, k) => (n ? total : total + (k + 1) ** -tail / sum),
-    0,
-  );
+  const missing = counts.reduce((total, n, k) => (n ? total : total + (k + 1) ** -tail / sum), 0);
   return { counts, seen, estimate: distinct ? 1 : once / draws, missing };
 }
 
