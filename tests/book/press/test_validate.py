@@ -20,6 +20,7 @@ with open('runs', 'a') as file: file.write('x')
 print('before'); display(HTML('<b>between</b>')); print('after')""",
     "shown = display(HTML('old'), display_id=True); shown.update(HTML('new'))",
     "print('gone'); clear_output(); print('stays')",
+    "shown = display(0, display_id=True)\nfor i in range(6000): shown.update(i)  # a long bar",
     "import sys; print('told', file=sys.stderr)",
     "import os; print(sys.path, os.getpgrp() == os.getpid())",
     "import matplotlib; matplotlib.get_backend()",
