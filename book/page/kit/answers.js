@@ -16,7 +16,7 @@ export function followAnswers(state, show) {
 export function offerAnswers() {
   /** @type {NodeListOf<HTMLDetailsElement>} */
   const veils = document.querySelectorAll("details.veiled");
-  const head = document.querySelector("nav.here > p") ?? document.querySelector("article h1");
+  const head = document.querySelector("article h1"); // which stays where it is
   if (!head || !veils.length) return;
   const box = document.createElement("input");
   box.type = "checkbox";
