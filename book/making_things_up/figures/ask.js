@@ -51,7 +51,7 @@ const SHADES = {
 const kindsOf = ({ texts, kinds }) => kinds ?? texts.map((_, k) => `cl-people${k}`);
 
 function build(root, width, { across, down, shown, pick }, { shade }) {
-  const cell = Math.min(Math.floor(width / across), 6),
+  const cell = Math.min(Math.floor(width / across), 4),
     side = cell * across;
   const left = Math.floor((width - side) / 2),
     bottom = cell * down;
@@ -194,7 +194,8 @@ function render({ model, el }) {
     .map(([text, fits]) => ({
       text: `${text} (${last} epochs)`,
       reached: (value) => value.epoch === last && fits(numberOf(value)),
-    }));
+    }))
+    .filter(({ reached }) => !reached(state.value)); // it opens on somebody
   frame(
     el,
     "Ask it",

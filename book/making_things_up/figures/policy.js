@@ -14,7 +14,7 @@ const CLOSE = 0.002; // to the best score, for a goal
 const scoreOf = (t, right, wrong) => right - (wrong * t) / (1 - t);
 
 function build(root, width, { count, scores }) {
-  const box = { left: 44, right: width - 14, top: 10, bottom: 214 };
+  const box = { left: 44, right: width - 14, top: 10, bottom: 154 };
   const { x, y } = axes(root, box, {
     x: { first: 0, last: 1, ticks: [0, 0.25, 0.5, 0.75, 1] },
     y: {
@@ -25,7 +25,7 @@ function build(root, width, { count, scores }) {
     },
   });
   root.append(
-    label("answers only where it is surer than", (box.left + box.right) / 2, 250, "cl-quiet"),
+    label("answers only where it is surer than", (box.left + box.right) / 2, 190, "cl-quiet"),
   );
   const own = drawing("path", {
     class: "cl-line",
@@ -56,7 +56,7 @@ function build(root, width, { count, scores }) {
     ownName.setAttribute("x", String(x(t) + 9));
     dot.to({ x: x(at / (count - 1)), y: y(held(all[at])) }, { jump });
   }
-  return { height: 256, pose };
+  return { height: 196, pose };
 }
 
 function render({ model, el }) {
