@@ -1,8 +1,8 @@
 """Answers to the exercises by somebody who had the statements alone, and not the checks.
 
-They were 1,266, of which these are the right ones and every third wrong one. A wrong one is a
-function of its own, or the right one above it in which parts are replaced. They are not to be
-tuned to: what a check tells them by accident it has not been taught.
+They were 1,266. These are the right ones and about every third wrong one, chosen by their order
+alone. A wrong one is a function of its own, or the right one above it with parts replaced. They
+measure the checks, so no check is to be written with one of them in view.
 """
 
 import inspect
