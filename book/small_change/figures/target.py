@@ -52,7 +52,7 @@ def target_figure(
             name: [float(sum(p[i] for i in group)) for _, group in rows] for name, p in told.items()
         },
         "sizes": list(sizes),
-        "gaps": {name: list(row) for name, row in gaps.items()},
+        "gaps": {name: list(gaps[name]) for name in told},
     }
     first = next(iter(told))
     fallback = table(

@@ -1,5 +1,7 @@
 """What a student is told: words, gaps and goals follow the target and the number of sentences."""
 
+import re
+
 import pytest
 import torch
 from playwright.sync_api import expect
@@ -20,7 +22,7 @@ GAPS = {"words": [3.2, 0.5], "teacher": [0.75, None], "truth": [0.875, 0.125]}
 
 
 def figure():
-    return target_figure("one", WORDS, TOLD, SIZES, GAPS)
+    return target_figure("one", WORDS, TOLD, SIZES, dict(reversed(GAPS.items())))
 
 
 def test_words_are_grouped_into_those_that_can_come_and_those_that_cannot(show):
@@ -41,6 +43,11 @@ def test_gaps_follow_the_number_of_sentences_and_one_that_is_missing_is_hidden(s
     expect(shown.nth(1)).to_be_hidden()
     page.get_by_role("radio", name="teacher").check()
     expect(page.get_by_role("status")).to_have_text("“teacher” was not tried with 1000 sentences.")
+
+
+def test_the_table_has_the_targets_in_the_order_of_the_lines():
+    names = re.findall(r"<th[^>]*>(\w+)</th>", figure().to_html())
+    assert names[-len(TOLD) :] == [*TOLD]
 
 
 def test_the_goals_are_reached_and_not_before(show):
