@@ -22,7 +22,7 @@ def with_einsum(weight, down, up, alpha):
     return weight + torch.einsum("or,ri->oi", up, down) * (alpha / up.shape[1])
 
 
-@wrong(merge, "inputs")
+@wrong(merge, "changes its input weight")
 def in_place(weight, down, up, alpha):
     weight += alpha / len(down) * up @ down
     return weight
