@@ -136,6 +136,7 @@ CHANGES = {  # of the model; or of how it is trained
     "four experts for one": {"change": each_block("feed_forward", Experts)},
     "no feed-forward layer": {"change": each_block("feed_forward", Nothing)},
     "Muon for the matrices": {"muon": True},
+    "Muon, matrices at a quarter": {"muon": True, "share": 0.25},
     "AdamW, matrices at a quarter": {"share": 0.25},
 }
 
@@ -147,7 +148,7 @@ def optimizers(model: LanguageModel, rate: float, share: float, muon: bool) -> l
     adamw = {"betas": (0.9, 0.99), "weight_decay": 0.02}
     if muon:
         hidden = torch.optim.Muon(
-            matrices, lr=rate, weight_decay=0.02, adjust_lr_fn="match_rms_adamw"
+            matrices, lr=rate * share, weight_decay=0.02, adjust_lr_fn="match_rms_adamw"
         )
     else:
         hidden = torch.optim.AdamW(matrices, lr=rate * share, **adamw)
