@@ -64,6 +64,14 @@ def test_every_claim_of_every_seed_has_a_row(book, capsys):
     assert "'The seed is even.': seed 103 gave 1" in capsys.readouterr().out
 
 
+def test_claims_keep_their_places_where_the_first_seed_does_not_reach_all(book):
+    add_cell(book, PARITY.replace("even", "whole") + "\n" + SIZE.replace("large", "a number"))
+    add_cell(book, "claim('The last.', seed, above=0)")
+    assert main(book, [103, 104]) == 1  # under 103 the new cell ends before its second claim
+    names = list(dict.fromkeys(row["claim"] for row in rows(book)))
+    assert names[-3:] == ["The seed is whole.", "The seed is a number.", "The last."]
+
+
 @pytest.mark.long
 def test_what_is_measured_is_kept_until_the_code_changes(book, capsys):
     assert main(book, [102, 104, 106]) == 1
