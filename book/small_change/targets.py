@@ -21,7 +21,7 @@ from companion.data import BOS, EOS, corpus
 
 V, LAYERS, BATCH, PEAK = len(NUMBER), 1, 32, 1e-2
 STUDENT, TEACHER = 32, 64  # widths
-STEPS, TEACHER_STEPS = 400, 500
+STEPS, TEACHER_STEPS = 300, 400
 SIZES = (200, 1000, 5000)
 
 
@@ -73,16 +73,15 @@ def learn(
         temperature: divides the logits; the target is taken to be at this temperature.
         anew: draw a word from the target at every step instead of telling all of it.
     """
-    lengths = (ids[:, 1:] != NOTHING).sum(1)
-    last = lengths.cumsum(0)
+    asked = ids[:, 1:] != NOTHING
+    number = asked.flatten().cumsum(0).view_as(asked) - 1  # of a position, in the target
     torch.manual_seed(seed)
     model = LanguageModel(V, d, LAYERS)
-    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02, fused=True)
     order = torch.cat([torch.randperm(len(ids)) for _ in range(steps * BATCH // len(ids) + 1)])
     for step, rows in enumerate(order[: steps * BATCH].split(BATCH)):
-        batch = ids[rows][:, : lengths[rows].max() + 1]
-        asked = torch.cat([torch.arange(last[i] - lengths[i], last[i]) for i in rows])
-        told = target[asked]
+        batch = ids[rows, : asked[rows].sum(1).max() + 1]
+        told = target[number[rows][asked[rows]]]
         if anew:
             told = torch.multinomial(told, 1)[:, 0]
         loss = temperature**2 * F.cross_entropy(logits_at(model, batch) / temperature, told)
