@@ -21,7 +21,7 @@ from companion.data import BOS, EOS, corpus
 
 V, LAYERS, BATCH, PEAK = len(NUMBER), 1, 32, 1e-2
 STUDENT, TEACHER = 32, 64  # widths
-STEPS, TEACHER_STEPS = 300, 400
+STEPS, TEACHER_STEPS = 400, 500
 SIZES = (200, 1000, 5000)
 
 
@@ -77,7 +77,9 @@ def learn(
     number = asked.flatten().cumsum(0).view_as(asked) - 1  # of a position, in the target
     torch.manual_seed(seed)
     model = LanguageModel(V, d, LAYERS)
-    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02, fused=True)
+    optimizer = torch.optim.AdamW(
+        model.parameters(), betas=(0.9, 0.99), weight_decay=0.02, fused=True
+    )
     order = torch.cat([torch.randperm(len(ids)) for _ in range(steps * BATCH // len(ids) + 1)])
     for step, rows in enumerate(order[: steps * BATCH].split(BATCH)):
         batch = ids[rows, : asked[rows].sum(1).max() + 1]
