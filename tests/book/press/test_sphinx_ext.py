@@ -1,15 +1,18 @@
 """The Sphinx extension, on a tiny book built with this repository's own configuration."""
 
+import json
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
 import yaml
 from fontTools.ttLib import TTFont
+from matplotlib import image
 
 import companion.generation
 from book._press import assets, sphinx_ext
@@ -205,6 +208,56 @@ def test_every_page_is_markdown_too_and_llms_txt_leads_to_it(site):
     assert "[the answer](one/one.md#cell-answer)" in (site / "book/intro.md").read_text("utf8")
     reference = (site / "book/api.md").read_text("utf8")
     assert "### `generate(model" in reference and "Raises:" in reference
+
+
+def head_of(page: Path) -> tuple[dict[str, str], dict]:
+    """The named tags of a page, and what it says to search engines."""
+    text = page.read_text("utf8")
+    tags = re.findall(r'<meta (?:name|property)="([^"]+)" content="([^"]*)" />', text)
+    (said,) = re.findall(r'<script type="application/ld\+json">(.+?)</script>', text)
+    return dict(tags), json.loads(said)
+
+
+def test_a_search_engine_and_a_shared_link_are_told_what_a_page_is(site):
+    base = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["html"]["baseurl"]
+    tags, said = head_of(site / PAGE)
+    assert tags["description"] == tags["og:description"] == said["description"] == "Why?"
+    assert tags["og:title"] == tags["citation_title"] == said["name"] == "One"
+    assert tags["og:url"] == tags["citation_public_url"] == said["url"] == f"{base}{PAGE}"
+    assert said["isPartOf"] == {"@type": "Book", "name": "A book", "url": f"{base}book/intro.html"}
+    tags, said = head_of(site / "book" / "api.html")  # of no chapter
+    assert tags["description"].startswith("What this page lists is the public contract")
+    assert tags["og:image"] == f"{base}_static/previews/book.png"
+    tags, said = head_of(site / "book" / "one" / "one_exercises.html")  # without a paragraph
+    assert "description" not in tags and "description" not in said
+    for page in ("book/intro.html", "index.html"):  # the address of the book, and where it leads
+        tags, said = head_of(site / page)
+        assert said["@type"] == "Book" and "isPartOf" not in said
+        assert tags["description"].startswith("With a formula,")
+
+
+def test_every_page_has_a_picture_that_is_there_and_of_the_size_that_it_says(site):
+    base = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["html"]["baseurl"]
+    for page, of in (("one/one", "one"), ("one/one_exercises", "one"), ("intro", "book")):
+        tags, said = head_of(site / "book" / f"{page}.html")
+        assert tags["og:image"] == said["image"] == f"{base}_static/previews/{of}.png"
+        pixels = image.imread(site / tags["og:image"].removeprefix(base))
+        assert pixels.shape[:2] == (int(tags["og:image:height"]), int(tags["og:image:width"]))
+    one, two, book = (site / "_static" / "previews" / f"{n}.png" for n in ("one", "two", "book"))
+    assert len({one.read_bytes(), two.read_bytes(), book.read_bytes()}) == 3
+
+
+def test_the_site_lists_its_pages_and_a_lost_reader_is_led_back(site):
+    base = yaml.safe_load((ROOT / "_config.yml").read_text("utf8"))["html"]["baseurl"]
+    tree = ElementTree.parse(site / "sitemap.xml")
+    listed = [place.text for place in tree.iter("{http://www.sitemaps.org/schemas/sitemap/0.9}loc")]
+    assert f"{base}{PAGE}" in listed and not [page for page in listed if "_solutions" in page]
+    assert all((site / page.removeprefix(base)).is_file() for page in listed)
+    assert f"Sitemap: {base}sitemap.xml" in (site / "robots.txt").read_text("utf8")
+    lost = re.findall(r'<a href="([^"]+)"', (site / "404.html").read_text("utf8"))
+    # it is shown at any address, so that no link may begin at its own
+    assert lost and all(to.startswith(base) for to in lost)
+    assert all((site / to.removeprefix(base)).is_file() for to in lost)
 
 
 def test_links_lead_to_a_cell_and_to_a_name(site):
