@@ -141,6 +141,7 @@ def test_the_kernels_compile_for_a_hopper_gpu(compiled, head):
         assert used["wgmma"] or width > 128 or (dtype, width) == ("float32", 128), used
 
 
+@pytest.mark.long
 @needs_compiler
 def test_other_gpus_get_smaller_tiles_where_those_do_not_fit(compiled):
     on_l4, on_a100 = ([used["smaller"] for used in compiled[head]] for head in SMALLER)
