@@ -42,6 +42,15 @@ def kind(name: str) -> str:
 
 
 ONE_OF_EACH_KIND = {kind(name): name for name in reversed(ARTICLES)}.values()
+
+
+def stands_elsewhere(name: str) -> bool:
+    """A page of exercises of which all is on the page of their solutions, too, if there is one."""
+    solved = name.replace("_exercises.html", "_solutions.html")
+    return solved != name and solved in ARTICLES and name not in ONE_OF_EACH_KIND
+
+
+LOOKED_AT = [name for name in ARTICLES if not stands_elsewhere(name)]
 NOTEBOOKS = [path.relative_to(ROOT).with_suffix("").as_posix() for path in notebooks(ROOT)]
 MEGABYTE = 1e6
 
@@ -90,16 +99,16 @@ def weight(url: str) -> int:
     return len(gzip.compress((SITE / unquote(urlparse(url).path).lstrip("/")).read_bytes(), 6))
 
 
-@pytest.fixture(scope="module", params=ARTICLES)
+@pytest.fixture(scope="module", params=LOOKED_AT)
 def desktop(request, browser, site, http_address):
-    """Every page that somebody wrote, opened once for all that is asked of it: light, 1280 px."""
+    """A page that somebody wrote, opened once for all that is asked of it: light, 1280 px."""
     size = {"width": 1280, "height": 900}
     with opening(browser, site) as open_page:
         address = f"{http_address}/{request.param}"
         yield open_page(address, color_scheme="light", viewport=size)
 
 
-@pytest.fixture(scope="module", params=ARTICLES)
+@pytest.fixture(scope="module", params=LOOKED_AT)
 def phone(request, browser, site):
     """The same from the disk: dark, 390 px."""
     size = {"width": 390, "height": 900}
