@@ -11,14 +11,17 @@ from html import escape, unescape
 from pathlib import Path
 
 import yaml
+from docutils import nodes
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
+from sphinx.application import Sphinx
 
-from book._press.path import LANES, NAMES, STAGES
+from book._press.path import LANES, NAMES, STAGES, chapters_of
 from book.page.plots import PALETTE
 
 SIZE = (1200, 630)  # pixels of a preview's picture
 LENGTH = 200  # characters of a description that are shown
+PREVIEWS = "_static/previews"  # where the pictures are
 FONT = "DejaVu Sans"  # matplotlib brings it
 
 
@@ -143,7 +146,7 @@ def sitemap(addresses: Iterable[str]) -> str:
 
 
 def bare(title: str, head: str, body: str) -> str:
-    """A page without the theme, whose files it need not find: all its addresses are whole."""
+    """A page that needs no file of the theme."""
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n  <head>\n    <meta charset="utf-8" />\n'
         f'    <meta name="viewport" content="width=device-width, initial-scale=1.0" />{head}\n'
@@ -152,3 +155,61 @@ def bare(title: str, head: str, body: str) -> str:
         "body { font: 1.1rem/1.6 sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }"
         f"</style>\n  </head>\n  <body><main>{body}</main></body>\n</html>\n"
     )
+
+
+def say_what(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
+    """Put the tags into the head of a page that somebody wrote; for Sphinx's html-page-context."""
+    if doctree is not None:
+        context["metatags"] += _head(app, page)
+
+
+def _head(app: Sphinx, page: str) -> str:
+    book = _page(app, app.config.root_doc)
+    return head(_page(app, page), book, app.config.author, date())
+
+
+def _page(app: Sphinx, name: str) -> Page:
+    """A page as others see it: a chapter by its question, another by its first paragraph.
+
+    A line `description: ...` above a page's title is more than its first paragraph.
+    """
+    base, root = app.config.html_baseurl, Path(app.srcdir)
+    index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
+    chapters = {f"book/{c.name}/{c.name}": c for c in chapters_of(index, root)}
+    says = app.env.metadata[name].get("description")
+    if name in chapters:
+        says = chapters[name].question
+    elif says is None:
+        first = next(iter(app.env.get_doctree(name).findall(nodes.paragraph)), None)
+        says = description(first.astext()) if first else ""
+    folder = Path(name).parent
+    shown = folder.name if str(folder / folder.name) in chapters else "book"
+    preview = f"{base}{PREVIEWS}/{shown}.png"
+    return Page(f"{base}{name}.html", app.env.titles[name].astext(), says, preview)
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Write pictures, sitemap.xml, robots.txt, 404.html and the first page; for build-finished."""
+    if exception is not None or app.builder.format != "html":
+        return
+    site, base, root = Path(app.outdir), app.config.html_baseurl, app.config.root_doc
+    book = _page(app, root)
+    folder = site / PREVIEWS
+    folder.mkdir(parents=True, exist_ok=True)
+    picture(book.title, book.says, ()).savefig(folder / "book.png")
+    for chapter in chapters_of(Path(app.env.doc2path(root)).read_text("utf8"), Path(app.srcdir)):
+        drawn = picture(chapter.title, chapter.question, chapter.stages)
+        drawn.savefig(folder / f"{chapter.name}.png")
+    pages = sorted(app.env.found_docs)
+    listed = [f"{base}{page}.html" for page in pages if not page.endswith("_solutions")]
+    (site / "sitemap.xml").write_text(sitemap(listed), "utf8")
+    (site / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n")
+    on = f'\n    <meta http-equiv="refresh" content="0; url={root}.html" />'
+    first = bare(book.title, _head(app, root) + on, f'<a href="{root}.html">{book.title}</a>')
+    (site / "index.html").write_text(first, "utf8")
+    lost = (
+        "<h1>There is no such page</h1><p>It may have another name by now. "
+        f'<a href="{book.address}">{book.title}</a> lists its chapters; '
+        f'<a href="{base}search.html">search</a> finds words.</p>'
+    )
+    (site / "404.html").write_text(bare("There is no such page", "", lost), "utf8")

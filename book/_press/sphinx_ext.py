@@ -52,8 +52,6 @@ MATHJAX = re.compile(
 
 ICON = re.compile(r"\bfa-[\w-]+")
 
-PREVIEWS = "_static/previews"  # the pictures of shared links
-
 AFTER_CHAPTERS = "book/summary"  # where the last chapter leads
 
 NO_QUOTES_FROM_DISK = (
@@ -161,8 +159,8 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("doctree-read", _give_addresses)
     app.connect("doctree-read", lambda app, page: veil(page))
     app.connect("html-page-context", _say_where)
-    app.connect("html-page-context", _say_what)
-    app.connect("build-finished", _write_found)  # before its pages get the edits
+    app.connect("html-page-context", found.say_what)
+    app.connect("build-finished", found.write)  # before its pages get the edits
     app.connect("build-finished", _finish_site)
     app.connect("build-finished", _write_plain)
     app.add_js_file(SCRIPT, loading_method="defer")
@@ -308,64 +306,6 @@ def _say_where(app: Sphinx, page: str, template: str, context: dict, doctree) ->
             lead("next", path[at + 1])
         elif before and before.startswith(folder):  # a page behind its exercises
             lead("prev", path[at])
-
-
-def _say_what(app: Sphinx, page: str, template: str, context: dict, doctree) -> None:
-    """Put what a search engine and the preview of a link read into a page's head."""
-    if doctree is not None:
-        context["metatags"] += _head(app, page)
-
-
-def _head(app: Sphinx, page: str) -> str:
-    book = _page(app, app.config.root_doc)
-    return found.head(_page(app, page), book, app.config.author, found.date())
-
-
-def _page(app: Sphinx, name: str) -> found.Page:
-    """A page as others see it: a chapter by its question, another by its first paragraph.
-
-    A line `description: ...` above a page's title is more than its first paragraph.
-    """
-    base, root = app.config.html_baseurl, Path(app.srcdir)
-    index = Path(app.env.doc2path(app.config.root_doc)).read_text("utf8")
-    chapters = {f"book/{c.name}/{c.name}": c for c in chapters_of(index, root)}
-    says = app.env.metadata[name].get("description")
-    if name in chapters:
-        says = chapters[name].question
-    elif says is None:
-        first = next(iter(app.env.get_doctree(name).findall(nodes.paragraph)), None)
-        says = found.description(first.astext()) if first else ""
-    folder = Path(name).parent
-    shown = folder.name if str(folder / folder.name) in chapters else "book"
-    picture = f"{base}{PREVIEWS}/{shown}.png"
-    return found.Page(f"{base}{name}.html", app.env.titles[name].astext(), says, picture)
-
-
-def _write_found(app: Sphinx, exception: Exception | None) -> None:
-    """Previews' pictures, `sitemap.xml`, `robots.txt`, `404.html`; the first address has a head."""
-    if exception is not None or app.builder.format != "html":
-        return
-    site, base, root = Path(app.outdir), app.config.html_baseurl, app.config.root_doc
-    book = _page(app, root)
-    folder = site / PREVIEWS
-    folder.mkdir(parents=True, exist_ok=True)
-    found.picture(book.title, book.says, ()).savefig(folder / "book.png")
-    for chapter in chapters_of(Path(app.env.doc2path(root)).read_text("utf8"), Path(app.srcdir)):
-        picture = found.picture(chapter.title, chapter.question, chapter.stages)
-        picture.savefig(folder / f"{chapter.name}.png")
-    pages = sorted(app.env.found_docs)
-    listed = [f"{base}{page}.html" for page in pages if not page.endswith("_solutions")]
-    (site / "sitemap.xml").write_text(found.sitemap(listed), "utf8")
-    (site / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {base}sitemap.xml\n")
-    on = f'\n    <meta http-equiv="refresh" content="0; url={root}.html" />'
-    first = found.bare(book.title, _head(app, root) + on, f'<a href="{root}.html">{book.title}</a>')
-    (site / "index.html").write_text(first, "utf8")
-    lost = (
-        "<h1>There is no such page</h1><p>It may have another name by now. "
-        f'<a href="{book.address}">{book.title}</a> lists its chapters; '
-        f'<a href="{base}search.html">search</a> finds words.</p>'
-    )
-    (site / "404.html").write_text(found.bare("There is no such page", "", lost), "utf8")
 
 
 def finished(page: str) -> str:
