@@ -768,6 +768,36 @@ def test_the_caches_of_the_last_call_serve_the_next_and_leave_nothing_behind():
     assert written_and_caches()[1] is not caches
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@imports_the_compiler
+def test_on_a_gpu_the_compiled_step_is_a_graph_that_is_replayed(monkeypatch):
+    """Even where prompts have other lengths, and between two texts that are written at once."""
+    replays, replay = [], torch.cuda.CUDAGraph.replay
+    monkeypatch.setattr(
+        torch.cuda.CUDAGraph, "replay", lambda graph: replays.append(graph) or replay(graph)
+    )
+    model, (prompts, real) = gpt().cuda(), prompts_of_mixed_lengths()
+    prompts, real = prompts.cuda(), real.cuda()
+    compiled = torch.compile(model, mode="reduce-overhead", fullgraph=True)
+    for options in ({}, {"prompt_mask": real}):
+        expected = generate(model, prompts, 20, temperature=0, **options)
+        for _ in range(3):  # torch warms up in the first, and records in the second
+            replays.clear()
+            assert torch.equal(generate(compiled, prompts, 20, temperature=0, **options), expected)
+        assert len(replays) == 19
+    shorter = generate(model, prompts[:, 1:], 20, temperature=0)
+    assert torch.equal(generate(compiled, prompts[:, 1:], 20, temperature=0), shorter)
+    both = zip(
+        stream(compiled, prompts, 20, temperature=0),
+        stream(compiled, prompts[:, 1:], 20, temperature=0),
+        strict=True,
+    )
+    first, second = zip(*((x[0], y[0]) for x, y in both), strict=True)
+    expected = generate(model, prompts, 20, temperature=0)
+    assert torch.equal(torch.stack(first, 1), expected[:, prompts.shape[1] :])
+    assert torch.equal(torch.stack(second, 1), shorter[:, prompts.shape[1] - 1 :])
+
+
 def test_an_encoder_decoder_is_written_with_uncompiled():
     translator, source = transformer(), torch.randint(1, 17, (2, 5))
     for block in translator.decoder_blocks:

@@ -9,6 +9,8 @@ from torch import nn
 
 from companion.training import best_precision, fit, load_checkpoint, next_token_loss
 
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
 
 @pytest.mark.parametrize(("major", "best"), [(7, "fp16"), (8, "bf16")])
 @pytest.mark.parametrize("device", ["cuda", "cuda:1", torch.device("cuda", 0)])
@@ -52,8 +54,9 @@ def run(model, factor=1.0, **options):
     return fit(model, ids, loss=loss, progress=False, **options)
 
 
-def test_float16_is_scaled_as_torch_does_it():
-    model, by_hand, hidden = small(), small(), []
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+def test_float16_is_scaled_as_torch_does_it(device):
+    model, by_hand, hidden = small().to(device), small().to(device), []
     model[3].register_forward_hook(lambda module, inputs, output: hidden.append(output.dtype))
     torch.manual_seed(1)
     history = run(model, 2.0**18, max_grad_norm=1.0)
@@ -61,10 +64,10 @@ def test_float16_is_scaled_as_torch_does_it():
     assert {parameter.dtype for parameter in model.parameters()} == {torch.float32}
     torch.manual_seed(1)
     optimizer = torch.optim.AdamW(by_hand.parameters(), lr=0.03, weight_decay=0.0, fused=True)
-    scaler, skipped = torch.amp.GradScaler("cpu", init_scale=1.0), []
+    scaler, skipped = torch.amp.GradScaler(device, init_scale=1.0), []
     for step in range(1, 13):
-        with torch.autocast("cpu", torch.float16):
-            total, count = next_token_loss(None)(by_hand, ids(step))
+        with torch.autocast(device, torch.float16):
+            total, count = next_token_loss(None)(by_hand, ids(step).to(device))
         optimizer.zero_grad()
         scaler.scale(total * 2.0**18).backward()
         scaler.unscale_(optimizer)
