@@ -26,6 +26,10 @@ PLACE = "<!-- claims -->"
 NUMBERS = "<!-- numbers -->"
 MEASURED = re.compile(r" ?<!-- measured (\d+): (.+?) -->")
 DRAWN = re.compile(r" ?<!-- drawn (.+?): (.+?) -->")
+SAID = re.compile(r"^<!-- said: (.+) -->$", re.M)
+SAYING = re.compile(
+    r':::\{div\} said (?P<verdict>\w+)\n"(?P<saying>.+?)"\n\n(?P<found>.+?)\n:::', re.S
+)
 UNIT = re.compile(r"(.+[^.])\s\(([^()]+(?:\([^()]*\)[^()]*)*)\)\.$", re.S)
 CHECKED = "checked on this page"  # no seed can change it
 ROUNDING = 2e-3  # what is claimed to be smaller is no number but an equality
@@ -289,6 +293,31 @@ def with_measured(page: str, root: Path) -> str:
         )
 
     return DRAWN.sub(drawn, MEASURED.sub(measured, page))
+
+
+def with_sayings(page: str, root: Path) -> str:
+    """The Markdown of a page with cards of *Often said* at `<!-- said: <the saying> -->`.
+
+    They are folds, in which the reader guesses before the verdict; the first of them is open.
+
+    Raises:
+        ValueError: nobody said that.
+    """
+    if not SAID.search(page):
+        return page
+    text = (root / "book/often_said.md").read_text("utf8")
+    cards, openings = {found["saying"]: found for found in SAYING.finditer(text)}, iter([" open"])
+
+    def fold(place: re.Match) -> str:
+        if place[1] not in cards:
+            raise ValueError(f"book/often_said.md has no card on {place[1]!r}")
+        verdict, saying, found = cards[place[1]].groups()
+        return (
+            f'<details class="verdict {verdict}"{next(openings, "")}>'
+            f"<summary>“{_inline(saying)}”</summary>\n\n{found}\n\n</details>"
+        )
+
+    return SAID.sub(fold, page)
 
 
 def _claimed(above: str, at: int, root: Path) -> tuple[list[dict], dict[str, str]]:

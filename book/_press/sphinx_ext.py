@@ -30,7 +30,13 @@ import companion
 from book._press import execute, found, plain
 from book._press.assets import COLOURS, SCRIPT, write_assets
 from book._press.captions import with_captions
-from book._press.cards import with_cards, with_claims, with_measured, with_numbers
+from book._press.cards import (
+    with_cards,
+    with_claims,
+    with_measured,
+    with_numbers,
+    with_sayings,
+)
 from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.folds import veil, with_folds
@@ -227,7 +233,8 @@ def _written(app: Sphinx, text: str) -> str:
     text = with_chapters(page_source(text, ".md"), root, app.config.notebook_outputs)
     text = with_sections(text, root)
     text = with_claims(text, root, app.config.notebook_outputs)
-    text = with_times(with_measured(with_numbers(text, root), root), root)
+    text = with_measured(with_numbers(with_sayings(text, root), root), root)
+    text = with_times(text, root)
     return with_mistakes(with_reference(text), root)
 
 

@@ -14,6 +14,7 @@ from book._press.cards import (
     with_claims,
     with_measured,
     with_numbers,
+    with_sayings,
 )
 from book._press.claims import code_hash, write_rows
 from book.page.claims import MIMETYPE, Claim
@@ -241,3 +242,24 @@ def test_a_saying_has_the_range_of_the_claim_that_it_names(tmp_path):
     heads = re.findall(r'<th scope="row">(.+?)</th>.+?<td>([^<]+)</td></tr>', rows)
     assert heads == [("of <em>all</em>", "0.25"), ("again", "0.25")]
     assert "circle" not in plain.reference(rows) and "again</th>" in plain.reference(rows)
+
+
+def test_a_saying_is_a_fold_on_another_page(tmp_path):
+    (tmp_path / "book").mkdir()
+    card = ':::{{div}} said {}\n"{}"\n\n**{}**\n\nIt [is](a/a.ipynb#cell-c). <!-- measured 1: of all -->\n:::'
+    cards = [
+        card.format("half", "It `is` so.", "Half true"),
+        card.format("no", "Always.", "Not so"),
+    ]
+    (tmp_path / "book/often_said.md").write_text("# Said\n\n" + "\n\n".join(cards), "utf8")
+    page = with_sayings("One\n\n<!-- said: Always. -->\n<!-- said: It `is` so. -->\n", tmp_path)
+    found = "It [is](a/a.ipynb#cell-c). <!-- measured 1: of all -->"
+    assert page == (
+        "One\n\n"
+        '<details class="verdict no" open><summary>“Always.”</summary>\n\n'
+        f"**Not so**\n\n{found}\n\n</details>\n"
+        '<details class="verdict half"><summary>“It <code>is</code> so.”</summary>\n\n'
+        f"**Half true**\n\n{found}\n\n</details>\n"
+    )
+    with pytest.raises(ValueError, match="no card on 'Never.'"):
+        with_sayings("<!-- said: Never. -->", tmp_path)
