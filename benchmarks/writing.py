@@ -1,7 +1,7 @@
 """Writing with GPT-2 124M: eager and compiled, beside transformers' eager and compiled.
 
-    python benchmarks/writing.py > benchmarks/writing.md                                  # on a GPU
-    python benchmarks/writing.py --device cpu --layers 2 --new 16                          # a dry run
+    python benchmarks/writing.py > benchmarks/writing.md               # on a GPU
+    python benchmarks/writing.py --device cpu --layers 2 --new 16  # a dry run
 
 The weights are GPT-2's start, the same in both. transformers compiles over its static cache; ours
 is `generate(torch.compile(model, mode="reduce-overhead"), ...)`. Times are medians over rounds in

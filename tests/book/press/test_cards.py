@@ -246,14 +246,14 @@ def test_a_saying_has_the_range_of_the_claim_that_it_names(tmp_path):
 
 def test_a_saying_is_a_fold_on_another_page(tmp_path):
     (tmp_path / "book").mkdir()
-    card = ':::{{div}} said {}\n"{}"\n\n**{}**\n\nIt [is](a/a.ipynb#cell-c). <!-- measured 1: of all -->\n:::'
+    found = "It [is](a/a.ipynb#cell-c). <!-- measured 1: of all -->"
+    card = f':::{{{{div}}}} said {{}}\n"{{}}"\n\n**{{}}**\n\n{found}\n:::\n'
     cards = [
         card.format("half", "It `is` so.", "Half true"),
         card.format("no", "Always.", "Not so"),
     ]
-    (tmp_path / "book/often_said.md").write_text("# Said\n\n" + "\n\n".join(cards), "utf8")
+    (tmp_path / "book/often_said.md").write_text("\n".join(["# Said", *cards]), "utf8")
     page = with_sayings("One\n\n<!-- said: Always. -->\n<!-- said: It `is` so. -->\n", tmp_path)
-    found = "It [is](a/a.ipynb#cell-c). <!-- measured 1: of all -->"
     assert page == (
         "One\n\n"
         '<details class="verdict no" open><summary>“Always.”</summary>\n\n'
@@ -261,5 +261,5 @@ def test_a_saying_is_a_fold_on_another_page(tmp_path):
         '<details class="verdict half"><summary>“It <code>is</code> so.”</summary>\n\n'
         f"**Half true**\n\n{found}\n\n</details>\n"
     )
-    with pytest.raises(ValueError, match="no card on 'Never.'"):
+    with pytest.raises(ValueError, match=r"no card on 'Never\.'"):
         with_sayings("<!-- said: Never. -->", tmp_path)
