@@ -16,6 +16,8 @@ import nbformat
 from docutils.nodes import make_id
 
 from book.full_model.figures import translation
+from book.page.figures.begin import begin_figure
+from book.page.figures.quiz import read_quiz
 from book.page.figures.translator import STAGES, translator_figure
 from book.page.live import LiveFigure
 
@@ -37,6 +39,7 @@ LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
 TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
 SECTIONS = re.compile(r"^<!-- sections: (.+) -->$", re.M)
 HEADING = re.compile(r"^#+ (([\d.]+) .+)$", re.M)
+BEGIN = re.compile(r"^<!-- begin: (.+) -->$", re.M)
 LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+) -->$", re.M)
 FIGURE = re.compile(
     r'<div class="companion-live" data-figure="(?P<name>\w+)">'
@@ -181,6 +184,34 @@ def here(name: str, chapters: Iterable[Chapter]) -> str:
         f"<p>You are here, {number} of {len(chapters)}: <b>{escape(chapter.title)}</b></p>"
         f"{named}{_drawing(lit, 'card', links)}</nav>"
     )
+
+
+def with_beginning(page: str, root: Path) -> str:
+    """The Markdown of a page with questions at `<!-- begin: embeddings/look_up ... -->`.
+
+    Each is one of its chapter's quiz, and they are asked in the order in which they stand.
+
+    Raises:
+        ValueError: a quiz has no such question.
+    """
+
+    def asked(place: re.Match) -> str:
+        index = (root / "book" / "index.md").read_text("utf8")
+        chapters = {chapter.name: chapter for chapter in chapters_of(index, root)}
+        questions, homes = [], []
+        for pair in place[1].split():
+            chapter, name = pair.split("/")
+            quiz = read_quiz(root / "book" / chapter / "quiz.toml")
+            found = [question for question in quiz if question["name"] == name]
+            if not found:
+                raise ValueError(f"the quiz of {chapter} has no question {name!r}")
+            to = chapters[chapter]
+            questions += found
+            homes.append({"href": to.address, "title": to.title, "question": to.question})
+        sayings = {"href": "often_said.html", "title": "Things that are often said"}
+        return begin_figure(questions, homes, sayings).to_html()
+
+    return BEGIN.sub(asked, page)
 
 
 def with_sections(page: str, root: Path) -> str:

@@ -1,7 +1,8 @@
 // A quiz: one question at a time, native radio buttons, and the reason for every answer that is checked.
 
-import { button, connect, unique } from "../kit/controls.js";
+import { button, connect } from "../kit/controls.js";
 import { css, element, frame } from "../kit/dom.js";
+import { prose, questionFields, rightOption } from "../kit/questions.js";
 
 css`
   .cl-quiz {
@@ -21,48 +22,19 @@ css`
   }
 `;
 
-/** Text in which what stands between backticks is code, as nodes. */
-const prose = (text) =>
-  text.split("`").map((piece, i) => (i % 2 ? element("code", {}, piece) : piece));
-
-const rightOption = (question) => question.options.findIndex((option) => option.right);
-
-function questionFields(state, question, heading) {
-  const name = unique(question.name);
-  const inputs = question.options.map((_, i) =>
-    element("input", { type: "radio", name, value: i }),
-  );
-  inputs.forEach((input, i) =>
-    input.addEventListener("change", () => {
-      const { chosen, checked } = state.value;
-      state.set({
-        chosen: { ...chosen, [question.name]: i },
-        checked: checked.filter((other) => other !== question.name),
-      });
-    }),
-  );
-  state.draw(({ chosen }) =>
-    inputs.forEach((input, i) => {
-      input.checked = chosen[question.name] === i;
-    }),
-  );
-  return element(
-    "fieldset",
-    { class: "cl-question" },
-    element("legend", {}, element("b", {}, heading), " ", prose(question.text)),
-    question.options.map((option, i) =>
-      element("label", {}, inputs[i], element("span", {}, prose(option.text))),
-    ),
-  );
-}
-
 function render({ model, el }) {
   const { questions } = model.get("data"),
     last = questions.length - 1;
   const state = connect(model);
   const now = () => questions[state.value.question];
   const fields = questions.map((question, i) =>
-    questionFields(state, question, `${i + 1} of ${questions.length}.`),
+    questionFields(state, question, `${i + 1} of ${questions.length}.`, (option) => {
+      const { chosen, checked } = state.value;
+      state.set({
+        chosen: { ...chosen, [question.name]: option },
+        checked: checked.filter((other) => other !== question.name),
+      });
+    }),
   );
   state.draw((value) =>
     fields.forEach((field, i) => {
