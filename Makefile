@@ -99,7 +99,7 @@ grade: $(READY) ## grade <student>.ipynb or <student>/<chapter>.ipynb: make grad
 	@$(RUN) -m book._grading grade $(NAMED) $(or $(SUBMISSIONS),$(error say where they are: SUBMISSIONS=folder)) \
 	$(if $(DUE),--due "$(DUE)")
 
-quizzes: $(READY) ## write every chapter's quiz for Moodle, and as QTI 2.1, into quizzes/
+quizzes: $(READY) ## write every chapter's quiz for Moodle, as QTI 2.1 and as Anki cards into quizzes/
 	@$(RUN) -m book._grading quizzes
 
 clean: ## remove everything that the other commands made

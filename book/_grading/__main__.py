@@ -24,7 +24,9 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
         command.add_argument("--course", type=Path, default=assignment.COURSE, help="its folder")
     take_in.add_argument("submissions", type=Path, help="their folder")
     take_in.add_argument("--due", type=grade.end_of, help="2026-10-01, or '2026-10-01 18:00'")
-    export = commands.add_parser("quizzes", help="write the quizzes for Moodle and as QTI 2.1")
+    export = commands.add_parser(
+        "quizzes", help="write the quizzes for Moodle, as QTI 2.1 and for Anki"
+    )
     export.add_argument("folder", type=Path, nargs="?", default=Path("quizzes"))
     export.set_defaults(run=quizzes.main)
     options = vars(parser.parse_args(arguments))

@@ -1,9 +1,11 @@
-"""The quizzes for other systems: Moodle XML, and QTI 2.1 packages for Canvas and its like.
+"""The quizzes for other systems: Moodle XML, QTI 2.1 packages (Canvas and its like), Anki cards.
 
 A question has one right option, and each option has its reason, which is shown to whoever chose it.
 """
 
+import csv
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from string import ascii_lowercase
 from xml.etree import ElementTree
@@ -16,20 +18,39 @@ PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"
 
 
 def main(root: Path, folder: Path) -> None:
-    """Write the quiz of every chapter in both formats, and say where."""
+    """Write the quiz of every chapter in both formats, the cards of all, and say where."""
     folder.mkdir(parents=True, exist_ok=True)
-    for path in sorted(root.glob("book/*/quiz.toml")):
-        chapter, questions = path.parent.name, read_quiz(path)
+    quizzes = {path.parent.name: read_quiz(path) for path in sorted(root.glob("book/*/quiz.toml"))}
+    with (folder / "cards.csv").open("w", encoding="utf8", newline="") as file:
+        file.write("#separator:Comma\n#html:true\n#tags column:3\n")
+        for chapter, questions in quizzes.items():
+            csv.writer(file).writerows(cards(chapter, questions))
+    for chapter, questions in quizzes.items():
         (folder / f"{chapter}.moodle.xml").write_bytes(_text(moodle(chapter, questions)))
         with zipfile.ZipFile(folder / f"{chapter}.qti.zip", "w") as package:
             for name, element in qti(chapter, questions).items():
                 package.writestr(name, _text(element))
-    print(f"{folder.resolve()}: a .moodle.xml and a .qti.zip for each chapter")
+    print(f"{folder.resolve()}: a .moodle.xml and a .qti.zip for each chapter; cards.csv for Anki")
 
 
 def _text(element: Element) -> bytes:
     ElementTree.indent(element)
     return ElementTree.tostring(element, "utf-8", xml_declaration=True)
+
+
+def cards(chapter: str, questions: list[dict]) -> Iterator[tuple[str, str, str]]:
+    """Front, back and tag of a card for each question: all options, and their reasons behind.
+
+    Anki imports a file of these (https://docs.ankiweb.net/importing/text-files.html).
+    """
+    for question in questions:
+        options = "".join(f"<li>{prose(option['text'])}</li>" for option in question["options"])
+        reasons = "".join(
+            f"<p>{'✓' if option.get('right') else '✗'} <b>{prose(option['text'])}</b><br>"
+            f"{prose(option['why'])}</p>"
+            for option in sorted(question["options"], key=lambda option: not option.get("right"))
+        )
+        yield f"{prose(question['text'])}<ul>{options}</ul>", reasons, chapter
 
 
 def moodle(chapter: str, questions: list[dict]) -> Element:

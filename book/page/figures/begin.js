@@ -58,7 +58,7 @@ function render({ model, el }) {
       later.length ? "." : "",
     );
   });
-  const controls = element("div", { class: "cl-controls" }, next, again);
+  const controls = element("div", { class: "cl-controls cl-quiz" }, next, again);
   frame(el, model.get("data").title, ...fields, controls, say);
   return state.close;
 }

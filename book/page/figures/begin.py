@@ -31,7 +31,7 @@ def begin_figure(
         for question, chapter in zip(questions, chapters, strict=True)
         for options in [question["options"]]
     ]
-    data = {"title": f"{len(asked)} questions", "questions": asked, "otherwise": otherwise}
+    data = {"title": "Which of these is new to you?", "questions": asked, "otherwise": otherwise}
     rows = "".join(
         f"<li><p>{prose(question['text'])} If this is new to you, begin with "
         f'<a href="{chapter["href"]}">{prose(chapter["title"])}</a>.</p></li>'

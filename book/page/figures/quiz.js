@@ -5,10 +5,6 @@ import { css, element, frame } from "../kit/dom.js";
 import { prose, questionFields, rightOption } from "../kit/questions.js";
 
 css`
-  .cl-quiz {
-    margin: 0.9rem 0 0;
-    align-items: center;
-  }
   .cl-others {
     margin: 0.6rem 0 0;
     padding: 0 0 0 0.95rem;

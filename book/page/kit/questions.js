@@ -1,7 +1,14 @@
 // Questions with native radio buttons, one of whose options is right.
 
 import { unique } from "./controls.js";
-import { element } from "./dom.js";
+import { css, element } from "./dom.js";
+
+css`
+  .cl-quiz {
+    margin: 0.9rem 0 0;
+    align-items: center;
+  }
+`;
 
 /** Text in which what stands between backticks is code, as nodes. */
 export const prose = (text) =>

@@ -4,6 +4,7 @@ All files of all packages were held to the schemas of QTI 2.1 and of content pac
 when this was last changed. Moodle publishes no schema of its format.
 """
 
+import csv
 import re
 import zipfile
 from html import unescape
@@ -89,3 +90,19 @@ def test_a_qti_package_has_what_the_chapter_asks(written, chapter):
         ]
         read.append((inner(item.find(".//q:prompt", IN_QTI)), options))
     assert read == asked(chapter)
+
+
+def test_a_card_asks_on_its_front_and_tells_behind(written):
+    """Imported with Anki 26.9.3's own library when this was last changed: a note for each."""
+    head, _, rows = (written / "cards.csv").read_text("utf8").partition("\n#tags column:3\n")
+    assert head == "#separator:Comma\n#html:true"
+    read = {}
+    for front, back, chapter in csv.reader(rows.splitlines()):
+        text, _, options = front.partition("<ul>")
+        marks = {}
+        for mark, name, why in re.findall(r"<p>(.) <b>(.+?)</b><br>(.+?)</p>", back):
+            marks[plain(name)] = plain(why), mark == "✓"
+        assert back.startswith("<p>✓")
+        shown = [plain(option) for option in re.findall(r"<li>(.+?)</li>", options)]
+        read.setdefault(chapter, []).append((plain(text), [(o, *marks[o]) for o in shown]))
+    assert read == {chapter: asked(chapter) for chapter in CHAPTERS}
