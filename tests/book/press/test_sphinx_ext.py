@@ -2,7 +2,10 @@
 
 import json
 import re
+import runpy
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -387,3 +390,14 @@ def test_a_failing_cell_fails_the_build_and_names_the_chapter(book, site):
     status, printed = build(book, "--keep-going")
     assert status != 0
     assert "one.ipynb" in printed and "ZeroDivisionError" in printed
+
+
+def test_plain_sphinx_has_the_configuration_that_jupyter_book_makes(tmp_path):
+    for name in ("_config.yml", "_toc.yml"):
+        shutil.copy(ROOT / name, tmp_path)
+    command = [Path(sys.executable).with_name("jupyter-book"), "config", "sphinx", tmp_path]
+    subprocess.run(command, check=True, capture_output=True)
+    made, kept = (runpy.run_path(folder / "conf.py") for folder in (tmp_path, ROOT / ".ci"))
+    assert {name: kept[name] for name in kept if not name.startswith("__")} == {
+        name: made[name] for name in made if not name.startswith("__")
+    }
