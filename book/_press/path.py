@@ -17,6 +17,7 @@ from docutils.nodes import make_id
 
 from book.full_model.figures import translation
 from book.page.figures.begin import begin_figure
+from book.page.figures.five import five_figure
 from book.page.figures.quiz import read_quiz
 from book.page.figures.translator import STAGES, translator_figure
 from book.page.live import LiveFigure
@@ -40,6 +41,7 @@ TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
 SECTIONS = re.compile(r"^<!-- sections: (.+) -->$", re.M)
 HEADING = re.compile(r"^#+ (([\d.]+) .+)$", re.M)
 BEGIN = re.compile(r"^<!-- begin: (.+) -->$", re.M)
+FIVE = re.compile(r"^<!-- five questions -->$", re.M)
 LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+) -->$", re.M)
 FIGURE = re.compile(
     r'<div class="companion-live" data-figure="(?P<name>\w+)">'
@@ -186,32 +188,41 @@ def here(name: str, chapters: Iterable[Chapter]) -> str:
     )
 
 
-def with_beginning(page: str, root: Path) -> str:
-    """The Markdown of a page with questions at `<!-- begin: embeddings/look_up ... -->`.
+def with_questions(page: str, root: Path) -> str:
+    """The Markdown of a page with questions of the chapters' quizzes.
 
-    Each is one of its chapter's quiz, and they are asked in the order in which they stand.
+    At `<!-- begin: embeddings/look_up ... -->` these, in the order in which they stand: where does
+    a reader begin? At `<!-- five questions -->` five of any, from what a browser has read.
 
     Raises:
         ValueError: a quiz has no such question.
     """
+    if not (BEGIN.search(page) or FIVE.search(page)):
+        return page
+    index = (root / "book" / "index.md").read_text("utf8")
+    chapters = {chapter.name: chapter for chapter in chapters_of(index, root)}
+    quizzes = {name: read_quiz(root / "book" / name / "quiz.toml") for name in chapters}
 
-    def asked(place: re.Match) -> str:
-        index = (root / "book" / "index.md").read_text("utf8")
-        chapters = {chapter.name: chapter for chapter in chapters_of(index, root)}
+    def begin(place: re.Match) -> str:
         questions, homes = [], []
         for pair in place[1].split():
             chapter, name = pair.split("/")
-            quiz = read_quiz(root / "book" / chapter / "quiz.toml")
-            found = [question for question in quiz if question["name"] == name]
+            found = [question for question in quizzes[chapter] if question["name"] == name]
             if not found:
                 raise ValueError(f"the quiz of {chapter} has no question {name!r}")
             to = chapters[chapter]
             questions += found
-            homes.append({"href": to.address, "title": to.title, "question": to.question})
+            homes.append({"href": to.address, "title": unescape(to.title), "question": to.question})
         sayings = {"href": "often_said.html", "title": "Things that are often said"}
         return begin_figure(questions, homes, sayings).to_html()
 
-    return BEGIN.sub(asked, page)
+    def five(_: re.Match) -> str:
+        of_chapters = {
+            (to.address, unescape(to.title)): quizzes[name] for name, to in chapters.items()
+        }
+        return five_figure(of_chapters).to_html()
+
+    return FIVE.sub(five, BEGIN.sub(begin, page))
 
 
 def with_sections(page: str, root: Path) -> str:

@@ -41,7 +41,7 @@ from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.folds import veil, with_folds
 from book._press.icons import keep_icons
-from book._press.path import chapters_of, here, with_beginning, with_chapters, with_sections
+from book._press.path import chapters_of, here, with_chapters, with_questions, with_sections
 from book._press.plan import with_times
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_mistakes
@@ -231,7 +231,7 @@ def _written(app: Sphinx, text: str) -> str:
     """The Markdown of a page with what is written from code and claims."""
     root = Path(app.srcdir)
     text = with_chapters(page_source(text, ".md"), root, app.config.notebook_outputs)
-    text = with_beginning(with_sections(text, root), root)
+    text = with_questions(with_sections(text, root), root)
     text = with_claims(text, root, app.config.notebook_outputs)
     text = with_measured(with_numbers(with_sayings(text, root), root), root)
     text = with_times(text, root)

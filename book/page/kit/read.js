@@ -3,14 +3,30 @@
 
 const KEY = "chapters-read";
 
-/** @returns {string[]} */
-function chaptersRead() {
+/** What this browser keeps under a key.
+    @param {string} key
+    @param {any} otherwise */
+export function remembered(key, otherwise) {
   try {
-    return JSON.parse(localStorage.getItem(KEY) ?? "[]");
+    return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
   } catch {
-    return []; // a browser may keep nothing
+    return otherwise; // a browser may keep nothing
   }
 }
+
+/** @param {string} key
+    @param {any} value */
+export function remember(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // then it is not remembered
+  }
+}
+
+/** The names of the pages of chapters, such as self_attention.html.
+    @returns {string[]} */
+export const chaptersRead = () => remembered(KEY, []);
 
 /** @param {string} address */
 const nameOf = (address) => new URL(address).pathname.split("/").at(-1);
@@ -29,12 +45,7 @@ export function rememberChapters() {
   const watch = new IntersectionObserver((entries) => {
     if (!entries.some((entry) => entry.isIntersecting)) return;
     watch.disconnect();
-    try {
-      const known = new Set([...chaptersRead(), nameOf(location.href)]);
-      localStorage.setItem(KEY, JSON.stringify([...known]));
-    } catch {
-      // then it is not remembered
-    }
+    remember(KEY, [...new Set([...chaptersRead(), nameOf(location.href)])]);
   });
   watch.observe(last);
 }

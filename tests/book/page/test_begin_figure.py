@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from book._press.path import with_beginning
+from book._press.path import with_questions
 from book.page.figures.begin import begin_figure
 from tests.book.conftest import ROOT
 from tests.book.reading import Example
@@ -76,10 +76,10 @@ def test_an_answer_counts_when_one_goes_on_and_may_be_changed_until_then(show):
 
 
 def test_no_reason_of_a_quiz_and_no_key_is_lost_on_the_way():
-    page = with_beginning("<!-- begin: embeddings/look_up is_it_good/overlap -->", ROOT)
+    page = with_questions("<!-- begin: embeddings/look_up is_it_good/overlap -->", ROOT)
     titles = re.findall(r'<a href="[\w/]+.html">(.+?)</a>', page)
     assert titles == ["Tokens and embeddings", "How do you know that it is good?"]
     assert page.count('"right": true') + page.count('"right":true') == 2
     assert page.count("I do not know") == 2 and '"why"' not in page
     with pytest.raises(ValueError, match="quiz of embeddings has no question 'nothing'"):
-        with_beginning("<!-- begin: embeddings/nothing -->", ROOT)
+        with_questions("<!-- begin: embeddings/nothing -->", ROOT)
