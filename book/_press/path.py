@@ -16,9 +16,6 @@ import nbformat
 from docutils.nodes import make_id
 
 from book.full_model.figures import translation
-from book.page.figures.begin import begin_figure
-from book.page.figures.five import five_figure
-from book.page.figures.quiz import read_quiz
 from book.page.figures.translator import STAGES, translator_figure
 from book.page.live import LiveFigure
 
@@ -40,8 +37,6 @@ LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
 TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
 SECTIONS = re.compile(r"^<!-- sections: (.+) -->$", re.M)
 HEADING = re.compile(r"^#+ (([\d.]+) .+)$", re.M)
-BEGIN = re.compile(r"^<!-- begin: (.+) -->$", re.M)
-FIVE = re.compile(r"^<!-- five questions -->$", re.M)
 LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+) -->$", re.M)
 FIGURE = re.compile(
     r'<div class="companion-live" data-figure="(?P<name>\w+)">'
@@ -186,43 +181,6 @@ def here(name: str, chapters: Iterable[Chapter]) -> str:
         f"<p>You are here, {number} of {len(chapters)}: <b>{escape(chapter.title)}</b></p>"
         f"{named}{_drawing(lit, 'card', links)}</nav>"
     )
-
-
-def with_questions(page: str, root: Path) -> str:
-    """The Markdown of a page with questions of the chapters' quizzes.
-
-    At `<!-- begin: embeddings/look_up ... -->` these, in the order in which they stand: where does
-    a reader begin? At `<!-- five questions -->` five of any, from what a browser has read.
-
-    Raises:
-        ValueError: a quiz has no such question.
-    """
-    if not (BEGIN.search(page) or FIVE.search(page)):
-        return page
-    index = (root / "book" / "index.md").read_text("utf8")
-    chapters = {chapter.name: chapter for chapter in chapters_of(index, root)}
-    quizzes = {name: read_quiz(root / "book" / name / "quiz.toml") for name in chapters}
-
-    def begin(place: re.Match) -> str:
-        questions, homes = [], []
-        for pair in place[1].split():
-            chapter, name = pair.split("/")
-            found = [question for question in quizzes[chapter] if question["name"] == name]
-            if not found:
-                raise ValueError(f"the quiz of {chapter} has no question {name!r}")
-            to = chapters[chapter]
-            questions += found
-            homes.append({"href": to.address, "title": unescape(to.title), "question": to.question})
-        sayings = {"href": "often_said.html", "title": "Things that are often said"}
-        return begin_figure(questions, homes, sayings).to_html()
-
-    def five(_: re.Match) -> str:
-        of_chapters = {
-            (to.address, unescape(to.title)): quizzes[name] for name, to in chapters.items()
-        }
-        return five_figure(of_chapters).to_html()
-
-    return FIVE.sub(five, BEGIN.sub(begin, page))
 
 
 def with_sections(page: str, root: Path) -> str:

@@ -41,8 +41,9 @@ from book._press.claims import read_rows
 from book._press.contents import page_source, table_of_contents
 from book._press.folds import veil, with_folds
 from book._press.icons import keep_icons
-from book._press.path import chapters_of, here, with_chapters, with_questions, with_sections
+from book._press.path import chapters_of, here, with_chapters, with_sections
 from book._press.plan import with_times
+from book._press.questions import with_questions
 from book._press.reference import escape_docstring, with_reference
 from book._press.strength import with_mistakes
 from book.page import live

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from book._press.path import with_questions
+from book._press.questions import with_questions
 from book.page.figures.begin import begin_figure
 from tests.book.conftest import ROOT
 from tests.book.reading import Example

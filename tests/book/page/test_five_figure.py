@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from book._press.path import with_questions
+from book._press.questions import with_questions
 from book.page.figures.five import five_figure
 from tests.book.conftest import ROOT
 from tests.book.reading import Example
