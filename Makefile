@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test long figures browser pdf epub pictures slides serve claims assignment grade quizzes clean
+.PHONY: help book test long figures browser pdf epub pictures slides serve claims chapter assignment grade quizzes clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -90,6 +90,10 @@ serve: $(SITE) ## open the built site over http
 SEEDS := 301 302 303 304 305
 claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102" [CHAPTER=...]
 	$(RUN) -m book._press.claims $(SEEDS) $(if $(CHAPTER),--chapter $(CHAPTER))
+
+chapter: $(READY) ## begin a new chapter, which runs; tests say what is left: make chapter NAME=my_topic [PART="The idea"]
+	@$(RUN) -m book._press.chapter $(or $(NAME),$(error say how it is called: make $@ NAME=my_topic)) \
+	$(if $(PART),--part "$(PART)")
 
 NAMED = $(or $(CHAPTER),$(error say which chapter's exercises: make $@ CHAPTER=self_attention))
 assignment: $(READY) ## build the exercises to hand out: make assignment CHAPTER=self_attention

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +13,8 @@ import nbformat
 import pytest
 import yaml
 
+from book._grading.student import EXERCISES
+from book._press.chapter import files
 from book._press.claims import BOUNDS, claiming, problems, read_rows
 from book._press.execute import chapters, notebooks
 from book._press.folds import FOLDED
@@ -59,7 +60,10 @@ def complaints(notebook) -> Iterator[str]:
     for cell in code:
         if "keep_output" in tags(cell):
             if not cell.outputs or cell.execution_count is None:
-                yield f"an output is to be kept, and there is none: {cell.source}"
+                yield (
+                    "an output is to be kept, and there is none; run all cells, save, strip the "
+                    f"others (CONTRIBUTING.md): {cell.source}"
+                )
         elif cell.outputs:
             yield f"an output is not stripped: {cell.source}"
         if "raises-exception" in tags(cell):  # nbval lets it pass whether or not it raises
@@ -96,6 +100,29 @@ def complaints_of_a_chapter(notebook) -> Iterator[str]:
     words = sum(len(re.findall(r"\w+", text)) for text in texts)
     if words > LONGEST:
         yield f"{words} words are not read in one sitting; at most {LONGEST}"
+
+
+def left_to_write(root: Path, name: str) -> list[str]:
+    """What `make chapter` has left to the author, in the order in which it is done."""
+    order = [root / at for at in files(name)]
+    kinds = (".toml", ".ipynb", ".py", ".js")
+    found = [file for at in ("book", "tests/book") for file in (root / at / name).rglob("*.*")]
+    found = [file for file in found if file.suffix in kinds and EXERCISES not in file.name]
+    found.sort(key=lambda file: (order.index(file) if file in order else len(order), file))
+    texts = {file.relative_to(root).as_posix(): file.read_text("utf8") for file in found}
+    for at in texts:
+        if at.endswith(".ipynb"):
+            cells = nbformat.reads(texts[at], as_version=4).cells
+            texts[at] = "\n".join(cell.source for cell in cells)
+    findings = (root / "book/findings.md").read_text("utf8").splitlines()
+    texts["book/findings.md"] = "\n".join(line for line in findings if f"({name}/" in line)
+    return [f"{at}: {what}" for at in texts for what in re.findall(r"TO WRITE: (.+)", texts[at])]
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_nothing_of_a_new_chapter_is_left_to_write(path):
+    left = left_to_write(ROOT, path.stem)
+    assert not left, "\n".join(["what is left to write, in this order:", *left])
 
 
 @pytest.mark.parametrize("path", notebooks(ROOT), ids=lambda path: path.stem)
@@ -203,11 +230,3 @@ def test_no_claim_is_a_coin_toss():
                 near.add(sentence)
     assert found > 5
     assert near <= COIN_TOSSES
-
-
-def test_a_chapters_folder_says_what_the_chapter_asks():
-    """Its question ends with a question mark; what else it says, the press tests."""
-    for path in CHAPTERS:
-        if path.parent != ROOT / "book":
-            said = tomllib.loads(path.with_name("chapter.toml").read_text("utf8"))
-            assert said["question"].endswith("?"), path

@@ -20,9 +20,8 @@ HIDDEN = "### BEGIN HIDDEN TESTS\nverdict.require()\n### END HIDDEN TESTS\nverdi
 every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=str)
 PAGES = sources(ROOT)
 every_page = pytest.mark.parametrize("page", PAGES)
-every_chapter = pytest.mark.parametrize(
-    "page", [page for page, path in PAGES.items() if path.with_name("chapter.toml").exists()]
-)
+CHAPTERS = sorted(path.parent.name for path in ROOT.glob("book/*/chapter.toml"))
+every_chapter = pytest.mark.parametrize("page", [page for page in CHAPTERS if page in PAGES])
 REPRODUCED = [page for page in PAGES if page.startswith("reproduce_")]
 
 
@@ -32,6 +31,20 @@ def nbgrader(cell) -> dict:
 
 def answers(cells) -> list:
     return [cell for cell in cells if nbgrader(cell).get("solution")]
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_chapter_without_exercises_is_not_passed_over(page):
+    """All tests below are of the exercises that there are."""
+    assert page in PAGES, f"write the exercises in book/{page}/{page}{SOLUTIONS}"
+
+
+@every_chapter
+def test_a_chapter_has_enough_of_both_kinds(page):
+    kinds = [exercise.card["kind"] for exercise in exercises_of(page)]
+    code = kinds.count("Coding")
+    assert code >= 3, f"{code} exercises in code; three are needed, or more"
+    assert len(kinds) - code >= 2, f"{len(kinds) - code} exercises in words; two are needed"
 
 
 @every_exercise
@@ -145,13 +158,6 @@ def test_exercises_are_in_two_tracks_each_from_easy_to_hard(page):
     cards = [exercise.card for exercise in exercises_of(page)]
     order = [(c["kind"] != "Coding", c["difficulty"], c["kind"] == "Open problem") for c in cards]
     assert order == sorted(order)
-
-
-@every_chapter
-def test_a_chapter_has_enough_of_both_kinds(page):
-    kinds = [exercise.card["kind"] for exercise in exercises_of(page)]
-    assert kinds.count("Coding") >= 3
-    assert len(kinds) - kinds.count("Coding") >= 2
 
 
 @every_chapter

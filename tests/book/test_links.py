@@ -140,6 +140,11 @@ def test_every_finding_leads_to_a_claim():
             assert "claim" in addresses(page)[address].split(), (finding, address)
 
 
+def test_every_chapter_has_a_finding():
+    found = {re.split("[/#]", link)[0] for link in shown((BOOK / "findings.md").read_text("utf8"))}
+    assert {path.parent.name for path in BOOK.glob("*/chapter.toml")} <= found
+
+
 def test_the_summary_opens_on_ten_findings_each_drawn_from_its_claim():
     (_, text), *_ = entries("summary.md").items()
     findings = re.findall(r":::\{div\} found\n(.+?)\n:::", text, re.S)

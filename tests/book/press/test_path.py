@@ -82,7 +82,7 @@ def test_every_chapter_says_in_its_folder_what_it_asks_and_where_it_is():
     for path in described.values():
         said = tomllib.loads(path.read_text("utf8"))
         assert said.keys() == {"question", "stages", "doors"}, path
-        assert said["question"].endswith("?"), path
+        assert said["question"].endswith("?"), f"{path}: {said['question']!r} is no question"
         assert said["stages"] and {*said["stages"]} <= NAMES.keys(), path
         assert {*said["doors"]} <= DOORS, path
 
