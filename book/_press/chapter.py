@@ -144,7 +144,8 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
     except ValueError as error:
         parser.exit(2, f"error: {error}\n")
     print(*(f"wrote {at}" for at in written), sep="\n")
-    print("These say what is left, in its order: .venv/bin/python -m pytest", *TESTS)
+    only = f'-k "{options.name} or not ["'  # its own tests, and those of all chapters at once
+    print("These say what is left, in its order:\n.venv/bin/python -m pytest", *TESTS, only)
 
 
 if __name__ == "__main__":
