@@ -196,7 +196,12 @@ function render({ model, el }) {
   const finished = unpackMaps(data.maps);
   const state = connect(model);
   const many = Array.from({ length: periods[1] - periods[0] + 1 }, (_, i) => periods[0] + i);
-  const even = many.reduce((sum, period) => sum + Math.log(period), 0) / many.length;
+  const { V, T } = data.shape;
+  const different = (period) => V * (1 - (1 - 1 / V) ** period); // some letters come twice
+  const asked = many.map((period) => T - 1 - period); // predictions from the second copy on
+  const even =
+    many.reduce((sum, period, i) => sum + asked[i] * Math.log(different(period)), 0) /
+    asked.reduce((sum, count) => sum + count, 0);
   const opening = { running: false, step: 0, loss: losses.at(-1), cut: "" };
 
   let run = null, // the present one; without one, the figure shows that of PyTorch
