@@ -211,7 +211,7 @@ def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
     _, told = run.communicate(timeout=90)
-    assert run.returncode == 130
+    assert run.returncode == 130, told
     assert told == "stopped; what was finished is kept\n"
     kernel = int((book / "pid").read_text())
     assert not psutil.pid_exists(kernel) or psutil.Process(kernel).status() == psutil.STATUS_ZOMBIE
