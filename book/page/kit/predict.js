@@ -79,7 +79,7 @@ export function predict(state, key, { question, choices, input, act = () => ({})
     const { guess, shown } = state.value[key];
     if (guess === null && !shown && !none.textContent) {
       none.textContent = "No guess yet. Make one, or press again to see the answer without.";
-      field.querySelector("input, [role=slider]")?.focus();
+      /** @type {HTMLElement | null} */ (field.querySelector("input, [role=slider]"))?.focus();
     } else turn(!shown);
   });
   state.draw((value) => {
