@@ -24,8 +24,8 @@ from companion.data.lexicon import GENDER_PAIRS
 from companion.models import BERT, GPT, BERTConfig, GPTConfig
 from companion.training import cosine_schedule, fit, next_token_loss
 
-KEPT = "encoder, 40 %, owner seen"
-MASKED = {"decoder": None, "encoder, 15 % masked": 0.15, "encoder, 40 % masked": 0.4, KEPT: 0.4}
+KEPT = "40 %, owner seen"
+MASKED = {"decoder": None, "encoder, 15 %": 0.15, "encoder, 40 %": 0.4, KEPT: 0.4}
 BETWEEN, LOOKS = 20_000, 20  # questions from one measurement to the next, and measurements
 RATE, BATCH = 1e-2, 64
 VOCABULARY = Vocabulary((BOS, EOS, *WORDS))
