@@ -2,6 +2,6 @@
 
 from book.many_machines.figures.schedule import schedule_figure
 from book.many_machines.figures.traffic import traffic_figure
-from book.many_machines.figures.window import window_figure
+from book.many_machines.figures.underflow import underflow_figure
 
-__all__ = ["schedule_figure", "traffic_figure", "window_figure"]
+__all__ = ["schedule_figure", "traffic_figure", "underflow_figure"]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+Messages = dict[tuple[int, int], Tensor]  # by the machines from which and to which they go
 Exchange = Callable[["Network", Sequence[Tensor]], list[Tensor]]  # a vector of each -> one for each
 
 
@@ -21,21 +22,22 @@ class Network:
     """
 
     def __init__(self, machines: int):
-        self.machines, self.sent, self.door, self.rounds = machines, [0] * machines, 0, 0
+        self.machines, self.sent = machines, [0] * machines
+        self.door = self.rounds = 0
 
-    def round(self, messages: dict[tuple[int, int], Tensor]) -> dict[tuple[int, int], Tensor]:
+    def round(self, messages: Messages) -> Messages:
         """Deliver {(from, to): tensor}, all at once; a copy of each arrives."""
         out, into = [0] * self.machines, [0] * self.machines
         for (source, target), tensor in messages.items():
             out[source] += tensor.nbytes
             into[target] += tensor.nbytes
-        self.sent = [before + new for before, new in zip(self.sent, out, strict=True)]
+        self.sent = [a + b for a, b in zip(self.sent, out, strict=True)]
         self.door += max(out + into)
         self.rounds += 1
-        return {pair: tensor.detach().clone() for pair, tensor in messages.items()}
+        return {pair: x.detach().clone() for pair, x in messages.items()}
 
     def shift(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """A round in which every machine sends to the next one: what each of them gets."""
+        """Every machine sends to the next one, in a round: what each gets."""
         N = self.machines
         got = self.round({(r, (r + 1) % N): tensors[r] for r in range(N)})
         return [got[(r - 1) % N, r] for r in range(N)]

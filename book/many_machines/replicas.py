@@ -1,7 +1,7 @@
 """One GPT trained by several machines: the data in parallel, and the three stages of ZeRO."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -64,7 +64,11 @@ def divided(total: Tensor) -> Tensor:
 
 
 def data_parallel(
-    net: Network, model: GPT, batches: Sequence[Tensor], exchange: Exchange, mean=divided
+    net: Network,
+    model: GPT,
+    batches: Sequence[Tensor],
+    exchange: Exchange,
+    mean: Callable[[Tensor], Tensor] = divided,
 ) -> list[Tensor]:
     """The weights of every machine after a step of Adam for each batch; it gets its share of rows.
 
@@ -74,10 +78,12 @@ def data_parallel(
     adams = [Adam() for _ in models]
     for ids in batches:
         shares = zip(models, ids.chunk(net.machines), strict=True)
-        totals = exchange(net, [torch.cat(gradient(own, rows)) for own, rows in shares])
+        found = [torch.cat(gradient(own, rows)) for own, rows in shares]
+        totals = exchange(net, found)
         for own, adam, total in zip(models, adams, totals, strict=True):
             weights = flat(own.parameters()).detach()
-            vector_to_parameters(adam.step(weights, mean(total)), own.parameters())
+            weights = adam.step(weights, mean(total))
+            vector_to_parameters(weights, own.parameters())
     return [flat(own.parameters()).detach() for own in models]
 
 

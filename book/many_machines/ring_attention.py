@@ -18,7 +18,12 @@ def attend(q: Tensor, k: Tensor, v: Tensor, seen: Tensor) -> tuple[Tensor, Tenso
     return scores.softmax(-1).nan_to_num() @ v, scores.logsumexp(-1, keepdim=True)
 
 
-def merge(out1: Tensor, lse1: Tensor, out2: Tensor, lse2: Tensor) -> tuple[Tensor, Tensor]:
+def merge(
+    out1: Tensor,
+    lse1: Tensor,
+    out2: Tensor,
+    lse2: Tensor,
+) -> tuple[Tensor, Tensor]:
     """Attention over the keys of both, of attention over some and over some others."""
     lse = torch.logaddexp(lse1, lse2)
     return (lse1 - lse).exp() * out1 + (lse2 - lse).exp() * out2, lse

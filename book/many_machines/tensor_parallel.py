@@ -77,6 +77,7 @@ def parallel_block(
     for norm, layer in both:
         h = [getattr(part, norm)(own) for part, own in zip(parts, x, strict=True)]
         h = copied.apply(net, *h)
-        h = Sum.apply(net, *(layer(part, own) for part, own in zip(parts, h, strict=True)))
+        h = [layer(part, own) for part, own in zip(parts, h, strict=True)]
+        h = Sum.apply(net, *h)
         x = [own + new for own, new in zip(x, h, strict=True)]
     return x

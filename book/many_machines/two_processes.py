@@ -31,7 +31,7 @@ COLLECTIVES = {  # whose names are older or newer, by release of torch
 
 def measured() -> dict:
     """What the run wrote to two_processes.json."""
-    return json.loads(files("book.many_machines").joinpath(FILE.name).read_text("utf8"))
+    return json.loads(files("book.many_machines").joinpath("two_processes.json").read_text("utf8"))
 
 
 def train(shard: bool, sent: dict[str, int]) -> dict:

@@ -85,7 +85,7 @@ function render({ model, el }) {
       bytes = bytesOf(value);
     const least = argmax(bytes.map((number) => -number));
     return (
-      `${short(12 * blocks * d ** 2)} weights, ${T.toLocaleString("en")} tokens, ${N} machines: ` +
+      `${short((12 * blocks * d ** 2) / 1e6)} million weights, ${T.toLocaleString("en")} tokens, ${N} machines: ` +
       `${ways[least]} sends least, ${inBytes(bytes[least])}. Tensor parallel sends ` +
       `${short(bytes[2] / bytes[0])} times what data parallel does.`
     );

@@ -22,7 +22,7 @@ def lost(
     return zero, few, over
 
 
-def window_figure(
+def underflow_figure(
     bins: Mapping[int, float],
     formats: Mapping[str, Sequence[float]],
     *,

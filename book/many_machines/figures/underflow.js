@@ -10,6 +10,8 @@ const FIRST = -50,
   LAST = 30,
   HEIGHT = 190;
 
+const raised = (k) => `2${[...String(k)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("")}`;
+
 /** The shares that become 0, that keep few digits, and that overflow. */
 function lost(bins, [least, normal, most], shift) {
   const share = (which) => bins.reduce((sum, [k, x]) => sum + (which(k + shift) ? x : 0), 0);
@@ -99,9 +101,9 @@ function render({ model, el }) {
   const tell = (value) => {
     const [zero, few, over] = of(value).map((share) => written(100 * share, 0));
     return (
-      `${value.format}, a mean over ${count(value)} tokens, scale 2^${value.scale}: ${zero} % become ` +
-      `0, ${few} % keep few digits, ${over} % overflow.`
-    ).replace("^-", "^−");
+      `${value.format}, a mean over ${count(value)} tokens, scale ${raised(value.scale)}: ` +
+      `${zero} % become 0, ${few} % keep few digits, ${over} % overflow.`
+    );
   };
   const fits = (value) => of(value).every((share) => share < 0.02);
   frame(
@@ -114,7 +116,7 @@ function render({ model, el }) {
       slider(state, "scale", "scale of the loss", {
         min: 0,
         max: 40,
-        describe: (number) => `2^${number}`,
+        describe: raised,
       }),
       slider(state, "tokens", "tokens in the mean", {
         min: 6,

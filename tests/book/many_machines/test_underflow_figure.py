@@ -6,8 +6,8 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.many_machines import window_figure
-from book.many_machines.figures.window import lost
+from book.many_machines import underflow_figure
+from book.many_machines.figures.underflow import lost
 from book.many_machines.formats import DTYPES, histogram, windows
 from tests.book.reading import Example, close, numbers
 
@@ -18,7 +18,7 @@ BINS = {-30: 0.0078125, -22: 0.25, -18: 0.4921875, -14: 0.25}
 
 
 def figure():
-    return window_figure(BINS, windows(), tokens=256, format="fp16")
+    return underflow_figure(BINS, windows(), tokens=256, format="fp16")
 
 
 def test_every_number_is_that_of_python(show):
@@ -74,7 +74,7 @@ def test_the_goals_are_reached_and_not_before(show):
 
 def test_a_format_without_a_window_is_refused():
     with pytest.raises(ValueError, match="no window for 'fp4'"):
-        window_figure(BINS, windows(), tokens=256, format="fp4")
+        underflow_figure(BINS, windows(), tokens=256, format="fp4")
 
 
 EXAMPLE = Example(figure, SHOWN)
