@@ -23,7 +23,7 @@ def figure():
 
 def test_every_number_is_that_of_python(show):
     page = show(figure())
-    for name, scale, tokens in product(DTYPES, (0, 13, 40), (6, 8, 20)):
+    for name, scale, tokens in product(DTYPES, (0, 13, 30), (6, 8, 11)):
         page.get_by_role("radio", name=name).check()
         page.get_by_role("slider", name="scale").fill(str(scale))
         page.get_by_role("slider", name="tokens").fill(str(tokens))
