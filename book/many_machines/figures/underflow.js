@@ -2,7 +2,7 @@
 
 import { axes } from "../../page/kit/axes.js";
 import { connect, slider, tabs } from "../../page/kit/controls.js";
-import { announce, drawing, element, format as written, frame, write } from "../../page/kit/dom.js";
+import { announce, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { label, part, stage } from "../../page/kit/stage.js";
 
@@ -12,78 +12,64 @@ const FIRST = -50,
 
 const raised = (k) => `2${[...String(k)].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).join("")}`;
 
-/** The shares that become 0, that keep few digits, and that overflow. */
-function lost(bins, [least, normal, most], shift) {
-  const share = (which) => bins.reduce((sum, [k, x]) => sum + (which(k + shift) ? x : 0), 0);
-  return [
-    share((k) => k + 1 <= least),
-    share((k) => k > least - 1 && k < normal),
-    share((k) => k + 1 > most),
-  ];
-}
+/** Whether numbers from 2^k to 2^(k + 1) become 0, keep few digits, or overflow. */
+const where = (k, [least, normal, most]) => [
+  k < least - 1,
+  k >= least - 1 && k < normal,
+  k + 1 > most,
+];
+
+/** The share of all numbers in each of these three places. */
+const lost = (bins, limits, shift) =>
+  [0, 1, 2].map((i) => bins.reduce((sum, [k, x]) => sum + x * where(k + shift, limits)[i], 0));
+
+const tint = (tone, share, ground) =>
+  `color-mix(in oklab, var(--${tone}) ${share}%, var(--${ground}))`;
 
 function build(root, width, bins, windowOf, shiftOf) {
   const box = { left: 10, right: width - 10, top: 26, bottom: HEIGHT - 40 };
-  const inside = drawing("rect", {
-    y: box.top,
-    height: box.bottom - box.top,
-    style: "fill: color-mix(in oklab, var(--first) 13%, var(--ground))",
-  });
-  const few = drawing("rect", {
-    y: box.top,
-    height: box.bottom - box.top,
-    style: "fill: color-mix(in oklab, var(--second) 16%, var(--ground))",
-  });
-  root.append(inside, few);
+  const height = box.bottom - box.top;
+  const [few, inside] = ["second", "first"].map((tone) =>
+    drawing("rect", { y: box.top, height, style: `fill: ${tint(tone, 15, "ground")}` }),
+  );
+  const [zero, digits, over] = ["cl-end", "", "cl-start"].map((at) => label("", 0, 16, at));
+  root.append(few, inside, zero, digits, over);
   const ticks = width > 480 ? [-48, -40, -32, -24, -16, -8, 0, 8, 16, 24] : [-48, -24, 0, 24];
   const { x } = axes(root, box, {
-    x: { first: FIRST, last: LAST, ticks, text: (k) => String(k).replace("-", "−") },
+    x: { first: FIRST, last: LAST, ticks, text: (k) => format(k, 0) },
     y: { first: 0, last: 1 },
   });
   root.append(label("size of a gradient, as a power of 2", width / 2, HEIGHT - 4, "cl-quiet"));
-  const clamped = (k) => Math.min(Math.max(x(k), box.left), box.right);
   const tallest = Math.max(...bins.map(([, share]) => share));
   const bars = bins.map(([k, share]) => {
-    const tall = ((box.bottom - box.top) * share) / tallest;
-    const rect = drawing("rect", {
-      width: Math.max(1, x(1) - x(0) - 1),
-      height: tall,
-    });
+    const tall = (height * share) / tallest;
+    const rect = drawing("rect", { width: Math.max(1, x(1) - x(0) - 1), height: tall });
     return { k, rect, bar: part(root, rect, { x: x(k), y: box.bottom - tall }) };
   });
-  const [zero, digits, over] = ["cl-end", "", "cl-start"].map((place) => {
-    const text = label("", 0, 16, `cl-sub ${place}`);
-    root.append(text);
-    return text;
-  });
-  const at = (node, left, right, text) => {
-    node.setAttribute("x", left);
-    node.setAttribute("width", Math.max(0, right - left));
-    if (text) text[0].textContent = text[1];
-  };
   return {
     height: HEIGHT,
     pose(value, move) {
       const [least, normal, most] = windowOf(value),
         shift = shiftOf(value);
-      at(few, clamped(least), clamped(normal));
-      at(inside, clamped(normal), clamped(most));
-      zero.setAttribute("x", String(clamped(least) - 4));
-      zero.textContent = x(least) - box.left > 34 ? "0 ←" : "";
-      over.setAttribute("x", String(clamped(most) + 4));
-      over.textContent = box.right - x(most) > 60 ? "→ overflow" : "";
-      const middle = (clamped(least) + clamped(normal)) / 2;
-      digits.setAttribute("x", String(middle));
-      digits.textContent = clamped(normal) - clamped(least) > 50 ? "few digits" : "";
+      // Half of the smallest number is still rounded to it.
+      const [low, middle, high] = [least - 1, normal, most].map((k) =>
+        Math.min(Math.max(x(k), box.left), box.right),
+      );
+      fill(few, { x: low, width: middle - low }, []);
+      fill(inside, { x: middle, width: high - middle }, []);
+      const say = (text, at, room, words) => {
+        text.setAttribute("x", String(at));
+        text.textContent = room ? words : "";
+      };
+      say(zero, low - 4, low - box.left > 34, "0 ←");
+      say(digits, (low + middle) / 2, middle - low > 70, "few digits");
+      say(over, high + 4, box.right - high > 80, "→ overflow");
       for (const { k, rect, bar } of bars) {
-        const low = k + shift;
-        const isLost = low + 1 <= least || low + 1 > most;
-        rect.style.fill = isLost
-          ? "var(--second)"
-          : low < normal
-            ? "color-mix(in oklab, var(--second) 55%, var(--ink))"
-            : "var(--first)";
-        bar.to({ x: x(low), o: Number(low >= FIRST && low < LAST) }, move);
+        const [isZero, isCoarse, isOver] = where(k + shift, [least, normal, most]);
+        rect.style.fill = isCoarse
+          ? tint("second", 55, "ink")
+          : `var(--${isZero || isOver ? "second" : "first"})`;
+        bar.to({ x: x(k + shift), o: Number(k + shift >= FIRST && k + shift < LAST) }, move);
       }
     },
   };
@@ -99,7 +85,7 @@ function render({ model, el }) {
   state.draw((value) => of(value).forEach((share, i) => write(numbers[i], 100 * share, 1)));
   const count = (value) => (2 ** value.tokens).toLocaleString("en");
   const tell = (value) => {
-    const [zero, few, over] = of(value).map((share) => written(100 * share, 0));
+    const [zero, few, over] = of(value).map((share) => format(100 * share, 0));
     return (
       `${value.format}, a mean over ${count(value)} tokens, scale ${raised(value.scale)}: ` +
       `${zero} % become 0, ${few} % keep few digits, ${over} % overflow.`

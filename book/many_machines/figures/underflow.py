@@ -16,8 +16,9 @@ def lost(
         shift: by how many powers of 2 all numbers grow.
     """
     least, normal, most = window
-    zero = sum(share for k, share in bins.items() if k + 1 + shift <= least)
-    few = sum(share for k, share in bins.items() if least - 1 < k + shift < normal)
+    # Half of the smallest number is still rounded to it.
+    zero = sum(share for k, share in bins.items() if k + shift < least - 1)
+    few = sum(share for k, share in bins.items() if least - 1 <= k + shift < normal)
     over = sum(share for k, share in bins.items() if k + 1 + shift > most)
     return zero, few, over
 

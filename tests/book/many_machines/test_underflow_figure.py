@@ -49,11 +49,12 @@ def test_what_becomes_zero_is_what_torch_makes_zero():
     torch.manual_seed(0)
     x = torch.randn(20_000) * 2.0**-24
     zero, few, over = lost(histogram(x), windows()["fp16"], 0)
-    rounded = x.half().float()
-    in_bin = (x.abs() < 2.0**-25).float().mean()  # which are less than half of the smallest
-    assert abs((rounded == 0).float().mean() - in_bin) < 1e-3
+    assert zero == pytest.approx((x.half() == 0).double().mean().item())
     assert zero + few == pytest.approx(1)
     assert over == 0
+    x *= 2.0**40
+    zero, few, over = lost(histogram(x), windows()["fp16"], 0)
+    assert over == pytest.approx((~x.half().isfinite()).double().mean().item(), abs=1e-3)
 
 
 def test_the_goals_are_reached_and_not_before(show):
