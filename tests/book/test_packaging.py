@@ -174,6 +174,7 @@ def test_the_wheel_holds_both_packages_and_nothing_to_print_or_to_grade(root, wh
         "questions.json",
         "scores.json",
         "trials.json",
+        "two_processes.json",
     )
     kept += ("kernel.wasm", "known.json", "hops.json", "one_layer.json", "throne.json")
     kept += ("few.json", "gaps.json", "tool.json")
