@@ -48,7 +48,7 @@ function build(root, width, { reach, now, count }) {
 function render({ model, el }) {
   const { runs } = model.get("data");
   const state = connect(model);
-  const names = Object.keys(runs);
+  const names = Object.keys(runs).sort((a, b) => Number(a) - Number(b)); // not as JSON has them
   const last = runs[names[0]].length - 1;
   const now = ({ run, at }) => runs[run][at];
   const every = Object.values(runs).flat();
