@@ -34,7 +34,7 @@ def schedule_figure(
         ["measured", "number"],
         [
             ("idle time of a stage, in forward passes", time),
-            ("share of all time", share),
+            ("of all time, per cent", 100 * share),
             ("micro-batches that the first stage holds", held(jobs, 0)),
         ],
     )
