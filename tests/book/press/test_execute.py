@@ -199,7 +199,8 @@ def test_a_kernel_takes_no_port_that_another_may_have(book):
 @pytest.mark.long
 def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
     (book / "_toc.yml").write_text(toc("one", "two"))
-    slow = "open('pid', 'w').write(str(os.getpid())); open('here', 'w'); time.sleep(60)"
+    (book / "_config.yml").write_text("execute: {timeout: 200}\n")  # "one" may take its time
+    slow = "open('pid', 'w').write(str(os.getpid())); open('here', 'w'); time.sleep(200)"
     write_notebook(book / "two.ipynb", "import os, time", slow)
     command = [sys.executable, "-m", "book._press.execute"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
