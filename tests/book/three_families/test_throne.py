@@ -1,4 +1,4 @@
-"""The stored runs of whose throne it is are what the script beside them finds."""
+"""Whose throne it is: the table is whole, and what is kept is neither hidden nor asked for."""
 
 import pytest
 import torch
@@ -28,7 +28,7 @@ def test_a_word_that_is_kept_is_neither_hidden_nor_asked_for():
 
 
 @pytest.mark.long
-def test_the_first_measurements_of_a_run_are_found_again(monkeypatch):
+def test_a_seed_decides_a_run_in_which_nobody_knows_at_first(monkeypatch):
     monkeypatch.setattr(throne, "BETWEEN", 2000)
     monkeypatch.setattr(throne, "LOOKS", 2)
     first = throne.curve("decoder", 701)
