@@ -74,4 +74,5 @@ def test_a_lie_is_counted_where_it_is_off_by():
     model = Writes("[456+789>     :1250".replace(" ", "0"))
     pairs = [(456, 793), (600, 600), (575, 575), (525, 525), (375, 375)]  # the least of each: 1, 50
     said = dict(zip(pairs, (1250, 1250, 1250, 850, 1250), strict=True))
-    assert tool.repeated(model, pairs, said.get) == [1, 1, 1, 0, 1]
+    found = tool.repeated(model, pairs, lambda pair: said.get(pair, 1250))  # the call's is another
+    assert found == [1, 1, 1, 0, 1]
