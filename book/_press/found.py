@@ -169,7 +169,8 @@ def _head(app: Sphinx, page: str) -> str:
 
 
 def _page(app: Sphinx, name: str) -> Page:
-    """A page as others see it: a chapter by its question, another by its first paragraph.
+    """A page as others see it: a chapter by its question, solutions by what is solved, another page
+    by its first paragraph.
 
     A line `description: ...` above a page's title is more than its first paragraph.
     """
@@ -179,6 +180,10 @@ def _page(app: Sphinx, name: str) -> Page:
     says = app.env.metadata[name].get("description")
     if name in chapters:
         says = chapters[name].question
+    elif name.endswith("_solutions"):
+        parts = app.env.get_doctree(name).findall(nodes.section)
+        solved = [part.next_node(nodes.title).astext() for part in parts][1:]
+        says = description("Solutions, in full: " + "; ".join(solved))
     elif says is None:
         first = next(iter(app.env.get_doctree(name).findall(nodes.paragraph)), None)
         says = description(first.astext()) if first else ""

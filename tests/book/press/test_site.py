@@ -461,6 +461,14 @@ def test_every_notebook_is_a_page(site):
     assert {f"{name}.html" for name in NOTEBOOKS} | WITH_STRIP <= {*ARTICLES}
 
 
+def test_every_page_says_something_of_its_own_to_who_has_not_opened_it(site):
+    said = {}
+    for name in ARTICLES:
+        page = (site / name).read_text("utf8")
+        said.setdefault(re.search('name="description" content="([^"]+)"', page)[1], []).append(name)
+    assert [names for names in said.values() if len(names) > 1] == []
+
+
 def test_a_claim_near_its_bound_was_measured_under_twenty_seeds(site):
     page = (site / "book" / "claims.html").read_text("utf8")
     rows = [re.findall(r"<td[^>]*>(.*?)</td>", row, re.S) for row in page.split("<tr")]
