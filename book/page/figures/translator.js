@@ -146,6 +146,10 @@ css`
     .cl-faint {
       opacity: 0.3;
     }
+    &.cl-touring .cl-open :is(.cl-panel, .cl-frame) {
+      stroke: var(--first);
+      stroke-width: 2.5;
+    }
     .cl-shade {
       fill: var(--stream);
     }
@@ -181,7 +185,13 @@ css`
     p {
       margin: 0.3rem 0 0;
     }
-    > b {
+    button {
+      margin-bottom: 0.4rem;
+    }
+    .cl-touring & {
+      min-height: 11rem;
+    }
+    > div > b {
       font-size: 1rem;
     }
   }
@@ -570,6 +580,40 @@ function legend() {
   );
 }
 
+// For who has never seen one: nine stages in the order in which a sentence meets them.
+const TOUR = [
+  [
+    "words",
+    "Each word is looked up in a table and becomes a row of numbers. From here on the model sees numbers only.",
+  ],
+  [
+    "place",
+    "Nothing so far says which word comes first. So numbers that stand for the place are added.",
+  ],
+  [
+    "self",
+    "Every word looks at all others and takes something from those that matter to it. The thicker a line, the more.",
+  ],
+  ["ffn", "Then each word, by itself, passes a small network. It is the same one for all words."],
+  [
+    "memory",
+    "After the last block the English sentence is one vector for each word. They are kept.",
+  ],
+  [
+    "written",
+    "The lower half writes. It reads what it has written so far; [BOS] stands for the beginning.",
+  ],
+  ["masked", "These words look at each other, too, but never to the right: there is nothing yet."],
+  [
+    "cross",
+    "The last word that was written looks into the English sentence, for what to write next.",
+  ],
+  [
+    "out",
+    "Every French word gets a probability. The most probable one is written, and the lower half begins again.",
+  ],
+];
+
 /** What a stage does with the present word, in numbers. */
 function inNumbers(id, { data, result, step, block }) {
   const width = result.memory[0].length;
@@ -628,7 +672,8 @@ function render({ model, el }) {
     "aria-label":
       "The whole model: the encoder reads the English sentence, the decoder writes the French one",
   });
-  const tip = element("div", { class: "cl-about" });
+  const told = element("div");
+  const tip = element("div", { class: "cl-about" }, told);
   const picture = element("div", { class: "cl-whole" }, root, tip);
   let open = null,
     tapped = null;
@@ -639,7 +684,9 @@ function render({ model, el }) {
     }
     const to = data.doors[id];
     const doors = Object.keys(data.doors).length > 0;
-    tip.replaceChildren(
+    const [stop, introduced] = TOUR[state.value.tour - 1] ?? [];
+    const lead = stop === id ? element("p", {}, introduced) : to && element("b", {}, to.question);
+    told.replaceChildren(
       ...(id === null
         ? [
             element(
@@ -652,7 +699,7 @@ function render({ model, el }) {
             legend(),
           ]
         : [
-            to && element("b", {}, to.question),
+            lead,
             element("p", {}, inNumbers(id, now(state.value))),
             to && element("p", {}, element("a", { href: to.href }, `${to.title} →`)),
           ].filter(Boolean)),
@@ -680,7 +727,24 @@ function render({ model, el }) {
     });
     return node;
   }
-  let drawn = "";
+  tip.prepend(
+    button(state, "", ({ tour }) => ({ tour: (tour + 1) % (TOUR.length + 1) }), {
+      draw: (node, { tour }) => {
+        const rest =
+          tour === TOUR.length ? "That was the tour" : `Go on, ${tour} of ${TOUR.length}`;
+        node.textContent = tour ? rest : "Show me around";
+      },
+    }),
+  );
+  let drawn = "",
+    toured = 0;
+  state.draw(({ tour }) => {
+    if (tour === toured) return;
+    toured = tour;
+    picture.classList.toggle("cl-touring", tour > 0);
+    told.ariaLive = tour ? "polite" : null;
+    explain(tour ? TOUR[tour - 1][0] : null);
+  });
   state.drawWide(picture, (value, width) => {
     const { result } = now(value);
     const g = layout(width, [result.source.length, result.target.length]);

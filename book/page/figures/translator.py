@@ -25,5 +25,5 @@ def translator_figure(
     """
     data = translation.data | {"doors": {stage: dict(to) for stage, to in (doors or {}).items()}}
     last = data["num_layers"] - 1
-    value = {"sentence": data["examples"][0], "word": 3, "block": last}
+    value = {"sentence": data["examples"][0], "word": 3, "block": last, "tour": 0}
     return LiveFigure(__file__, data, value, translation.fallback)

@@ -202,6 +202,29 @@ def test_goals_are_reached_by_what_the_model_does(show):
     expect(longer).to_have_class("cl-reached")
 
 
+def test_a_tour_goes_round_in_nine_stops(show):
+    page = show(figure(DOORS), viewport=WIDE)
+    tip, lit = page.locator(".cl-about"), page.locator(".cl-touring .cl-open")
+    button = tip.get_by_role("button")
+    said = []
+    for stop in range(1, 10):
+        button.click()
+        expect(lit).to_have_count(1)
+        said.append((lit.get_attribute("data-door"), tip.locator("p").first.inner_text()))
+        expect(button).to_have_text("That was the tour" if stop == 9 else f"Go on, {stop} of 9")
+    assert len({*said}) == 9
+    order = [stage for stage, _ in said]
+    assert order.index("self") < order.index("memory") < order.index("cross") < order.index("out")
+    expect(tip).to_contain_text("words compete")  # with the numbers of this sentence
+    page.get_by_role("button", name="Next word").click()
+    expect(tip.locator("p").first).to_have_text(said[-1][1])  # a word further, the tour goes on
+    page.locator("[data-door=self] .cl-panel").hover()
+    expect(tip).to_contain_text("How does it look?")
+    button.click()
+    expect(lit).to_have_count(0)
+    expect(button).to_have_text("Show me around")
+
+
 def test_without_doors_nothing_is_a_link(show):
     assert show(figure(), viewport=WIDE).get_by_role("link").count() == 0
 
