@@ -8,6 +8,7 @@ from companion.nn.attention import scaled_dot_product_attention
 from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
 from companion.nn.cache import KVCache
 from companion.nn.embeddings import LearnedPositions, TokenEmbedding
+from companion.nn.experts import Experts
 from companion.nn.masks import causal_mask, padding_mask
 from companion.nn.multi_head_attention import AttentionOptions, MultiHeadAttention
 from companion.nn.patches import PatchEmbedding
@@ -18,6 +19,7 @@ __all__ = [
     "AttentionOptions",
     "DecoderBlock",
     "EncoderBlock",
+    "Experts",
     "FeedForward",
     "KVCache",
     "LearnedPositions",
