@@ -144,7 +144,7 @@ def test_a_gpu_gives_the_same():
 
 
 def test_what_cannot_be_is_refused():
-    with pytest.raises(ValueError, match="k must be at most num_experts.*got 4 of 3"):
+    with pytest.raises(ValueError, match=r"k must be at most num_experts.*got 4 of 3"):
         Experts(4, 5, 3, k=4)
     with pytest.raises(ValueError, match="num_experts must be at least 1, got 0"):
         Experts(4, 5, 0)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.attention_on_a_budget import rank_figure
+from book.experts import rank_figure
 from tests.book.reading import Example, close, numbers, press
 
 pytestmark = pytest.mark.browser
