@@ -147,6 +147,7 @@ function render({ model, el }) {
     element("div", {}, element("span"), element("span"), axis, element("span")),
   ];
   const most = bands.length;
+  const fewest = bands.findIndex((_, i) => leaving(i + 1).length === leaving(most).length) + 1;
   frame(
     el,
     "Today's block on trial",
@@ -172,12 +173,8 @@ function render({ model, el }) {
             made(guess).filter((part) => outcome(part, seeds) === outcomes[1]).length,
       },
       {
-        text: "Find the number of seeds from which on no further change leaves the band.",
-        reached: ({ bets: { shown }, seeds }) =>
-          shown &&
-          seeds < most &&
-          leaving(seeds).length === leaving(most).length &&
-          (seeds === 1 || leaving(seeds - 1).length !== leaving(most).length),
+        text: "Find the fewest seeds with which as many changes leave the band as with all.",
+        reached: ({ bets: { shown }, seeds }) => shown && seeds === fewest,
       },
     ]),
   );
