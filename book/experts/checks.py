@@ -47,9 +47,10 @@ SWITCH_LOSS.mistakes |= {
     "the load is that of the most probable experts; `chosen` says who was chosen": edited(
         _switch_loss, "bincount(chosen", "bincount(probabilities.argmax(1)"
     ),
-    "it is not multiplied by the number of experts": edited(_switch_loss, "count * (", "("),
+    "the number of experts is missing, which multiplies the sum over them": edited(
+        _switch_loss, "count * (", "("
+    ),
     "the load is a count; it is a share of the tokens": edited(_switch_loss, " / tokens", ""),
-    "the mean over experts is taken; it is their sum": edited(_switch_loss, ".sum()", ".mean()"),
     "the load alone is squared; the probabilities take part": edited(
         _switch_loss, "probabilities.mean(0)", "load"
     ),
@@ -144,6 +145,9 @@ READ_NARROW.mistakes |= {
     ),
     "this is a mixture of what is cached; `up_v` makes a value of it": edited(
         _read_narrow, "up_v @ (scores.softmax(0) @ kept)", "scores.softmax(0) @ kept"
+    ),
+    "`up_k` makes values of the mixture; that is what `up_v` is for": edited(
+        _read_narrow, "up_v @ (scores", "up_k @ (scores"
     ),
     "the scores weigh the values without a softmax": edited(_read_narrow, ".softmax(0)", ""),
     "the most alike token is read alone": edited(
