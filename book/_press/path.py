@@ -51,7 +51,7 @@ class Chapter:
 
     Attributes:
         name: of its folder and of its notebook, without the ending.
-        title: as the index has it.
+        title: as the index prints it.
         question: what it answers.
         stages: those of the model that it is about; "loop" is the way back from the next word.
         doors: those that lead to it from other pages.
@@ -75,7 +75,8 @@ def chapters_of(index: str, root: Path) -> list[Chapter]:
     for row in ROW.finditer(index):
         said = tomllib.loads((root / "book" / row["name"] / "chapter.toml").read_text("utf8"))
         stages, doors = tuple(said["stages"]), tuple(said["doors"])
-        found.append(Chapter(row["name"], row["title"], said["question"], stages, doors))
+        title = row["title"].replace("'", "’")  # as Sphinx prints it
+        found.append(Chapter(row["name"], title, said["question"], stages, doors))
     return found
 
 
