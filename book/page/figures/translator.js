@@ -718,7 +718,10 @@ function render({ model, el }) {
       },
       parts.filter(Boolean),
     );
-    for (const kind of ["pointerenter", "focus"]) node.addEventListener(kind, () => explain(id));
+    node.addEventListener("focus", () => explain(id));
+    node.addEventListener("pointerenter", () => {
+      if (!state.value.tour) explain(id); // a page that scrolls below the pointer ends no tour
+    });
     node.addEventListener("click", (event) => {
       // A finger cannot hover: its first tap explains, its second goes.
       if (event.pointerType === "touch" && tapped !== id) event.preventDefault();
