@@ -26,11 +26,11 @@ from book.thinking_on_paper.tool import (
     Sum,
     learn,
     noting,
+    practise,
     prompt_of,
 )
 from companion.generation import generate
 from companion.models import GPT
-from companion.training import fit, masked_token_loss
 
 EXAMPLES, ASKED, PASSES = 256, 500, 100
 KEPT_ROUNDS, KEPT_STEPS = 4, 60
@@ -142,16 +142,7 @@ def filtered(base: GPT, examples: Sequence[Sum], pairs: Sequence[Sum]) -> GPT:
             targets[:, :7] = BLANK  # the prompt
             return rows[:, :-1], targets
 
-        fit(
-            model,
-            batch,
-            steps=KEPT_STEPS,
-            loss=masked_token_loss(BLANK),
-            learning_rate=lambda step: 1e-3 * min(step / 10, max(0.05, 1 - step / KEPT_STEPS)),
-            betas=(0.9, 0.99),
-            weight_decay=0.02,
-            progress=False,
-        )
+        practise(model, batch, KEPT_STEPS, peak=1e-3, warmup=10)
     return model
 
 

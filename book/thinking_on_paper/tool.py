@@ -70,6 +70,20 @@ def encoded(texts: Sequence[str]) -> tuple[Tensor, Tensor]:
     return ids[:, :-1], targets[:, 1:]
 
 
+def practise(model: GPT, batch: Callable, steps: int, peak: float = 3e-3, warmup: int = 50) -> None:
+    """The chapter's training: up to the peak, then down to a twentieth of it."""
+    fit(
+        model,
+        batch,
+        steps=steps,
+        loss=masked_token_loss(BLANK),
+        learning_rate=lambda step: peak * min(step / warmup, max(0.05, 1 - step / steps)),
+        betas=(0.9, 0.99),
+        weight_decay=0.02,
+        progress=False,
+    )
+
+
 def learn(texts: Sequence[str], seed: int) -> GPT:
     """The chapter's model after one pass over these texts."""
     torch.manual_seed(seed)
@@ -83,16 +97,7 @@ def learn(texts: Sequence[str], seed: int) -> GPT:
         rows = slice((step - 1) * BATCH, step * BATCH)
         return ids[rows], targets[rows]
 
-    fit(
-        model,
-        batch,
-        steps=steps,
-        loss=masked_token_loss(BLANK),
-        learning_rate=lambda step: 3e-3 * min(step / 50, max(0.05, 1 - step / steps)),
-        betas=(0.9, 0.99),
-        weight_decay=0.02,
-        progress=False,
-    )
+    practise(model, batch, steps)
     return model
 
 
