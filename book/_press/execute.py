@@ -16,11 +16,12 @@ import platform
 import re
 import sys
 import tempfile
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -254,20 +255,16 @@ def _message(path: Path, index: int, cell: nbformat.NotebookNode, error: Excepti
 @contextmanager
 def kernels() -> Iterator[Callable[..., Future]]:
     """A `submit` for work that runs on kernels, side by side; a KeyboardInterrupt stops them."""
-    futures = []
-
-    def submit(*work) -> Future:
-        futures.append(pool.submit(*work))
-        return futures[-1]
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    name = "kernels"
+    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix=name) as pool:
         try:
-            yield submit
+            yield pool.submit
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
-            while any(future.running() for future in futures):
+            while any(thread.name.startswith(name) for thread in threading.enumerate()):
                 for kernel in psutil.Process().children(recursive=True):  # threads end with them
-                    kernel.kill()
+                    with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+                        kernel.kill()
                 time.sleep(0.1)
             raise
 

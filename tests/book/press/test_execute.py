@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -18,6 +19,7 @@ from book._press.execute import (
     Run,
     chapters,
     execute,
+    kernels,
     longest_first,
     main,
     notebooks,
@@ -219,6 +221,30 @@ def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
     assert not psutil.pid_exists(kernel) or psutil.Process(kernel).status() == psutil.STATUS_ZOMBIE
     assert first.file.exists()
     assert not Record.of(book, book / "two.ipynb").file.exists()
+
+
+def test_an_interruption_in_the_midst_of_a_submission_stops_what_was_submitted(monkeypatch):
+    def interrupted(pool, *work):
+        submit(pool, *work)
+        raise KeyboardInterrupt  # before anybody has the future
+
+    submit = ThreadPoolExecutor.submit
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt), kernels() as work:
+        work(subprocess.run, ["sleep", "20"])
+    assert time.monotonic() - start < 10
+
+
+def test_an_interruption_survives_a_kernel_that_ends_by_itself(monkeypatch):
+    def gone(process):
+        process.send_signal(signal.SIGKILL)
+        raise psutil.NoSuchProcess(process.pid)
+
+    monkeypatch.setattr(psutil.Process, "kill", gone)
+    with pytest.raises(KeyboardInterrupt), kernels() as work:
+        work(subprocess.run, ["sleep", "20"])
+        raise KeyboardInterrupt
 
 
 @pytest.mark.long
