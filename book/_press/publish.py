@@ -43,6 +43,21 @@ def with_address(text: str, name: str, commit: str) -> str:
     return re.sub("|".join(map(re.escape, changes)), lambda found: changes[found[0]], text)
 
 
+def by_itself(folder: Path, name: str, commit: str) -> str:
+    """The folder's README where no file lies beside it, as on PyPI: links to files as addresses."""
+
+    def address(found: re.Match) -> str:
+        picture, path = found["picture"] or "", found["path"]
+        if not (folder / path.partition("#")[0]).is_file():
+            return found[0]
+        host = "raw.githubusercontent.com" if picture else "github.com"
+        tree = commit if picture else f"blob/{commit}"
+        return f"{picture}](https://{host}/{name}/{tree}/{path})"
+
+    readme = (folder / "README.md").read_text("utf8")
+    return re.sub(r"(?P<picture>!\[[^]]*)?\]\((?P<path>[^)\s]+)\)", address, readme)
+
+
 def _site(name: str) -> str:
     """Where GitHub Pages shows a repository: owner/owner.github.io at the root of the host."""
     owner, _, project = name.partition("/")
@@ -65,6 +80,7 @@ def publish(root: Path, name: str, folder: Path) -> None:
     for file in filter(None, _git(folder, "grep", "-lIz", "OWNER").split("\0")):
         path = folder / file
         path.write_bytes(with_address(path.read_bytes().decode("utf8"), name, commit).encode())
+    (folder / "README.md").write_text(by_itself(folder, name, commit), "utf8")  # the wheel's
     # GitHub lets no workflow push workflows. The files stay in the folder, for the tests.
     _git(folder, "rm", "-r", "--quiet", "--cached", "--ignore-unmatch", ".github")
     identity = ["-c", "user.name=publish", "-c", "user.email=publish@localhost"]

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -135,6 +136,26 @@ def test_the_set_up_line_installs_what_a_notebook_imports(root):
         (extras,) = re.findall(r'"transformer-companion\[([\w,]+)\] @', set_up)
         declared = names(bounds(root)).union(*(names(bounds(root, x)) for x in extras.split(",")))
         assert distributions_of(read_notebook(notebook).imports) <= declared, path
+
+
+def test_what_cites_the_book_agrees(root):
+    cited = yaml.safe_load((root / "CITATION.cff").read_text("utf8"))
+    deposit = json.loads((root / ".zenodo.json").read_text("utf8"))
+    for field in ("title", "keywords"):
+        assert deposit[field] == cited[field]
+    assert deposit["license"] == cited["license"].lower()
+    assert deposit["creators"] == cited["authors"]
+    assert cited["version"] == version("transformer-companion")
+
+
+def test_a_development_container_makes_the_environment_that_it_opens(root):
+    container = json.loads((root / ".devcontainer" / "devcontainer.json").read_text("utf8"))
+    install, make = container["postCreateCommand"].split(" && ")
+    assert (root / install.removeprefix("sudo ")).is_file()
+    ready = make.removeprefix("make ")
+    assert f"READY := {ready.replace('.venv', '$(VENV)')}" in (root / "Makefile").read_text()
+    opened = container["customizations"]["vscode"]["settings"]["python.defaultInterpreterPath"]
+    assert opened.endswith(f"/{ready.split('/')[0]}/bin/python")
 
 
 def test_nothing_installs_the_bare_name(root):

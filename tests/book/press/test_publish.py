@@ -24,6 +24,10 @@ repository:
 html:
   baseurl: https://{PLACEHOLDER.replace("/", ".github.io/")}/
 """
+README = """\
+[![The front](book/front.jpg)](book/index.md)
+[once](#once), [a chapter](book/one/one.ipynb#cell-x), [torch](https://pytorch.org), `a[0](x)`
+"""
 WORKFLOW = ROOT / ".github" / "workflows" / "book.yml"
 PICTURE = bytes(range(256)) + HERE.encode()
 
@@ -52,6 +56,9 @@ def clone(tmp_path):
         "_config.yml": CONFIG.encode(),
         "book/one/one.ipynb": notebook.encode(),
         "requirements.txt": b"torch==2.13.0\n",
+        "README.md": README.encode(),
+        "book/front.jpg": b"",
+        "book/index.md": b"",
         "picture.bin": PICTURE,
         ".github/workflows/book.yml": b"on: push\n",
     }
@@ -93,6 +100,18 @@ def test_the_workflow_pushes_a_branch_that_colab_can_open(clone, tmp_path):
     )
     assert f"({FORK}/blob/{commit}/benchmarks/one.md) of [this book]({FORK})" in "".join(
         text["source"]
+    )
+
+
+def test_the_readme_leads_to_the_files_wherever_it_is_shown(clone, tmp_path):
+    publish(clone, "ada/lectures", tmp_path / "copy")
+    commit = git(clone, "rev-parse", "HEAD")
+    raw = f"https://raw.githubusercontent.com/ada/lectures/{commit}/book/front.jpg"
+    page = f"{FORK}/blob/{commit}/book"
+    assert (tmp_path / "copy" / "README.md").read_text("utf8") == (
+        f"[![The front]({raw})]({page}/index.md)\n"
+        f"[once](#once), [a chapter]({page}/one/one.ipynb#cell-x), [torch](https://pytorch.org), "
+        "`a[0](x)`\n"
     )
 
 
