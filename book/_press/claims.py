@@ -12,6 +12,7 @@ import copy
 import hashlib
 import json
 import sys
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -52,8 +53,13 @@ def code_hash(notebook: nbformat.NotebookNode) -> str:
     The words of claims and guesses, the bounds, a plot's text and the imports measure nothing:
     sentences and bounds are compared with the numbers, and the tests hold the names.
     """
-    code = [ast.unparse(Measuring().visit(_parsed(source))) for source in code_of(notebook)]
+    code = [_measuring(source) for source in code_of(notebook)]
     return hashlib.sha256(json.dumps(code).encode()).hexdigest()[:16]
+
+
+@cache  # pages ask for the same cells' claims hundreds of times
+def _measuring(source: str) -> str:
+    return ast.unparse(Measuring().visit(_parsed(source)))
 
 
 def _parsed(source: str) -> ast.Module:
@@ -90,20 +96,28 @@ def claimed(notebook: nbformat.NotebookNode) -> dict[str, dict]:
     """
     found = {}
     for cell in _code_cells(notebook):
-        for node in ast.walk(_parsed(cell.source)):
-            if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "claim":
-                sentence = node.args[0] if node.args else None
-                if not isinstance(sentence, ast.Constant) or not isinstance(sentence.value, str):
-                    raise ValueError(f"the sentence of a claim is no plain string:\n{cell.source}")
-                if sentence.value in found:
-                    raise ValueError(f"two claims have the sentence {sentence.value!r}")
-                try:
-                    said = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
-                except ValueError as error:
-                    raise ValueError(
-                        f"what is said beside the claim {sentence.value!r} is no constant"
-                    ) from error
-                found[sentence.value] = said
+        for sentence, said in _claims_of(cell.source):
+            if sentence in found:
+                raise ValueError(f"two claims have the sentence {sentence!r}")
+            found[sentence] = dict(said)
+    return found
+
+
+@cache
+def _claims_of(source: str) -> list[tuple[str, dict]]:
+    found = []
+    for node in ast.walk(_parsed(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "claim":
+            sentence = node.args[0] if node.args else None
+            if not isinstance(sentence, ast.Constant) or not isinstance(sentence.value, str):
+                raise ValueError(f"the sentence of a claim is no plain string:\n{source}")
+            try:
+                said = {word.arg: ast.literal_eval(word.value) for word in node.keywords}
+            except ValueError as error:
+                raise ValueError(
+                    f"what is said beside the claim {sentence.value!r} is no constant"
+                ) from error
+            found.append((sentence.value, said))
     return found
 
 
