@@ -108,6 +108,7 @@ def test_another_word_is_refused(book, monkeypatch):
         notebooks(book)
 
 
+@pytest.mark.long
 def test_a_site_without_them_says_nothing_of_them(book, monkeypatch):
     """Built over one that has them, with every dangling link an error."""
     toc = TOC[: TOC.index("      - file: book/two/two_exercises")]

@@ -149,6 +149,7 @@ def test_autocast_leaves_the_softmax_in_float32():
 # torch.compile.
 
 
+@pytest.mark.long
 def test_every_part_compiles_without_a_break():
     block = DecoderBlock(12, 6, 7, num_kv_heads=2, norm_first=True, rope=RotaryEmbedding(2))
     embed, learned, waves = TokenEmbedding(9, 12), LearnedPositions(9, 12), SinusoidalPositions(12)

@@ -57,6 +57,7 @@ def smollm2():
     return load(SMOLLM2), load_tokenizer(SMOLLM2), theirs
 
 
+@pytest.mark.long
 def test_smollm2_answers(smollm2):
     model, tokenizer, _ = smollm2
     assert type(model) is GPT and not model.training

@@ -33,5 +33,6 @@ def test_killed_runs_end_like_whole_ones(folder, way):
         assert torch.equal(tensor, expected[name]), name
 
 
+@pytest.mark.long
 def test_nothing_is_left_beside_the_checkpoints(folder):
     assert {path.suffix for path in folder.iterdir()} == {".safetensors"}
