@@ -26,7 +26,7 @@ from companion.nn import LatentAttention, MultiHeadAttention, RotaryEmbedding
 
 WIDTH, HEADS, LAYERS, STEPS, BATCH = 64, 4, 2, 300, 32
 RATES, TUNED_ON, SEEDS = (0.005, 0.01, 0.02, 0.04), 790, (801, 802, 803, 804, 805)
-RATE = 0.02  # of the model that is cut: the best of them for it
+RATE = 0.02  # of what is trained again or cut, before that
 LATENTS = {16: 8, 8: 4, 4: 2}  # the numbers of a latent, and of what is turned beside it
 _NUMBER = {word: i for i, word in enumerate([BOS, EOS, *WORDS])}
 
@@ -110,17 +110,22 @@ def latent(c: int, turned: int, norm: bool = True) -> LatentAttention:
 
 
 @cache
-def finished(seed: int) -> LanguageModel:
-    """A model with a full cache, trained."""
+def finished(name: str, seed: int) -> LanguageModel:
+    """The model of a design, trained."""
     torch.manual_seed(seed)
-    model = LanguageModel(len(_NUMBER), WIDTH, LAYERS, HEADS)
+    model = DESIGNS[name](seed)
     train(model, lambda i: sentences(seed)[i * BATCH : (i + 1) * BATCH], STEPS, peak=RATE)
     return model
 
 
+def again(name: str, seed: int) -> LanguageModel:
+    """A finished model, to be trained further."""
+    return deepcopy(finished(name, seed))
+
+
 def cut(c: int, seed: int) -> LanguageModel:
     """The finished model, whose keys and values are the best that c numbers give of its inputs."""
-    model, read = deepcopy(finished(seed)), sentences(seed)[:400, :-1]
+    model, read = again("full", seed), sentences(seed)[:400, :-1]
     with torch.no_grad():
         x = model.norm_in(model.embedding(read.clamp(min=0)))
         for block in model.blocks:
@@ -135,20 +140,21 @@ def cut(c: int, seed: int) -> LanguageModel:
     return model
 
 
-# name: the model before its training, for a seed; those of `again` are trained already
+# name: the model before its training, for a seed; those of "again" have been trained once
 DESIGNS: dict[str, Callable[[int], nn.Module]] = {
     "full": lambda seed: LanguageModel(len(_NUMBER), WIDTH, LAYERS, HEADS),
-    "full, again": lambda seed: deepcopy(finished(seed)),
+    "full, again": partial(again, "full"),
     "one key head": partial(with_own, one_key_head),
-    **{f"cut to {c}": partial(cut, c) for c in LATENTS},
-    **{f"cut to {c}, again": partial(cut, c) for c in LATENTS},
-    **{f"latent {c}": partial(with_own, partial(latent, c, 0)) for c in LATENTS},
-    **{f"latent {c} + {r}": partial(with_own, partial(latent, c, r)) for c, r in LATENTS.items()},
-    **{
-        f"latent {c} + {r}, no norm": partial(with_own, partial(latent, c, r, norm=False))
-        for c, r in LATENTS.items()
-    },
 }
+for _c, _r in LATENTS.items():
+    DESIGNS |= {
+        f"cut to {_c}": partial(cut, _c),
+        f"cut to {_c}, again": partial(cut, _c),
+        f"latent {_c}": partial(with_own, partial(latent, _c, 0)),
+        f"latent {_c} + {_r}": partial(with_own, partial(latent, _c, _r)),
+        f"latent {_c} + {_r}, again": partial(again, f"latent {_c} + {_r}"),
+        f"latent {_c} + {_r}, no norm": partial(with_own, partial(latent, _c, _r, norm=False)),
+    }
 UNTRAINED = tuple(f"cut to {c}" for c in LATENTS)
 
 

@@ -127,7 +127,7 @@ class LatentAttention(nn.Module):
         q = torch.cat([q, q_turned], dim=-1)
         q = q * (q.shape[-1] / (self.d_k + r)) ** 0.5  # what follows divides by the width it sees
         attend = {"mask": mask, "is_causal": is_causal}
-        attend["dropout_p"] = self.dropout
+        attend["dropout_p"] = self.dropout if self.training else 0.0
         if need_weights:
             k, v = k.expand(-1, H, -1, -1), v.expand(-1, H, -1, -1)
             heads, weights = scaled_dot_product_attention(q, k, v, **attend)
