@@ -195,9 +195,11 @@ for _c, _r in LATENTS.items():
         f"cut to {_c}, again": partial(cut, _c),
         f"latent {_c}": partial(with_own, partial(latent, _c, 0)),
         f"latent {_c} + {_r}": partial(with_own, partial(latent, _c, _r)),
-        f"latent {_c} + {_r}, again": partial(again, f"latent {_c} + {_r}"),
-        f"latent {_c} + {_r}, no norm": partial(with_own, partial(latent, _c, _r, norm=False)),
     }
+DESIGNS |= {
+    "latent 4 + 2, no norm": partial(with_own, partial(latent, 4, 2, norm=False)),
+    "latent 4 + 2, again": partial(again, "latent 4 + 2"),
+}
 UNTRAINED = tuple(f"cut to {c}" for c in LATENTS)
 
 
