@@ -53,13 +53,9 @@ def train(
     weights, buffers = stack_module_state(models)
     said = vmap(lambda *state: functional_call(models[0], state[:2], state[2]))
     optimizer = Optimizer(weights, torch.tensor(rates), torch.ones(len(rates)), muon=False)
-    longest = max(sentences(seed).shape[1] for seed in seeds)
-    rows = torch.stack(
-        [
-            F.pad(ids := sentences(seed), (0, longest - ids.shape[1]), value=NOTHING)
-            for seed in seeds
-        ]
-    )[:, first:]
+    rows = [sentences(seed)[first:] for seed in seeds]
+    longest = max(ids.shape[1] for ids in rows)
+    rows = torch.stack([F.pad(ids, (0, longest - len(ids[0])), value=NOTHING) for ids in rows])
     for step in range(STEPS):
         ids = rows[:, step * BATCH : (step + 1) * BATCH]
         ids = ids[..., : (ids != NOTHING).sum(-1).max()]
