@@ -50,12 +50,14 @@ def test_a_cut_as_wide_as_the_input_cuts_nothing_and_a_narrow_one_does(monkeypat
 
 
 def test_designs_have_the_layers_that_they_name(monkeypatch):
+    names = {"latent 4 + 2, no norm": 6}
     for c, r in narrow.LATENTS.items():
-        for name, held in ((f"latent {c}", c), (f"latent {c} + {r}, no norm", c + r)):
-            layer, kept = start(name, monkeypatch).blocks[0].attention.layer, KVCache()
-            layer(torch.randn(1, 3, narrow.WIDTH), is_causal=True, cache=kept)
-            assert kept.key.shape == (1, 1, 3, held)
-            assert isinstance(layer.latent_norm, torch.nn.Identity) == name.endswith("no norm")
+        names |= {f"latent {c}": c, f"latent {c} + {r}": c + r}
+    for name, held in names.items():
+        layer, kept = start(name, monkeypatch).blocks[0].attention.layer, KVCache()
+        layer(torch.randn(1, 3, narrow.WIDTH), is_causal=True, cache=kept)
+        assert kept.key.shape == (1, 1, 3, held)
+        assert isinstance(layer.latent_norm, torch.nn.Identity) == name.endswith("no norm")
     layer, kept = start("one key head", monkeypatch).blocks[0].attention.layer, KVCache()
     layer(torch.randn(1, 3, narrow.WIDTH), is_causal=True, cache=kept)
     assert kept.key.numel() + kept.value.numel() == 3 * 32
