@@ -9,6 +9,7 @@ from companion.nn.blocks import DecoderBlock, EncoderBlock, FeedForward
 from companion.nn.cache import KVCache
 from companion.nn.embeddings import LearnedPositions, TokenEmbedding
 from companion.nn.experts import Experts
+from companion.nn.latent import LatentAttention
 from companion.nn.masks import causal_mask, padding_mask
 from companion.nn.multi_head_attention import AttentionOptions, MultiHeadAttention
 from companion.nn.patches import PatchEmbedding
@@ -22,6 +23,7 @@ __all__ = [
     "Experts",
     "FeedForward",
     "KVCache",
+    "LatentAttention",
     "LearnedPositions",
     "MultiHeadAttention",
     "PatchEmbedding",
