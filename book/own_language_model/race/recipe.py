@@ -11,7 +11,7 @@ WIDTH, LAYERS, PEAK, BATCH = 64, 2, 1e-2, 64
 
 
 def train(rows, vocab_size, budget):
-    model = LanguageModel(vocab_size, d=WIDTH, layers=LAYERS)
+    model = LanguageModel(vocab_size, d=WIDTH, layers=LAYERS, heads=WIDTH // 16)
     optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
     for step, spent in enumerate(budget):
         ids = rows[step * BATCH % len(rows) :][:BATCH]

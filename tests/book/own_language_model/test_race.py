@@ -394,10 +394,8 @@ def test_the_entry_of_the_page_is_one_and_its_rules_are_the_judges(entry, monkey
     assert judge.judged(entry(code), 1)["steps"] > 0
     (data,) = re.findall(r"- \*\*Data\.\*\* (.+)", page)
     may = data.partition("It may import ")[2]
-    assert all(re.search(rf"\b{re.escape(name)}\b", may) for name in judge.MAY_IMPORT)
-    assert (
-        len(re.findall(r"[\w.]*\w", may)) == len(judge.MAY_IMPORT) + 6
-    )  # and of Python's library, and
+    others = {"and", "of", "Python", "s", "library"}
+    assert set(re.findall(r"[\w.]*\w", may)) == judge.MAY_IMPORT | others
 
 
 def test_the_races_numbers_are_the_pages():
