@@ -4,6 +4,7 @@ An entry is a file with a function `train(rows, vocab_size, budget)` that return
 """
 
 import ast
+import inspect
 import math
 import time
 from collections.abc import Callable
@@ -103,6 +104,13 @@ def loaded(code: Any, path: Path) -> Callable[[Tensor, int, Budget], Any]:
             f"{path.name} has no function train; write `def train(rows, vocab_size, budget):` and "
             "return the model"
         )
+    try:
+        inspect.signature(train).bind(None, None, None)
+    except TypeError as error:
+        raise Refused(
+            f"train in {path.name} takes {inspect.signature(train)}; it is called with three "
+            "arguments: write `def train(rows, vocab_size, budget):`"
+        ) from error
     return train
 
 

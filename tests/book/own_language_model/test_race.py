@@ -205,6 +205,15 @@ def test_a_seed_inherits_nothing_from_another(entry):
     assert judge.judged(path, 1)["steps"] == judge.judged(path, 2)["steps"]
 
 
+def test_an_entry_may_be_made_of_the_package(entry):
+    sizes = "d_model=8, num_layers=1, num_heads=2, d_ff=8, max_len=16"
+    gpt = f"GPT(GPTConfig(vocab_size=vocab_size, {sizes}))"
+    text = edited("import torch\n", "import torch\nfrom companion.models import GPT, GPTConfig\n")
+    old = "nn.Sequential(nn.Embedding(vocab_size, 4), nn.Linear(4, vocab_size))"
+    found = judge.judged(entry(text.replace(old, gpt)), 1)
+    assert found["steps"] > 0
+
+
 FUTURE = "lambda ids: nn.functional.one_hot(ids.roll(-1, 1), vocab_size).float() * 9"
 OTHERS = "lambda ids: torch.zeros(*ids.shape, vocab_size) + ids.sum(0, keepdim=True)[..., None]"
 
@@ -221,6 +230,10 @@ SURE = "torch.where(i[..., None] > 99, -torch.inf, model(i))"
         ("import companion\n", r"imports companion;"),
         ("def f():\n    from .judge import FRESH\n", r"line 2 of entry\.py imports \.judge\.FRESH"),
         ("x = 1\n", r"has no function train; write `def train\(rows, vocab_size, budget\):`"),
+        (
+            "def train(rows):\n    return rows\n",
+            r"takes \(rows\); it is called with three arg",
+        ),
         (returned("None"), r"train returned None; it has to return the model"),
         (returned("lambda ids: None"), r"ids of shape \(\d+, \d+\) the model gave <class 'NoneT"),
         (returned("lambda ids: torch.zeros(3, 2)"), r"shape \(3, 2\), not logits .* 620\)"),
