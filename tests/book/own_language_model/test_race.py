@@ -64,17 +64,21 @@ def edited(old, new):
 # What is counted
 
 
-def test_products_are_counted_as_torch_counts_them_and_attention_too():
+def test_products_are_counted_as_torch_counts_them():
     model, ids = LanguageModel(50, d=32), torch.randint(50, (4, 9))
-    with FlopCounterMode(display=False) as torchs:
+    with FlopCounterMode(display=False) as torchs, (budget := Budget(10**12)):
         log_probs(model, ids).sum().backward()
-    budget = Budget(10**12)
-    with budget:
-        log_probs(model, ids).sum().backward()
-    scores = 2 * 4 * 4 * 8 * 8 * 8  # (B, H, T, T) from queries and keys of 8 numbers
-    attention = 2 * (2 + 5) * scores  # two blocks; torch's formula has five products backward
-    products = torchs.get_total_flops() + attention
-    assert products < budget.spent < 1.5 * products
+    assert torchs.get_total_flops() < budget.spent < 1.5 * torchs.get_total_flops()
+
+
+def test_attention_is_counted_forward_and_backward():
+    q = torch.randn(2, 4, 9, 8, requires_grad=True)
+    product = 2 * 2 * 4 * 9 * 9 * 8  # (B, H, T, T) from queries and keys of 8 numbers
+    with (budget := Budget(10**12)):
+        y = F.scaled_dot_product_attention(q, q, q, is_causal=True)
+        assert budget.spent == 2 * product
+        y.backward(torch.ones(1).expand_as(y))
+    assert 7 * product <= budget.spent < 7 * product + 10 * q.numel()  # torch has five backward
 
 
 def test_a_product_that_is_written_with_sums_is_no_cheaper():
@@ -417,6 +421,18 @@ def test_the_races_numbers_are_the_pages():
     assert "a hundred thousand sentences" in page and judge.SENTENCES == 100_000
     assert "a thousand fresh sentences" in page and judge.FRESH == 1000
     assert f"`vocab_size` is {judge.VOCAB_SIZE}" in page
+
+
+def test_the_rows_are_as_the_page_says():
+    order = ["shallower", "recipe", "deeper", "wider"]
+    nats = {path.stem: standings.nats_of(standings.rows()[path.name]) for path in ENTRIES}
+    for better, worse in [*pairwise(order), ("sorted", "recipe")]:
+        assert all(a < b for a, b in zip(nats[better], nats[worse], strict=True)), (better, worse)
+    spreads = {name: max(found) - min(found) for name, found in nats.items()}
+    assert max(spreads.values()) < 0.22
+    assert all(spreads[name] < 0.1 for name in ("shallower", "sorted", "recipe"))
+    means = {name: sum(found) / len(found) for name, found in nats.items()}
+    assert min(means, key=means.get) != "recipe"
 
 
 @pytest.mark.long
