@@ -426,13 +426,22 @@ def test_the_races_numbers_are_the_pages():
 def test_the_rows_are_as_the_page_says():
     order = ["shallower", "recipe", "deeper", "wider"]
     nats = {path.stem: standings.nats_of(standings.rows()[path.name]) for path in ENTRIES}
-    for better, worse in [*pairwise(order), ("sorted", "recipe"), ("muon", "recipe")]:
+    for better, worse in [
+        *pairwise(order),
+        ("sorted", "recipe"),
+        ("muon", "recipe"),
+        ("recipe", "slower"),
+    ]:
         assert all(a < b for a, b in zip(nats[better], nats[worse], strict=True)), (better, worse)
     spreads = {name: max(found) - min(found) for name, found in nats.items()}
-    assert max(spreads.values()) < 0.22
+    assert max(spreads.values()) < 0.26
+    assert spreads["faster"] == pytest.approx(3 * spreads["recipe"], rel=0.1)
     assert all(spreads[name] < 0.1 for name in ("shallower", "sorted", "recipe"))
     assert max(nats["muon"]) > min(nats["recipe"])  # the ranges overlap
+    both = zip(nats["faster"], nats["recipe"], strict=True)
+    assert sum(a < b for a, b in both) == 4
     means = {name: sum(found) / len(found) for name, found in nats.items()}
+    assert means["faster"] == pytest.approx(means["recipe"], abs=0.01)
     assert min(means, key=means.get) != "recipe"
 
 
