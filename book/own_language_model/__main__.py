@@ -1,10 +1,11 @@
 """The reader's own language model, trained for real: python -m book.own_language_model own.
 
 It is the command `python -m companion.train` with one more recipe, whose model has any --width and
---depth.
+--depth. And the race: python -m book.own_language_model race entry.py.
 """
 
 import math
+import sys
 
 import torch
 
@@ -17,6 +18,7 @@ from book.language_model import (
     sample,
     table,
 )
+from book.own_language_model import standings
 from companion.data import WORDS, corpus, sentence_probability
 from companion.train.__main__ import main
 from companion.train.recipes import Recipe, device_of
@@ -70,5 +72,10 @@ def own(steps: int = 2_000, seed: int = 0, *, width: int = 64, depth: int = 2) -
     )
 
 
+PROGRAM = "python -m book.own_language_model"
+
 if __name__ == "__main__":
-    main(recipes={"own": own}, program="python -m book.own_language_model")
+    if sys.argv[1:2] == ["race"]:
+        standings.main(sys.argv[2:], PROGRAM)
+    else:
+        main(recipes={"own": own}, program=PROGRAM)

@@ -1,0 +1,1 @@
+"""The entries of the race, a file each, and what they reached."""
