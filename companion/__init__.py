@@ -2,7 +2,7 @@
 
 from importlib import import_module
 
-__version__ = "1.0.0"
+__version__ = "1.1.0"
 
 
 def __getattr__(name: str) -> object:
