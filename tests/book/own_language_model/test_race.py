@@ -127,6 +127,7 @@ def test_another_way_to_compute_is_counted(compute):
 
 
 @pytest.mark.long
+@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # torch's own use
 def test_what_was_compiled_before_is_counted():
     x = torch.randn(16, 16)
     compiled = torch.compile(lambda y: y @ y)
