@@ -542,6 +542,7 @@ def test_the_index_marks_the_chapters_that_were_read_to_their_end(open_page, add
     page.locator("#you-can-now").scroll_into_view_if_needed()
     page.wait_for_function("localStorage.getItem('chapters-read') !== null")
     page.goto(f"{address}/book/index.html")
+    page.reload()  # on a busy machine the first page may come before what was stored
     expect(card).to_have_class("read")
     expect(page.locator("ul.chapters a.read")).to_have_count(1)
 
