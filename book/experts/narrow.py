@@ -2,11 +2,11 @@
 
     python -m book.experts.narrow > book/experts/narrow.json
 
-made the table beside this file in a quarter of an hour. Model and sentences are the chapter's own;
-the gap is the loss above the entropy of the sentences, which is known. Every design takes the best
-of the same four rates on a seed of its own, then meets five others, which draw sentences and
-weights. What is trained again goes on for as many steps, with new sentences and a rate chosen for
-it.
+makes the table beside this file. The one that is there was put together from two such runs that
+were interrupted. Model and sentences are the chapter's own; the gap is the loss above the entropy
+of the sentences, which is known. Every design takes the best of the same four rates on a seed of
+its own, then meets five others, which draw sentences and weights. What is trained again goes on
+for as many steps, with new sentences and a rate chosen for it.
 """
 
 import json
