@@ -71,12 +71,14 @@ class Watch:
         self._heard_before = before
         watcher = threading.Thread(target=self._watch, daemon=True)
         streams, ask = (sys.stdout, sys.stderr), builtins.input
+        unraisable = sys.unraisablehook
         try:
             watcher.start()
             if before not in (None, signal.SIG_DFL):
                 signal.signal(signal.SIGINT, self._hear)
             sys.stdout, sys.stderr = (_Counted(stream, self) for stream in streams)
             builtins.input = self._ask
+            sys.unraisablehook = partial(_unless_ended, unraisable)
             _WATCHES.append(self)
             try:
                 self.inside = True
@@ -88,6 +90,7 @@ class Watch:
         finally:
             if self in _WATCHES:
                 _WATCHES.remove(self)
+            sys.unraisablehook = unraisable
             builtins.input = ask
             sys.stdout, sys.stderr = streams
             self._over.set()
@@ -154,6 +157,12 @@ class Watch:
 
     def _ask(self, prompt: object = "", /) -> str:
         self.end("it asks for input, and nobody is there to type it while a check runs")
+
+
+def _unless_ended(hook: Callable, unraisable) -> None:
+    """Say nothing of an end that fell into a destructor or a callback: it comes back."""
+    if not issubclass(unraisable.exc_type, Ended):
+        hook(unraisable)
 
 
 class _Counted:

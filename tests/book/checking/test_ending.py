@@ -2,7 +2,6 @@
 
 import asyncio
 import builtins
-import gc
 import io
 import signal
 import sys
@@ -24,15 +23,6 @@ from book.decoding.checks import greedy as greedy_check
 from book.multi_head_attention.checks import split_heads
 from book.three_families.checks import fill as fill_check
 from tests.book.conftest import ROOT
-
-
-@pytest.fixture(autouse=True)
-def uncalled():
-    """Hypothesis times the collector in a callback: an end that falls into it is lost."""
-    callbacks = gc.callbacks[:]
-    gc.callbacks.clear()
-    yield
-    gc.callbacks[:] = callbacks
 
 
 @ladder(lambda x: x / 2)
@@ -59,9 +49,14 @@ def halve(answer) -> str:
 def soon(monkeypatch):
     """The clock runs out at once, and what a check has replaced is there again behind it."""
     monkeypatch.setattr(ending, "CALL", 0.4)
-    replaced = signal.getsignal(signal.SIGINT), sys.stdout, sys.stderr, builtins.input
+
+    def replaced():
+        streams = sys.stdout, sys.stderr
+        return signal.getsignal(signal.SIGINT), *streams, builtins.input, sys.unraisablehook
+
+    before = replaced()
     yield
-    assert replaced == (signal.getsignal(signal.SIGINT), sys.stdout, sys.stderr, builtins.input)
+    assert replaced() == before
     assert not ending._WATCHES
 
 
@@ -141,6 +136,35 @@ def test_the_place_is_the_learners_own_line():
     # The model's line is torch's: what is named is the loop that calls it.
     assert "in calls_the_model_without_end, line " in halve(calls_the_model_without_end).mistake
     assert ": while True:;" in halve(loops).mistake or ": pass;" in halve(loops).mistake
+
+
+def test_an_end_that_falls_into_a_destructor_comes_back_without_a_word(capfd):
+    class Loops:
+        def __del__(self):
+            loops(None)
+
+    def drops_them(x):
+        while True:
+            Loops()
+
+    assert "it was in loops, line " in halve(drops_them).mistake
+    assert capfd.readouterr().err == ""
+
+
+def test_what_else_a_destructor_raises_is_told_as_ever(monkeypatch):
+    class Fails:
+        def __del__(self):
+            raise ValueError("no")
+
+    def drops_one(x):
+        Fails()
+        return x / 2
+
+    told = []
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "unraisablehook", lambda said: told.append(str(said.exc_value)))
+        halve(drops_one).require()
+    assert told == 3 * ["no"]
 
 
 def test_also_in_another_thread():
