@@ -138,6 +138,34 @@ def test_the_job_that_tests_has_the_same_files_and_the_workflows_too(clone):
     assert HERE not in (published / "book" / "one" / "one.ipynb").read_text("utf8")
 
 
+GH = """\
+#!/bin/sh
+case "$1 $2 $3" in
+"release list --repo") printf 'v1.1.0\\nv1.0.0\\n';;
+"release download v1."?.0) tar -czC "$SITES/$3" .;;
+*) exit 1;;
+esac
+"""
+
+
+def test_the_site_of_each_release_stays_under_its_tag(tmp_path):
+    (tmp_path / "gh").write_text(GH)
+    (tmp_path / "gh").chmod(0o755)
+    for tag in ("v1.0.0", "v1.1.0"):
+        (tmp_path / "sites" / tag / "book").mkdir(parents=True)
+        (tmp_path / "sites" / tag / "book" / "paper.html").write_text(tag)
+    html = tmp_path / "published" / "_build" / "html"
+    html.mkdir(parents=True)
+    steps = yaml.safe_load(WORKFLOW.read_text("utf8"))["jobs"]["book"]["steps"]
+    (step,) = [step["run"] for step in steps if "gh release" in step.get("run", "")]
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    names = {"GITHUB_REPOSITORY": "ada/lectures", "SITES": str(tmp_path / "sites"), "PATH": path}
+    command = ["bash", "-e", "-o", "pipefail", "-c", step]
+    subprocess.run(command, cwd=tmp_path, env=os.environ | names, check=True)
+    kept = {path.parent.name: (path / "paper.html").read_text() for path in html.glob("*/book")}
+    assert kept == {"v1.0.0": "v1.0.0", "v1.1.0": "v1.1.0"}
+
+
 def test_outputs_do_not_depend_on_the_address(clone, tmp_path):
     publish(clone, "ada/lectures", tmp_path / "copy")
     before = output_key(clone, clone / "book" / "one" / "one.ipynb")
