@@ -19,16 +19,30 @@ def switch_loss(probabilities, chosen):
 
 wrong("no factor E", "E * (f", "(f")
 wrong("times the tokens instead of the experts", "E * (f", "N * (f")
-wrong("bincount without minlength, cut to the experts that occur", "minlength=E) / N", "minlength=0) / N",
-      "return E * (f * p).sum()", "return E * (f * p[:len(f)]).sum()", "N, E = probabilities.shape", "N, E = len(chosen), int(chosen.max()) + 1")
+wrong(
+    "bincount without minlength, cut to the experts that occur",
+    "minlength=E) / N",
+    "minlength=0) / N",
+    "return E * (f * p).sum()",
+    "return E * (f * p[:len(f)]).sum()",
+    "N, E = probabilities.shape",
+    "N, E = len(chosen), int(chosen.max()) + 1",
+)
 wrong("counts instead of shares", "minlength=E) / N", "minlength=E)")
 wrong("the mean over the experts, not the sum", "(f * p).sum()", "(f * p).mean()")
-wrong("mean of the probabilities over experts", "E * (f * p).sum()", "E * (f * probabilities.mean(1).mean()).sum()")
+wrong(
+    "mean of the probabilities over experts",
+    "E * (f * p).sum()",
+    "E * (f * probabilities.mean(1).mean()).sum()",
+)
 wrong("shares squared: the probabilities do not enter", "(f * p)", "(f * f)")
 wrong("squared mean probability: the choices do not enter", "(f * p)", "(p * p)")
 wrong("sum of probabilities instead of their mean", "probabilities.mean(0)", "probabilities.sum(0)")
-wrong("no gradient reaches the probabilities", "probabilities.mean(0)", "probabilities.detach().mean(0)")
-wrong("the most likely expert instead of the one that was chosen", "torch.bincount(chosen,", "torch.bincount(probabilities.argmax(1),")
+wrong(
+    "the most likely expert instead of the one that was chosen",
+    "torch.bincount(chosen,",
+    "torch.bincount(probabilities.argmax(1),",
+)
 wrong("one number for each expert", "(f * p).sum()", "(f * p)")
 wrong("not scaled to be 1 at balance: 1 subtracted", "E * (f * p).sum()", "E * (f * p).sum() - 1")
 
@@ -43,7 +57,11 @@ def switch_loss_in_a_loop(probabilities, chosen):
     return total * E
 
 
-wrong("mean probability over the tokens that the expert got", "probabilities[:, i].mean()", "(probabilities[chosen == i, i].mean() if (chosen == i).any() else 0.0)")
+wrong(
+    "mean probability over the tokens that the expert got",
+    "probabilities[:, i].mean()",
+    "(probabilities[chosen == i, i].mean() if (chosen == i).any() else 0.0)",
+)
 wrong("the last expert is left out", "range(E)", "range(E - 1)")
 
 
@@ -60,11 +78,29 @@ def has_room(chosen, most):
 wrong("one too many", "< most", "<= most")
 wrong("one too few", "seen.get(expert, 0) < most", "seen.get(expert, 0) + 1 < most")
 wrong("true for those who are turned away", "< most", ">= most")
-wrong("the last ones are taken", "[int(e) for e in chosen]", "[int(e) for e in chosen][::-1]", "torch.tensor(answer, ", "torch.tensor(answer[::-1], ")
-wrong("numbers of the tokens, not true or false", "torch.tensor(answer, dtype=torch.bool)", "torch.tensor(answer, dtype=torch.bool).nonzero()[:, 0]")
-wrong("the experts taken", "torch.tensor(answer, dtype=torch.bool)", "chosen[torch.tensor(answer, dtype=torch.bool)]")
+wrong(
+    "the last ones are taken",
+    "[int(e) for e in chosen]",
+    "[int(e) for e in chosen][::-1]",
+    "torch.tensor(answer, ",
+    "torch.tensor(answer[::-1], ",
+)
+wrong(
+    "numbers of the tokens, not true or false",
+    "torch.tensor(answer, dtype=torch.bool)",
+    "torch.tensor(answer, dtype=torch.bool).nonzero()[:, 0]",
+)
+wrong(
+    "the experts taken",
+    "torch.tensor(answer, dtype=torch.bool)",
+    "chosen[torch.tensor(answer, dtype=torch.bool)]",
+)
 wrong("one count for all experts", "expert in", "_ in", "expert", "0")
-wrong("a run of neighbours is counted, which starts anew", "        seen[expert] =", "        seen = {expert: seen.get(expert, 0)}\n        seen[expert] =")
+wrong(
+    "a run of neighbours is counted, which starts anew",
+    "        seen[expert] =",
+    "        seen = {expert: seen.get(expert, 0)}\n        seen[expert] =",
+)
 
 
 @right("has_room")
@@ -77,9 +113,19 @@ def has_room_at_once(chosen, most):
 
 wrong("counts itself", "tril(-1)", "tril()")
 wrong("counts those after it", "tril(-1)", "triu(1)")
-wrong("counts all that chose the expert: an expert with too many turns everybody away", "same.tril(-1).sum(1)", "same.sum(1)", "before < most", "before <= most")
+wrong(
+    "counts all that chose the expert: an expert with too many turns everybody away",
+    "same.tril(-1).sum(1)",
+    "same.sum(1)",
+    "before < most",
+    "before <= most",
+)
 wrong("sums over the other axis", "sum(1)", "sum(0)")
-wrong("the first tokens of the batch, whoever they chose", "same.tril(-1).sum(1)", "torch.arange(len(chosen))")
+wrong(
+    "the first tokens of the batch, whoever they chose",
+    "same.tril(-1).sum(1)",
+    "torch.arange(len(chosen))",
+)
 
 
 def sorted_order(chosen, most):
@@ -108,7 +154,11 @@ wrong("no softmax", "torch.softmax(scores, 0)", "scores")
 wrong("stops at the latent", "up_v @ (weights @ kept)", "weights @ kept")
 wrong("the values are the keys' matrix", "up_v @ (weights", "up_k @ (weights")
 wrong("exp without the maximum", "torch.softmax(scores, 0)", "scores.exp() / scores.exp().sum()")
-wrong("the token with the highest score alone", "torch.softmax(scores, 0)", "torch.nn.functional.one_hot(scores.argmax(), len(scores)).to(kept.dtype)")
+wrong(
+    "the token with the highest score alone",
+    "torch.softmax(scores, 0)",
+    "torch.nn.functional.one_hot(scores.argmax(), len(scores)).to(kept.dtype)",
+)
 wrong("a plain sum of the latents", "torch.softmax(scores, 0)", "torch.ones_like(scores)")
 wrong("the root of the number of tokens", "math.sqrt(len(query))", "math.sqrt(len(kept))")
 

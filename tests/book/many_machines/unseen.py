@@ -14,7 +14,11 @@ def held(schedule, stage, p, m):
     return min(p - stage, m)
 
 
-wrong("a stage too few: the stages behind it are counted, and not itself", "p - stage", "p - stage - 1")
+wrong(
+    "a stage too few: the stages behind it are counted, and not itself",
+    "p - stage",
+    "p - stage - 1",
+)
 wrong("more than there are micro-batches", "min(p - stage, m)", "p - stage")
 wrong("the stages up to it are counted, as if the last one held most", "p - stage", "stage + 1")
 wrong("every stage holds p", "p - stage", "p")
@@ -52,12 +56,23 @@ def merge(out1, lse1, out2, lse2):
 
 wrong("nan if neither half saw a key", "- safe", "- lse")
 wrong("the two logarithms are added", "torch.logaddexp(lse1, lse2)", "lse1 + lse2")
-wrong("the weights are swapped", "lse1 - safe", "lse2 - safe", "out2 * torch.exp(lse2", "out2 * torch.exp(lse1")
+wrong(
+    "the weights are swapped",
+    "lse1 - safe",
+    "lse2 - safe",
+    "out2 * torch.exp(lse2",
+    "out2 * torch.exp(lse1",
+)
 wrong("the output is not divided by the sum", "lse1 - safe", "lse1", "lse2 - safe", "lse2")
 wrong("returns the sum, not its logarithm", ", lse\n", ", lse.exp()\n")
 wrong("logarithm to base 2", ", lse\n", ", lse / 0.6931471805599453\n")
-wrong("the weights are not exponentials, but shares of the logarithms",
-      "torch.exp(lse1 - safe)", "lse1 / (lse1 + lse2)", "torch.exp(lse2 - safe)", "lse2 / (lse1 + lse2)")
+wrong(
+    "the weights are not exponentials, but shares of the logarithms",
+    "torch.exp(lse1 - safe)",
+    "lse1 / (lse1 + lse2)",
+    "torch.exp(lse2 - safe)",
+    "lse2 / (lse1 + lse2)",
+)
 
 
 @right("merge")
@@ -71,13 +86,26 @@ def merge_with_a_maximum(out1, lse1, out2, lse2):
     return out, total.log() + top
 
 
-wrong("nothing is subtracted before exp, so it overflows", "torch.maximum(lse1, lse2)", "torch.zeros_like(lse1)")
+wrong(
+    "nothing is subtracted before exp, so it overflows",
+    "torch.maximum(lse1, lse2)",
+    "torch.zeros_like(lse1)",
+)
 wrong("the maximum is not added back to the logarithm", "total.log() + top", "total.log()")
-wrong("the maximum over all queries at once", "torch.maximum(lse1, lse2)",
-      "torch.maximum(lse1, lse2).max().expand_as(lse1)")
-wrong("plain mean of the two outputs", "(sum1 * out1 + sum2 * out2) / total.clamp(min=1e-30)", "(out1 + out2) / 2")
+wrong(
+    "the maximum over all queries at once",
+    "torch.maximum(lse1, lse2)",
+    "torch.maximum(lse1, lse2).max().expand_as(lse1)",
+)
+wrong(
+    "plain mean of the two outputs",
+    "(sum1 * out1 + sum2 * out2) / total.clamp(min=1e-30)",
+    "(out1 + out2) / 2",
+)
 wrong("returns the larger logarithm", "total.log() + top", "torch.maximum(lse1, lse2)")
-wrong("the last axis of the logarithm is lost", "total.log() + top", "(total.log() + top).squeeze(-1)")
+wrong(
+    "the last axis of the logarithm is lost", "total.log() + top", "(total.log() + top).squeeze(-1)"
+)
 wrong("only the first logarithm is subtracted", "torch.maximum(lse1, lse2)", "lse1.clone()")
 
 
@@ -92,10 +120,22 @@ def reduce_scatter(net, vectors):
     return [parts[r][r] for r in range(N)]
 
 
-wrong("the chapter's indices: machine r ends with part r + 1, and that is returned",
-      "r - 1 - step", "r - step", "r - 2 - step", "r - 1 - step", "parts[r][r]", "parts[r][(r + 1) % N]")
-wrong("the chapter's indices: part r of machine r is not the whole sum",
-      "r - 1 - step", "r - step", "r - 2 - step", "r - 1 - step")
+wrong(
+    "the chapter's indices: machine r ends with part r + 1, and that is returned",
+    "r - 1 - step",
+    "r - step",
+    "r - 2 - step",
+    "r - 1 - step",
+    "parts[r][r]",
+    "parts[r][(r + 1) % N]",
+)
+wrong(
+    "the chapter's indices: part r of machine r is not the whole sum",
+    "r - 1 - step",
+    "r - step",
+    "r - 2 - step",
+    "r - 1 - step",
+)
 wrong("changes the vectors", "part.clone()", "part")
 wrong("N rounds", "range(N - 1)", "range(N)")
 wrong("a round too few", "range(N - 1)", "range(N - 2)")
@@ -105,7 +145,9 @@ wrong("what comes is put in place of what is there, and not added", "+= got[r]",
 wrong("adds what it got to the part that it sent", "r - 2 - step", "r - 1 - step")
 wrong("every round sends the same part", "r - 1 - step", "r - 1", "r - 2 - step", "r - 2")
 wrong("made for three machines", "N = net.machines", "N = 3")
-wrong("the other way around the ring", "r - 1 - step", "r + 1 + step", "r - 2 - step", "r + 2 + step")
+wrong(
+    "the other way around the ring", "r - 1 - step", "r + 1 + step", "r - 2 - step", "r + 2 + step"
+)
 wrong("returns all parts, joined", "parts[r][r] for", "torch.cat(parts[r]) for")
 
 
@@ -123,7 +165,10 @@ def reduce_scatter_of_travellers(net, vectors):
     return travelling
 
 
-wrong("sums without the network", lambda net, vectors: list(torch.stack(list(vectors)).sum(0).tensor_split(len(vectors))))
+wrong(
+    "sums without the network",
+    lambda net, vectors: list(torch.stack(list(vectors)).sum(0).tensor_split(len(vectors))),
+)
 
 
 def whole_vectors(net, vectors):
