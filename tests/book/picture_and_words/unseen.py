@@ -1,0 +1,202 @@
+"""Answers by somebody who had not read the checks."""
+
+import torch
+import torch.nn.functional as F
+
+from tests.book.unseen import answers_to
+
+right, wrong = answers_to("picture_and_words")
+
+
+@right
+def marks(says_yes, is_yes):
+    hit = (says_yes == is_yes).float()
+    yes = hit[is_yes].mean()
+    no = hit[~is_yes].mean()
+    return hit.mean(), (yes + no) / 2, yes - no
+
+
+wrong("the tilt has the other sign", "yes - no", "no - yes")
+wrong("the second is the share right once more", "(yes + no) / 2", "hit.mean()")
+wrong("the sum of both shares, not their mean", "(yes + no) / 2", "yes + no")
+wrong(
+    "the tilt is how much more often it says yes than it should",
+    "yes - no",
+    "says_yes.float().mean() - is_yes.float().mean()",
+)
+wrong("the tilt is a size", "yes - no", "(yes - no).abs()")
+wrong(
+    "conditioned on what the reader says: precision",
+    "hit[is_yes]",
+    "hit[says_yes]",
+    "hit[~is_yes]",
+    "hit[~says_yes]",
+)
+wrong(
+    "balanced and tilt in the wrong order", "(yes + no) / 2, yes - no", "yes - no, (yes + no) / 2"
+)
+wrong("geometric mean", "(yes + no) / 2", "(yes * no) ** 0.5")
+wrong("numbers of right answers instead of shares", ".mean()", ".sum()")
+
+
+@right("marks")
+def marks_by_counting(says_yes, is_yes):
+    tp = fn = tn = fp = 0
+    for said, true in zip(says_yes.tolist(), is_yes.tolist(), strict=True):
+        if true:
+            tp, fn = tp + said, fn + (not said)
+        else:
+            tn, fp = tn + (not said), fp + said
+    sensitivity = tp / (tp + fn)
+    specificity = tn / (tn + fp)
+    n = tp + fn + tn + fp
+    return (tp + tn) / n, (sensitivity + specificity) / 2, sensitivity - specificity
+
+
+wrong(
+    "the shares of all questions, not of those with this answer",
+    "tp / (tp + fn)",
+    "tp / len(is_yes)",
+    "tn / (tn + fp)",
+    "tn / len(is_yes)",
+)
+wrong("specificity is the share wrong of those with no", "tn / (tn + fp)", "fp / (tn + fp)")
+wrong("F1 for balanced accuracy", "(sensitivity + specificity) / 2", "2 * tp / (2 * tp + fp + fn)")
+wrong("only two numbers", ", sensitivity - specificity\n", "\n")
+
+
+@right
+def contrastive(pictures, captions, log_scale):
+    pictures = F.normalize(pictures, dim=-1)
+    captions = F.normalize(captions, dim=-1)
+    scores = log_scale.exp() * pictures @ captions.T
+    n = len(pictures)
+    target = torch.arange(n)
+    to_captions = F.cross_entropy(scores, target)
+    to_pictures = F.cross_entropy(scores[:, :n].T, target)
+    return (to_captions + to_pictures) / 2
+
+
+wrong(
+    "not normalised",
+    "F.normalize(pictures, dim=-1)",
+    "pictures",
+    "F.normalize(captions, dim=-1)",
+    "captions",
+)
+wrong("only the captions are normalised", "F.normalize(pictures, dim=-1)", "pictures")
+wrong("normalised along the batch", "dim=-1", "dim=0")
+wrong(
+    "divided by the scale, as by a temperature",
+    "log_scale.exp() * pictures",
+    "pictures / log_scale.exp()",
+)
+wrong("the logarithm taken for the scale", "log_scale.exp()", "log_scale")
+wrong("the sum of both", "(to_captions + to_pictures) / 2", "to_captions + to_pictures")
+wrong(
+    "pictures do not choose among the hard negatives",
+    "F.cross_entropy(scores, target)",
+    "F.cross_entropy(scores[:, :n], target)",
+)
+wrong("one direction only", "(to_captions + to_pictures) / 2", "to_captions")
+wrong("second loss not transposed: both are over captions", "scores[:, :n].T", "scores[:, :n]")
+wrong("sums over the batch", ", target)", ', target, reduction="sum")')
+wrong("the scale gets no gradient", "log_scale.exp()", "log_scale.exp().item()")
+wrong("the last n captions belong to the pictures", "scores[:, :n].T", "scores[:, -n:].T")
+
+
+@right("contrastive")
+def contrastive_by_hand(pictures, captions, log_scale):
+    n, m = len(pictures), len(captions)
+    assert n <= m
+    a = pictures / pictures.norm(dim=1, keepdim=True)
+    b = captions / captions.norm(dim=1, keepdim=True)
+    cosines = torch.einsum("nd,md->nm", a, b)
+    scores = cosines * torch.exp(log_scale)
+    loss = 0.0
+    for i in range(n):
+        loss = loss + torch.logsumexp(scores[i], 0) - scores[i, i]
+        loss = loss + torch.logsumexp(scores[:, i], 0) - scores[i, i]
+    return loss / (2 * n)
+
+
+wrong("divided by n + m", "(2 * n)", "(n + m)")
+wrong("the sign is wrong", "return loss / (2 * n)", "return -loss / (2 * n)")
+wrong(
+    "log of sum of exp, without subtracting a maximum",
+    "torch.logsumexp(scores[i], 0)",
+    "scores[i].exp().sum().log()",
+    "torch.logsumexp(scores[:, i], 0)",
+    "scores[:, i].exp().sum().log()",
+)
+wrong(
+    "the vectors are divided by the squared length",
+    "pictures.norm(dim=1, keepdim=True)",
+    "(pictures**2).sum(1, keepdim=True)",
+    "captions.norm(dim=1, keepdim=True)",
+    "(captions**2).sum(1, keepdim=True)",
+)
+
+
+@right
+def with_swapped(captions, left):
+    swapped = captions.clone()
+    rows = torch.arange(len(captions))
+    swapped[rows, left] = captions[rows, left + 1]
+    swapped[rows, left + 1] = captions[rows, left]
+    return torch.cat([captions, swapped])
+
+
+wrong(
+    "reads from the copy that it has already changed: the right word twice",
+    "= captions[rows, left]\n",
+    "= swapped[rows, left]\n",
+)
+wrong("no copy: the given captions are changed", "captions.clone()", "captions")
+wrong("the left neighbour", "left + 1", "left - 1")
+wrong("only the swapped ones", "torch.cat([captions, swapped])", "swapped")
+wrong("swapped ones first", "[captions, swapped]", "[swapped, captions]")
+wrong("stacked: (2, n, k)", "torch.cat", "torch.stack")
+wrong(
+    "next to each other: a caption, its swapped one, the next",
+    "torch.cat([captions, swapped])",
+    "torch.stack([captions, swapped], 1).flatten(0, 1)",
+)
+wrong(
+    "joined along the words",
+    "torch.cat([captions, swapped])",
+    "torch.cat([captions, swapped], dim=1)",
+)
+wrong("every row at every place", "rows = torch.arange(len(captions))", "rows = slice(None)")
+wrong(
+    "first caption's place for all",
+    "rows = torch.arange(len(captions))",
+    "rows = torch.arange(len(captions)); left = left[:1].expand_as(left)",
+)
+
+
+@right("with_swapped")
+def with_swapped_in_a_loop(captions, left):
+    out = captions.tolist()
+    for caption, at in zip(captions.tolist(), left.tolist(), strict=True):
+        caption[at], caption[at + 1] = caption[at + 1], caption[at]
+        out.append(caption)
+    return torch.tensor(out, dtype=captions.dtype)
+
+
+wrong(
+    "exchanges the first and the last word",
+    "caption[at], caption[at + 1] = caption[at + 1], caption[at]",
+    "caption[0], caption[-1] = caption[-1], caption[0]",
+)
+wrong(
+    "reverses all words",
+    "caption[at], caption[at + 1] = caption[at + 1], caption[at]",
+    "caption.reverse()",
+)
+wrong(
+    "the place counted from 1",
+    "for caption, at in zip(captions.tolist(), left.tolist(), strict=True):\n",
+    "for caption, at in zip(captions.tolist(), (left - 1).tolist(), strict=True):\n",
+)
+wrong("floats, not numbers of words", "dtype=captions.dtype", "dtype=torch.float32")
