@@ -166,8 +166,9 @@ class _Failed:
         """What is wrong, from the most certain to what holds of every wrong answer, the case."""
         if known := self.known_mistake():
             return Mistake(known, self.example(self.telling(known)))
-        fact = self.nothing() or not_finite(self.result, self.expected) or self.relation()
-        fact = fact or exchanged([*self.everywhere.values()]) or self.other_argument()
+        fact = self.nothing() or not_finite(self.result, self.expected) or self.idle()
+        fact = fact or self.relation() or exchanged([*self.everywhere.values()])
+        fact = fact or self.other_argument()
         fact = fact or visible_fact(self.result, self.expected, self.ladder.optional)
         return Mistake(f"{fact}; {self.case}" if fact else self.case, self.example())
 
@@ -198,6 +199,37 @@ class _Failed:
         always = all(_is_nothing(there) for there, _ in self.everywhere.values())
         return f"it returned None{'; is the `return` missing?' if always else ', not always'}"
 
+    def idle(self) -> str:
+        """That it returns the same whatever the input, or its arguments as they are; or nothing."""
+        results = [there for there, _ in self.everywhere.values()]
+        if len(results) < 3 or not inspect.isfunction(self.ladder.right):
+            return ""
+        one = isinstance(results[0], torch.Tensor | int | float) and count(results[:1]) == 1
+        if one and all(alike(x, results[0]) for x in results):
+            return "it returns the same on every input of this check"
+        if all(self._is_given(there, code) for code, (there, _) in self.everywhere.items()):
+            return "it returns what it was given, as it was"
+        return ""
+
+    def _is_given(self, result, code: str) -> bool:
+        values, named = self._call(code)
+        given = [*values, *named.values()]
+        several = result if isinstance(result, tuple) else (result,)
+        return all(
+            torch.is_tensor(x) and any(x is y or alike(x, y) for y in given) for x in several
+        )
+
+    def _call(self, code: str) -> tuple[tuple, dict]:
+        """What the answer is called with first in this rung."""
+        calls = []
+
+        def recorded(*values, **named):
+            calls.append((values, named))
+            return self.ladder.right(*values, **named)
+
+        _result(code, self.ladder.name, recorded)
+        return calls[0]
+
     def relation(self) -> str:
         """How all results follow from what is expected; or nothing.
 
@@ -216,14 +248,7 @@ class _Failed:
         few = len(wrong) < 2 and count(wrong) < 3
         if few or not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
             return ""
-        calls = []
-
-        def recorded(*values, **named):
-            calls.append((values, named))
-            return self.ladder.right(*values, **named)
-
-        _result(self.code, self.ladder.name, recorded)
-        values, named = calls[0]
+        values, named = self._call(self.code)
         cases = altered(self.ladder.right, *values, **named).items()
         cases = [case for case, wrong in cases if self.fits(wrong)]
         if not 1 <= len(cases) <= 2:

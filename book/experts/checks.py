@@ -50,7 +50,12 @@ SWITCH_LOSS.mistakes |= {
     "the number of experts is missing, which multiplies the sum over them": edited(
         _switch_loss, "count * (", "("
     ),
-    "the load is a count; it is a share of the tokens": edited(_switch_loss, " / tokens", ""),
+    "load or probability is a sum over the tokens; both are divided by their number": edited(
+        _switch_loss, " / tokens", ""
+    ),
+    "the sum is multiplied by the number of tokens; it is that of experts": edited(
+        _switch_loss, "count * (", "tokens * ("
+    ),
     "the load alone is squared; the probabilities take part": edited(
         _switch_loss, "probabilities.mean(0)", "load"
     ),
@@ -134,6 +139,10 @@ def READ_NARROW(read_narrow):
     """many tokens, all widths different"""
     query, kept = torch.randn(6), torch.randn(9, 4)
     yield read_narrow(query, kept, torch.randn(6, 4), torch.randn(5, 4))
+
+    """scores of 200 and 201, whose exponentials are too large for float32"""
+    kept = torch.tensor([[200.0, 1.0], [201.0, 2.0]])
+    yield read_narrow(torch.tensor([1.0]), kept, torch.tensor([[1.0, 0.0]]), torch.eye(2))
 
 
 READ_NARROW.mistakes |= {

@@ -42,6 +42,7 @@ def SINGLETON_RATE(singleton_rate):
 
 
 SINGLETON_RATE.mistakes |= {
+    "`//` rounds down; the share is a fraction": edited(_singleton_rate, "/ len", "// len"),
     "that is a share of the people; Good and Turing divide by the number of texts": edited(
         _singleton_rate, "/ len(told)", "/ len(counts)"
     ),
@@ -101,6 +102,11 @@ def BEST_SCORE(best_score):
     right = [False, False]
     yield best_score(sure, right, 0.9)
 
+    """the questions are in no order: the two that are right are the surest, and stand apart"""
+    sure = [0.3, 0.9, 0.5, 0.8, 0.7]
+    right = [False, True, False, True, False]
+    yield best_score(sure, right, 0.75)
+
     """equally sure: one threshold answers both or neither"""
     sure = [0.8, 0.8, 0.8, 0.2]
     right = [True, True, False, False]
@@ -121,8 +127,14 @@ BEST_SCORE.mistakes |= {
     "refusing everything scores 0, and may be best": edited(
         _best_score, "best = 0.0", "best = -float('inf')"
     ),
-    "that answers what is right and nothing else; a threshold cannot see which that is": (
+    "wrong answers cost nothing; a threshold lets in all that are surer, and wrong ones cost": (
         lambda sure, right, t: sum(right) / len(sure)
+    ),
+    "a wrong answer adds to the score; it takes t / (1 - t) away": edited(
+        _best_score, "- wrong", "+ wrong"
+    ),
+    "only thresholds in steps of .1 are tried; the best may lie between two": edited(
+        _best_score, "in sure", "in [i / 10 for i in range(11)]"
     ),
     "that answers everything, whatever the marks": lambda sure, right, t: (
         (sum(right) - (len(right) - sum(right)) * t / (1 - t)) / len(right)
@@ -159,7 +171,7 @@ def CALIBRATION_ERROR(calibration_error):
     right = [True, False, True, True]
     yield calibration_error(sure, right)
 
-    """two bins, one too sure and one not sure enough: they do not cancel"""
+    """two bins, one too sure and one not sure enough"""
     sure = [0.875, 0.875, 0.375, 0.375]
     right = [True, False, True, True]
     yield calibration_error(sure, right)
@@ -169,14 +181,24 @@ def CALIBRATION_ERROR(calibration_error):
     right = [True, True, True, True, True, False]
     yield calibration_error(sure, right)
 
-    """inside a bin the mean of the sureness counts, not the bin's middle"""
+    """three answers in the bin from .8 to .9, of which two are right"""
     sure = [0.8125, 0.84375, 0.875]
     right = [True, True, False]
     yield calibration_error(sure, right)
 
     """1 belongs to the last bin"""
     sure = [1.0, 0.9375, 0.125]
-    right = [True, False, False]
+    right = [False, True, False]
+    yield calibration_error(sure, right)
+
+    """a bin has its lower edge and not its upper one: .5 is in the bin of .5625"""
+    sure = [0.4375, 0.5, 0.5625]
+    right = [False, True, False]
+    yield calibration_error(sure, right)
+
+    """twenty answers, in every bin from 0 to 1"""
+    sure = [(7 * i % 16 + 0.5) / 16 for i in range(20)]
+    right = [i % 3 > 0 for i in range(20)]
     yield calibration_error(sure, right)
 
 
@@ -189,8 +211,14 @@ CALIBRATION_ERROR.mistakes |= {
     "bins that are too sure and bins that are not sure enough cancel; take each bin's size": edited(
         _calibration_error, "sum(abs(gap) for gap in gaps)", "abs(sum(gaps))"
     ),
-    "every bin weighs the same; weigh it by its number of answers": lambda sure, right: _mean_gap(
-        sure, right
+    "every bin weighs the same; weigh it by its number of answers": lambda sure, right: (
+        sum(_gaps(sure, right)) / len(_gaps(sure, right))
+    ),
+    "the bins' differences are added as they are; weigh each by its number of answers": (
+        lambda sure, right: sum(_gaps(sure, right))
+    ),
+    "that is the largest difference of a bin; the mean over the answers is asked": (
+        lambda sure, right: max(_gaps(sure, right))
     ),
     "the middle of the bin is taken for how sure the answers are": edited(
         _calibration_error, "+= c - hit", "+= (min(int(10 * c), 9) + 0.5) / 10 - hit"
@@ -198,9 +226,9 @@ CALIBRATION_ERROR.mistakes |= {
 }
 
 
-def _mean_gap(sure, right):
-    """The mean over the bins that hold an answer, however many."""
+def _gaps(sure, right):
+    """The size of the difference in each bin that holds an answer, however many."""
     bins = {}
     for c, hit in zip(sure, right, strict=True):
         bins.setdefault(min(int(10 * c), 9), []).append(c - hit)
-    return sum(abs(sum(gaps) / len(gaps)) for gaps in bins.values()) / len(bins)
+    return [abs(sum(gaps) / len(gaps)) for gaps in bins.values()]

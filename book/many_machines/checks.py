@@ -91,6 +91,11 @@ def MERGE(merge):
     out2, lse2 = torch.tensor([[5.0, 0.0]]), torch.tensor([[1001.0]])
     yield merge(out1, lse1, out2, lse2)
 
+    """a small sum beside a large one, in the same query and in the next"""
+    out1, lse1 = torch.randn(3, 2), torch.tensor([[0.0], [1000.0], [0.0]])
+    out2, lse2 = torch.randn(3, 2), torch.tensor([[1.0], [1001.0], [1000.0]])
+    yield merge(out1, lse1, out2, lse2)
+
 
 MERGE.mistakes |= {
     "the outputs are averaged; each half weighs as much as its softmax's sum": (
@@ -107,6 +112,12 @@ MERGE.mistakes |= {
     ),
     "the logarithms are added; the sums are": edited(
         _merge, "torch.logaddexp(lse1, lse2)", "lse1 + lse2"
+    ),
+    "the outputs are right, and the logarithms are added; the sums are": (
+        lambda out1, lse1, out2, lse2: (_merge(out1, lse1, out2, lse2)[0], lse1 + lse2)
+    ),
+    "the second result is the sum of both; its logarithm is asked": (
+        lambda out1, lse1, out2, lse2: (_merge(out1, lse1, out2, lse2)[0], lse1.exp() + lse2.exp())
     ),
     "the larger logarithm is not that of the sum of both": edited(
         _merge, "torch.logaddexp(lse1, lse2)", "lse1.maximum(lse2)"

@@ -47,6 +47,11 @@ def CONTRASTIVE(contrastive):
     pictures, captions = torch.randn(3, 5), torch.randn(7, 5)
     yield contrastive(pictures, captions, torch.tensor(1.0))
 
+    """a scale of 100, at which a score's exponential is too large for float32"""
+    pictures = torch.tensor([[1.0, 0.0], [0.6, 0.8]])
+    captions = torch.tensor([[0.96, 0.28], [0.6, 0.8], [1.0, 0.0]])
+    yield contrastive(pictures, captions, torch.tensor(100.0).log())
+
     """the scale learns: the loss has a gradient with respect to its logarithm"""
     pictures, captions = torch.randn(3, 5), torch.randn(3, 5)
     log_scale = torch.tensor(1.0, requires_grad=True)
@@ -77,6 +82,10 @@ CONTRASTIVE.mistakes |= {
     ),
     "the hard negatives are left out; the pictures choose among all captions": edited(
         _contrastive, "F.cross_entropy(scores, own) +", "F.cross_entropy(scores[:, :n], own) +"
+    ),
+    "each loss is a sum over its choices; it is their mean": edited(
+        _contrastive, "(scores, own)", "(scores, own, reduction='sum')",
+        ".T, own)", ".T, own, reduction='sum')",
     ),
     "the first caption is right for all; picture i belongs to caption i": edited(
         _contrastive, "torch.arange(n)", "torch.zeros(n, dtype=torch.long)"

@@ -45,6 +45,15 @@ MERGE.mistakes |= {
     "alpha is divided by the number of inputs; divide by the rank, the rows of `down`": edited(
         _merge, "len(down)", "down.shape[1]"
     ),
+    "alpha is divided by the number of outputs; divide by the rank, the rows of `down`": edited(
+        _merge, "len(down)", "len(up)"
+    ),
+    "the scale is upside down; it is alpha divided by the rank": edited(
+        _merge, "alpha / rank", "rank / alpha"
+    ),
+    "the change is subtracted from the old weights; it is added": edited(
+        _merge, "weight + ", "weight - "
+    ),
     "alpha is divided by the square root of the rank; here it is by the rank itself": edited(
         _merge, "alpha / rank", "alpha / rank**0.5"
     ),
@@ -67,7 +76,7 @@ def student_loss(answer) -> str:
 
 
 def _student_loss(student, teacher, temperature, there):
-    target = (teacher / temperature).softmax(-1).detach()
+    target = (teacher / temperature).softmax(-1)
     log_p = (student / temperature).log_softmax(-1)
     each = -(target * log_p).sum(-1)
     return temperature**2 * (each * there).sum() / there.sum()
@@ -117,6 +126,11 @@ STUDENT_LOSS.mistakes |= {
     "the factor is T; it is T², since the gradient is divided by T twice": edited(
         _student_loss, "temperature**2", "temperature"
     ),
+    "KL alone; the cross-entropy from the teacher to the student adds its entropy": edited(
+        _student_loss, "target * log_p", "target * (log_p - target.log())"
+    ),
+    "teacher and student are exchanged: the teacher's probabilities weigh the student's logarithms":
+        edited(_student_loss, "target * log_p", "log_p.exp() * target.log()"),
     "the mean is also over positions that have no next word": edited(
         _student_loss, "/ there.sum()", "/ there.numel()"
     ),
@@ -133,7 +147,7 @@ STUDENT_LOSS.mistakes |= {
         "(each * there).sum() / there.sum()",
         "((each * there).sum(1) / there.sum(1)).mean()",
     ),
-}
+}  # fmt: skip
 
 
 @exercise
@@ -161,9 +175,9 @@ def REORDERED(reordered):
     first, second = torch.arange(6.0).view(2, 3), torch.arange(4.0).view(2, 2)
     yield reordered(first, torch.tensor([3.0, -4.0]), second, torch.tensor([1, 0]))
 
-    """three units in a circle: place i gets unit order[i], and so does the layer behind"""
-    first, bias, second = torch.randn(3, 2), torch.randn(3), torch.randn(4, 3)
-    yield reordered(first, bias, second, torch.tensor([1, 2, 0]))
+    """four units in a circle: place i gets unit order[i], and so does the layer behind"""
+    first, bias, second = torch.randn(4, 2), torch.randn(4), torch.randn(3, 4)
+    yield reordered(first, bias, second, torch.tensor([2, 0, 3, 1]))
 
     """square matrices, where a wrong axis has the right shape"""
     first, bias, second = torch.randn(4, 4), torch.randn(4), torch.randn(4, 4)

@@ -247,6 +247,22 @@ def test_that_another_argument_would_make_it_right_is_said(answer, case):
     )
 
 
+def test_what_does_not_depend_on_the_input_is_said_to_be_the_same():
+    said = power(lambda base, exponent: 3.0).mistake
+    assert (
+        said == "it returns the same on every input of this check; on this case: 2 to the power 3"
+    )
+    now_and_then = power(lambda base, exponent: 3.0 + (exponent > 4)).mistake
+    assert now_and_then == "on this case: 2 to the power 3"
+
+
+def test_what_was_given_is_said_to_be_that():
+    said = surprise(lambda p: p.clone()).mistake
+    assert said == "it returns what it was given, as it was; on this case: surprise at 0.4"
+    now_and_then = surprise(lambda p: p.clone() if p.ndim == 0 else 2 * p).mistake
+    assert "as it was" not in now_and_then
+
+
 def test_one_input_without_the_case_refutes_it():
     verdict = power(lambda base, exponent: base ** (exponent - (exponent < 5)))
     assert verdict.mistake == "on this case: 2 to the power 3"

@@ -58,6 +58,7 @@ def keys_made_again(query, kept, up_k, up_v):
 @right(read_narrow)
 def token_by_token(query, kept, up_k, up_v):
     narrow = query @ up_k
-    weights = [((narrow @ token) / len(query) ** 0.5).exp() for token in kept]
+    scores = [(narrow @ token) / len(query) ** 0.5 for token in kept]
+    weights = [(score - max(scores)).exp() for score in scores]
     read = sum(w * token for w, token in zip(weights, kept, strict=True)) / sum(weights)
     return (up_v @ read).tolist()

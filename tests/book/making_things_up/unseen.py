@@ -18,21 +18,11 @@ def singleton_rate(told):
 
 wrong("divided by the people, not the texts", "/ len(told)", "/ len(counts)")
 wrong(
-    "different people, also those told of more often",
-    "sum(1 for n in counts.values() if n == 1)",
-    "len(counts)",
-)
-wrong("the others", "if n == 1", "if n > 1")
-wrong(
     "the share of texts about people told of more than once",
     "once / len(told)",
     "1 - once / len(told)",
 )
-wrong("at most twice", "n == 1", "n <= 2")
-wrong("whole numbers are divided", "once / len(told)", "once // len(told)")
 wrong("a number, not a share", "once / len(told)", "once")
-wrong("in percent", "once / len(told)", "100 * once / len(told)")
-wrong("all that are told of as rarely as the rarest", "n == 1", "n == min(counts.values())")
 
 
 @right("singleton_rate")
@@ -45,12 +35,6 @@ def singleton_rate_by_looking(told):
 
 
 wrong("in no earlier text", "told[:i] + told[i + 1 :]", "told[:i]")
-wrong("in no later text", "told[:i] + told[i + 1 :]", "told[i + 1 :]")
-wrong(
-    "not in the neighbouring texts",
-    "told[:i] + told[i + 1 :]",
-    "told[max(i - 1, 0):i] + told[i + 1 : i + 2]",
-)
 
 
 @right
@@ -68,36 +52,16 @@ def calibration_error(sure, right):
 
 
 wrong("each bin counts the same", "* len(inside) / len(sure)", "/ sum(1 for b in bins if b)")
-wrong(
-    "each of the ten bins counts the same, the empty ones too", "* len(inside) / len(sure)", "/ 10"
-)
-wrong("signed: too sure and too unsure cancel", "abs(mean - share)", "(mean - share)")
 wrong("squared", "abs(mean - share)", "(mean - share) ** 2")
-wrong("rounded to the nearest bin", "int(p * 10)", "round(p * 10)")
-wrong(
-    "the middle of the bin instead of the mean",
-    "mean = sum(p for p, _ in inside) / len(inside)",
-    "mean = (min(int(inside[0][0] * 10), 9) + 0.5) / 10",
-)
 wrong(
     "the answers that are exactly 1 are left out",
     "        bins[min(int(p * 10), 9)]",
     "        if p < 1: bins[int(p * 10)]",
 )
-wrong("a sum, not a mean", "* len(inside) / len(sure)", "* len(inside)")
-wrong("the sum of the bins' differences, unweighted", "* len(inside) / len(sure)", "")
 wrong(
     "the largest of the differences",
     "error += abs(mean - share) * len(inside) / len(sure)",
     "error = max(error, abs(mean - share))",
-)
-wrong(
-    "a bin's upper edge belongs to it, not to the next",
-    "min(int(p * 10), 9)",
-    "max(int(np.ceil(p * 10)) - 1, 0)",
-)
-wrong(
-    "floor division by .1, which puts .3 below .3", "min(int(p * 10), 9)", "min(int(p // 0.1), 9)"
 )
 
 
@@ -115,24 +79,9 @@ wrong(
     "sure - right",
 )
 wrong(
-    "one bin for all",
-    "which = np.minimum(np.floor(sure * 10).astype(int), 9)",
-    "which = np.zeros(len(sure), dtype=int)",
-)
-wrong(
-    "bins between the least and the most sure",
-    "np.floor(sure * 10)",
-    "np.floor((sure - sure.min()) / (sure.max() - sure.min() + 1e-12) * 10)",
-)
-wrong(
     "ten bins with equally many answers",
     "np.minimum(np.floor(sure * 10).astype(int), 9)",
     "np.argsort(np.argsort(sure)) * 10 // len(sure)",
-)
-wrong(
-    "an eleventh bin for those that are exactly 1",
-    "np.minimum(np.floor(sure * 10).astype(int), 9)",
-    "np.floor(sure * 10).astype(int)",
 )
 
 
@@ -148,26 +97,13 @@ def best_score(sure, right, t):
     return best
 
 
-wrong("refusing everything is not tried", "best = 0.0", 'best = -float("inf")')
 wrong(
     "the mean over the answered questions",
     "score / len(sure)",
     "score / sum(p >= threshold for p in sure)",
 )
-wrong(
-    "surer than the threshold: the least sure is never answered", "p >= threshold", "p > threshold"
-)
-wrong("a wrong answer costs t", "-t / (1 - t)", "-t")
 wrong("a wrong answer costs nothing", "-t / (1 - t)", "0")
-wrong("a wrong answer costs (1 - t) / t", "-t / (1 - t)", "-(1 - t) / t")
-wrong("a wrong answer gains", "-t / (1 - t)", "t / (1 - t)")
 wrong("the sum, not the mean", "score / len(sure)", "score")
-wrong(
-    "only the thresholds .1, .2 to .9",
-    "for threshold in sure",
-    "for threshold in [k / 10 for k in range(1, 10)]",
-)
-wrong("t itself is the threshold", "for threshold in sure", "for threshold in [t]")
 wrong(
     "refusals cost as much as half a wrong answer",
     "        best =",
@@ -186,17 +122,7 @@ def best_score_sorted(sure, right, t):
     return float(running[allowed].max() / len(sure))
 
 
-wrong("cuts between answers that are equally sure", "running[allowed].max()", "running.max()")
-wrong(
-    "the right ones first among equally sure ones, and cuts between them",
-    "np.argsort(-sure)",
-    "np.lexsort((~right, -sure))",
-    "running[allowed].max()",
-    "running.max()",
-)
 wrong("the least sure are answered first", "np.argsort(-sure)", "np.argsort(sure)")
-wrong("the right answers alone are answered", "running[allowed].max()", "right.sum()")
-wrong("in the order of the list", "np.argsort(-sure)", "np.arange(len(sure))")
 wrong(
     "returns the threshold",
     "float(running[allowed].max() / len(sure))",

@@ -17,26 +17,14 @@ def marks(says_yes, is_yes):
 
 
 wrong("the tilt has the other sign", "yes - no", "no - yes")
-wrong("the second is the share right once more", "(yes + no) / 2", "hit.mean()")
-wrong("the sum of both shares, not their mean", "(yes + no) / 2", "yes + no")
 wrong(
     "the tilt is how much more often it says yes than it should",
     "yes - no",
     "says_yes.float().mean() - is_yes.float().mean()",
 )
-wrong("the tilt is a size", "yes - no", "(yes - no).abs()")
-wrong(
-    "conditioned on what the reader says: precision",
-    "hit[is_yes]",
-    "hit[says_yes]",
-    "hit[~is_yes]",
-    "hit[~says_yes]",
-)
 wrong(
     "balanced and tilt in the wrong order", "(yes + no) / 2, yes - no", "yes - no, (yes + no) / 2"
 )
-wrong("geometric mean", "(yes + no) / 2", "(yes * no) ** 0.5")
-wrong("numbers of right answers instead of shares", ".mean()", ".sum()")
 
 
 @right("marks")
@@ -60,8 +48,6 @@ wrong(
     "tn / (tn + fp)",
     "tn / len(is_yes)",
 )
-wrong("specificity is the share wrong of those with no", "tn / (tn + fp)", "fp / (tn + fp)")
-wrong("F1 for balanced accuracy", "(sensitivity + specificity) / 2", "2 * tp / (2 * tp + fp + fn)")
 wrong("only two numbers", ", sensitivity - specificity\n", "\n")
 
 
@@ -77,31 +63,9 @@ def contrastive(pictures, captions, log_scale):
     return (to_captions + to_pictures) / 2
 
 
-wrong(
-    "not normalised",
-    "F.normalize(pictures, dim=-1)",
-    "pictures",
-    "F.normalize(captions, dim=-1)",
-    "captions",
-)
-wrong("only the captions are normalised", "F.normalize(pictures, dim=-1)", "pictures")
 wrong("normalised along the batch", "dim=-1", "dim=0")
-wrong(
-    "divided by the scale, as by a temperature",
-    "log_scale.exp() * pictures",
-    "pictures / log_scale.exp()",
-)
-wrong("the logarithm taken for the scale", "log_scale.exp()", "log_scale")
 wrong("the sum of both", "(to_captions + to_pictures) / 2", "to_captions + to_pictures")
-wrong(
-    "pictures do not choose among the hard negatives",
-    "F.cross_entropy(scores, target)",
-    "F.cross_entropy(scores[:, :n], target)",
-)
-wrong("one direction only", "(to_captions + to_pictures) / 2", "to_captions")
 wrong("second loss not transposed: both are over captions", "scores[:, :n].T", "scores[:, :n]")
-wrong("sums over the batch", ", target)", ', target, reduction="sum")')
-wrong("the scale gets no gradient", "log_scale.exp()", "log_scale.exp().item()")
 wrong("the last n captions belong to the pictures", "scores[:, :n].T", "scores[:, -n:].T")
 
 
@@ -120,21 +84,12 @@ def contrastive_by_hand(pictures, captions, log_scale):
     return loss / (2 * n)
 
 
-wrong("divided by n + m", "(2 * n)", "(n + m)")
-wrong("the sign is wrong", "return loss / (2 * n)", "return -loss / (2 * n)")
 wrong(
     "log of sum of exp, without subtracting a maximum",
     "torch.logsumexp(scores[i], 0)",
     "scores[i].exp().sum().log()",
     "torch.logsumexp(scores[:, i], 0)",
     "scores[:, i].exp().sum().log()",
-)
-wrong(
-    "the vectors are divided by the squared length",
-    "pictures.norm(dim=1, keepdim=True)",
-    "(pictures**2).sum(1, keepdim=True)",
-    "captions.norm(dim=1, keepdim=True)",
-    "(captions**2).sum(1, keepdim=True)",
 )
 
 
@@ -147,31 +102,12 @@ def with_swapped(captions, left):
     return torch.cat([captions, swapped])
 
 
-wrong(
-    "reads from the copy that it has already changed: the right word twice",
-    "= captions[rows, left]\n",
-    "= swapped[rows, left]\n",
-)
 wrong("no copy: the given captions are changed", "captions.clone()", "captions")
-wrong("the left neighbour", "left + 1", "left - 1")
-wrong("only the swapped ones", "torch.cat([captions, swapped])", "swapped")
 wrong("swapped ones first", "[captions, swapped]", "[swapped, captions]")
-wrong("stacked: (2, n, k)", "torch.cat", "torch.stack")
-wrong(
-    "next to each other: a caption, its swapped one, the next",
-    "torch.cat([captions, swapped])",
-    "torch.stack([captions, swapped], 1).flatten(0, 1)",
-)
 wrong(
     "joined along the words",
     "torch.cat([captions, swapped])",
     "torch.cat([captions, swapped], dim=1)",
-)
-wrong("every row at every place", "rows = torch.arange(len(captions))", "rows = slice(None)")
-wrong(
-    "first caption's place for all",
-    "rows = torch.arange(len(captions))",
-    "rows = torch.arange(len(captions)); left = left[:1].expand_as(left)",
 )
 
 
@@ -189,14 +125,3 @@ wrong(
     "caption[at], caption[at + 1] = caption[at + 1], caption[at]",
     "caption[0], caption[-1] = caption[-1], caption[0]",
 )
-wrong(
-    "reverses all words",
-    "caption[at], caption[at + 1] = caption[at + 1], caption[at]",
-    "caption.reverse()",
-)
-wrong(
-    "the place counted from 1",
-    "for caption, at in zip(captions.tolist(), left.tolist(), strict=True):\n",
-    "for caption, at in zip(captions.tolist(), (left - 1).tolist(), strict=True):\n",
-)
-wrong("floats, not numbers of words", "dtype=captions.dtype", "dtype=torch.float32")
