@@ -207,7 +207,9 @@ def test_an_interruption_stops_the_kernels_and_keeps_what_is_finished(book):
     write_notebook(book / "two.ipynb", "import os, time", slow)
     command = [sys.executable, "-m", "book._press.execute"]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job behind `&` ignores it
     run = subprocess.Popen(command, cwd=book, env=environment, stderr=subprocess.PIPE, text=True)
+    signal.signal(signal.SIGINT, before)
     until = time.monotonic() + 60
     first = Record.of(book, book / "one.ipynb")
     while not (first.file.exists() and (book / "here").exists()):
