@@ -8,6 +8,9 @@ css`
     margin: 0.9rem 0 0;
     align-items: center;
   }
+  .cl-question :is(legend, label) {
+    overflow-wrap: anywhere; /* where letters are twice as large, a word is wider than a phone */
+  }
   .cl-others {
     margin: 0.6rem 0 0;
     padding: 0 0 0 0.95rem;
