@@ -261,6 +261,7 @@ def test_what_was_given_is_said_to_be_that():
     assert said == "it returns what it was given, as it was; on this case: surprise at 0.4"
     now_and_then = surprise(lambda p: p.clone() if p.ndim == 0 else 2 * p).mistake
     assert "as it was" not in now_and_then
+    assert "as it was" not in surprise(lambda p: ()).mistake
 
 
 def test_one_input_without_the_case_refutes_it():
