@@ -28,6 +28,8 @@ from pathlib import Path
 import nbformat
 import psutil
 import yaml
+import zmq
+from jupyter_client import AsyncKernelManager, KernelClient, KernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from sphinx_external_toc.parsing import parse_toc_yaml
@@ -208,6 +210,22 @@ def sockets() -> dict[str, str]:
     return {"transport": "ipc", "connection_file": f"{SOCKETS.name}/{uuid.uuid4().hex}.json"}
 
 
+class Patient(KernelManager):
+    """Loses no message, however many a cell sends and however late they are read.
+
+    A socket drops what comes after a thousand, and a progress bar sends twenty a second.
+    """
+
+    def client(self, **options) -> KernelClient:
+        client = super().client(**options)
+        client.context.setsockopt(zmq.RCVHWM, 0)  # no limit
+        return client
+
+
+class AsyncPatient(Patient, AsyncKernelManager):
+    """The same where each notebook has an event loop."""
+
+
 def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=None) -> Run:
     """Run the notebook at `path` (or `notebook` in its place) on a fresh kernel, in its own folder.
 
@@ -220,7 +238,9 @@ def execute(path: Path, *, timeout: int, allow_errors: bool = False, notebook=No
     client = NotebookClient(
         notebook,
         timeout=timeout,
+        iopub_timeout=timeout,  # else what is not read four seconds after a cell's end is dropped
         allow_errors=allow_errors,
+        kernel_manager_class=AsyncPatient,
         kernel_name="python3",
         config=Config(ConnectionFileMixin=sockets()),
         extra_arguments=["--log-level=ERROR"],  # else each kernel warns that loopback is plain text

@@ -20,14 +20,13 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import zmq
-from jupyter_client import KernelClient, KernelManager
 from jupyter_client.provisioning import local_provisioner
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionComplete
 
 from book._press.execute import (
     PEAK_MEMORY,
+    Patient,
     Record,
     Run,
     cell_timeout,
@@ -38,18 +37,6 @@ from book._press.execute import (
 
 KEEP = "--keep-outputs"
 RECORDING = pytest.StashKey["Recording"]()
-
-
-class Patient(KernelManager):
-    """Loses no message, however many a cell sends: nbval reads none before the cell is done.
-
-    A socket drops what comes after a thousand, and a progress bar sends twenty a second.
-    """
-
-    def client(self, **options) -> KernelClient:
-        client = super().client(**options)
-        client.context.setsockopt(zmq.RCVHWM, 0)  # no limit
-        return client
 
 
 class Recording:
@@ -111,6 +98,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure() -> None:
     import nbval.kernel  # not above: pytest wants to load its plugins itself
 
+    # nbval reads no message before the cell is done.
     nbval.kernel.KernelManager = lambda **settings: Patient(**sockets(), **settings)
     if sys.platform == "linux":  # macOS's own libraries do not survive a fork
         from book._press.forked import launch

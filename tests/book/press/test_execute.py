@@ -11,6 +11,7 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from nbclient import NotebookClient
 
 from book._press.execute import (
     KEPT,
@@ -196,6 +197,21 @@ def test_a_kernel_takes_no_port_that_another_may_have(book):
     write_notebook(book / "one.ipynb", asking)
     run = execute(book / "one.ipynb", timeout=20)
     assert "'transport': 'ipc'" in run.notebook.cells[0].outputs[0].text
+
+
+@pytest.mark.long
+def test_no_message_is_lost_to_a_press_that_reads_slowly(book, monkeypatch):
+    read = NotebookClient.process_message
+
+    def slowly(*arguments):
+        time.sleep(0.001)  # 5 s in all, and the cell is done long before
+        return read(*arguments)
+
+    monkeypatch.setattr(NotebookClient, "process_message", slowly)
+    bar = "shown = display(0, display_id=True)\nfor i in range(5000): shown.update(i)"
+    write_notebook(book / "one.ipynb", bar)
+    [cell] = execute(book / "one.ipynb", timeout=60).notebook.cells
+    assert cell.outputs[0].data["text/plain"] == "4999"
 
 
 @pytest.mark.long
