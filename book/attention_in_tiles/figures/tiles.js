@@ -237,7 +237,7 @@ function build(root, width, data, result, at) {
 }
 
 /** Bytes that have crossed, beside those of the whole table, and what must fit into the small memory. */
-function counter(state, data, result, at) {
+function counter(state, data, result, at, sizes) {
   const count = (name) => element("b", { "data-name": name });
   const cells = (names) => Object.fromEntries(names.map((name) => [name, count(name)]));
   const tiles = cells(["read", "written", "moved"]),
@@ -255,8 +255,7 @@ function counter(state, data, result, at) {
       over ? "These tiles do not fit: a real program would not start." : "They fit.",
     );
   };
-  steady(state, fits, [{ block: data.query.length }, { block: 1 }], fitting);
-  state.draw((value) => {
+  const counting = (value) => {
     const { steps } = result(value);
     const put = (nodes, { read, written }) =>
       [read, written, read + written].forEach((sum, j) =>
@@ -264,10 +263,11 @@ function counter(state, data, result, at) {
       );
     put(tiles, traffic(data, steps, at(value)));
     put(whole, tableTraffic(data));
-  });
+    fitting(value);
+  };
   const [read, written, moved] = Object.values(tiles);
   const [tableRead, tableWritten, tableMoved] = Object.values(whole);
-  return element(
+  const told = element(
     "p",
     { class: "cl-tiles-moved" },
     "Bytes moved so far: ",
@@ -285,6 +285,8 @@ function counter(state, data, result, at) {
     "). ",
     fits,
   );
+  const atEnd = sizes.map((block) => ({ block, causal: false, step: Infinity }));
+  return steady(state, told, atEnd, counting);
 }
 
 function render({ model, el }) {
@@ -447,7 +449,7 @@ function render({ model, el }) {
     controls,
     scene,
     say,
-    counter(state, data, result, at),
+    counter(state, data, result, at, sizes),
     element(
       "div",
       { class: "cl-tiles" },

@@ -108,25 +108,40 @@ export function frame(el, title, ...parts) {
   el.replaceChildren(box);
 }
 
+/** What gives a caption the room of the highest that it may have, so that nothing below it moves: call it
+    with each. Which is the highest depends on the font, so all stay that are nearly as long as the
+    longest, one of each length.
+    @param {HTMLElement} captions */
+export function roomIn(captions) {
+  /** @type {Set<number>} */
+  const lengths = new Set();
+  /** @param {any[]} parts */
+  return (...parts) => {
+    const caption = element("p", { "aria-hidden": "true" }, parts),
+      { length } = caption.textContent;
+    if (lengths.has(length) || length < 0.85 * Math.max(0, ...lengths)) return;
+    lengths.add(length);
+    captions.append(caption);
+  };
+}
+
 /** The sentence under the figure, which a screen reader speaks after every change. So that nothing below
-    moves, it has the room of the longest of `others` (what it may say), or of what it has said.
+    moves, it has the room of the highest of `others` (what it may say), or of what it has said.
     @param {State} state
     @param {(value: Value) => string} sentence
     @param {string[]} [others] */
 export function announce(state, sentence, others = []) {
   const output = element("output", { class: "cl-say", "aria-live": "polite" }),
-    room = element("p", { "aria-hidden": "true" });
-  const hold = (text) => {
-    if (text.length > room.textContent.length) room.textContent = text;
-  };
-  others.forEach(hold);
+    captions = element("div", { class: "cl-captions" }, output),
+    hold = roomIn(captions);
+  others.forEach((other) => hold(other));
   state.draw((value) => {
     const said = sentence(value);
     if (said === output.textContent) return; // not to be spoken again
     output.textContent = said;
     hold(said);
   });
-  return element("div", { class: "cl-captions" }, output, room);
+  return captions;
 }
 
 /** Keep a node as high as the highest thing that `draw(value)` puts into it for any of `values`, so that

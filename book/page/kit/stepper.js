@@ -2,7 +2,7 @@
 // Leading through a scene.
 
 import { button } from "./controls.js";
-import { css, element } from "./dom.js";
+import { css, element, roomIn } from "./dom.js";
 import { clamp } from "./numerics.js";
 
 css`
@@ -63,7 +63,7 @@ css`
     `value.step`; draw from it. Each of `steps` is { name, caption, hold }: `caption` a text, or
     caption(value) -> a text or nodes; Play waits where hold(value) is true. It has the one
     <output> of a figure, so such a figure needs no `announce`. The captions have the room of the
-    longest, of those for each of `others` (changes of the state) and of those so far as well. The
+    highest, of those for each of `others` (changes of the state) and of those so far as well. The
     names of up to 12 steps are under the line, on a narrow page only that of the step beside the
     buttons; there alone also without `names`, and `beside` a picture, where that has a row of its own.
     @param {State} state
@@ -140,18 +140,14 @@ export function stepper(state, { steps, pace = 3600, others = [], names = true, 
   state.atEnd(() => removeEventListener("beforeprint", unfold));
 
   const say = element("output", { class: "cl-say", "aria-live": "polite" });
-  const ghosts = steps.map(() => element("p", { "aria-hidden": "true" }));
+  const captions = element("div", { class: "cl-captions" }, say),
+    room = roomIn(captions);
   /** @type {(step: number, value: Value) => any[]} */
   const captionAt = (step, value) => {
     const { caption } = steps[step];
     return [typeof caption === "function" ? caption({ ...value, step }) : caption].flat();
   };
-  const hold = (value) =>
-    ghosts.forEach((ghost, i) => {
-      const next = element("p", {}, captionAt(i, value));
-      if (next.textContent.length > ghost.textContent.length)
-        ghost.replaceChildren(...next.childNodes);
-    });
+  const hold = (value) => steps.forEach((_, i) => room(...captionAt(i, value)));
   others.forEach((changes) => hold({ ...state.value, ...changes }));
   state.draw((value) => {
     say.replaceChildren(...captionAt(value.step, value));
@@ -175,7 +171,7 @@ export function stepper(state, { steps, pace = 3600, others = [], names = true, 
       play,
       at,
     ),
-    element("div", { class: "cl-captions" }, say, ghosts),
+    captions,
   );
   node.addEventListener("keydown", (event) => {
     if (event.target === line) return; // knows these keys itself

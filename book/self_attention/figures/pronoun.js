@@ -128,7 +128,7 @@ function render({ model, el }) {
     `The ${name} looks most at “${most}” (${format(weight)}). ` +
     `Asked what “it” is, it says “${answer}” (${format(probability)}), ` +
     (answer === right ? "which is right." : `which is wrong: it is “${right}”.`);
-  const noun = longestOf(Object.values(nouns).flat());
+  const [noun, other] = Object.values(nouns).map(longestOf);
   const say = announce(
     state,
     (value) => {
@@ -136,7 +136,7 @@ function render({ model, el }) {
         most = argmax(look);
       return tell(value.model, sentence[most], look[most], best[0], sentence[right]);
     },
-    [tell("detective", noun, 1, [noun, 1], noun)],
+    [tell("detective", noun, 1, [noun, 1], other), tell("detective", other, 1, [other, 1], noun)],
   );
   const isRight = ({ sentence, best, right }) => best[0][0] === sentence[right];
   const puzzles = goals(state, [
