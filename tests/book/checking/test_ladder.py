@@ -162,7 +162,7 @@ def test_what_stays_from_call_to_call_is_noticed():
         (lambda x: x.round(), "the numbers are rounded to multiples of 1"),
         (lambda x: x.round(decimals=1), "the numbers are rounded to multiples of 0.1"),
         (lambda x: x.trunc(), "what is behind the point is cut off"),
-        (lambda x: x.cumsum(1), "it returned the running sums of what is expected along axis 1"),
+        (lambda x: x.cumsum(1), "what it returns are the running sums of what is expected along axis 1"),
         (
             lambda x: x / x.sum(1, keepdim=True),
             "the numbers keep their ratios along axis 1, but not their sum",
@@ -396,7 +396,10 @@ def test_inputs_of_methods_must_stay():
 
 
 def test_that_it_returned_nothing_is_said_of_all_inputs_or_of_this_one():
-    assert halve(lambda x: [None]).mistake.startswith("it returned None; is the `return` missing?")
+    assert halve(lambda x: None).mistake.startswith("it returned None; is the `return` missing?")
+    behind = "it returned None; there is a `return`, but what stands behind it gives None; on this"
+    assert halve(lambda x: [None]).mistake.startswith(behind)
+    assert halve(lambda x: [x].sort()).mistake.startswith(behind)
     seen = halve(lambda x: x / 2 if x.dim() == 1 else None).mistake
     assert seen == "it returned None, not always; on this case: rows and columns stay"
 
