@@ -29,6 +29,7 @@ from book.checking.ending import Watch, calling
 from book.checking.results import (
     alike,
     as_array,
+    can_refute,
     count,
     difference,
     exchanged,
@@ -208,15 +209,11 @@ class _Failed:
         fact = visible_fact(self.result, self.expected, optional)
         if not is_of_numbers(fact):
             return fact
-        wrong = [x for x, y in self.everywhere.values() if not alike(x, y, optional)]
-        if count(wrong) < 2:
+        wrong = [(x, y) for x, y in self.everywhere.values() if not alike(x, y, optional)]
+        if count([x for x, _ in wrong]) < 2:
             return ""
-        enough = min(count([self.result]), 4)  # of fewer numbers less can be seen
-        facts = [
-            visible_fact(x, y, optional)
-            for x, y in self.everywhere.values()
-            if not alike(x, y, optional) and count([x]) >= enough
-        ]
+        least = min(count([self.result]), 4)
+        facts = [visible_fact(*x, optional) for x in wrong if can_refute(x[1], least)]
         kinds = {KIND.sub("", x) for x in facts if not x or is_of_numbers(x)}
         return fact if kinds <= {KIND.sub("", fact)} else ""
 

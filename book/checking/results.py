@@ -208,6 +208,16 @@ def is_of_numbers(fact: str) -> bool:
     return bool(fact) and not fact.startswith(("it returned ", "what it returned "))
 
 
+def can_refute(expected, least: int) -> bool:
+    """Whether it holds enough numbers, which are not all equal, for a fact to be seen in them."""
+    parts = expected if isinstance(expected, tuple) else (expected,)
+    try:
+        numbers = np.concatenate([_numbers(_alone(x)).ravel() for x in parts])
+    except (TypeError, ValueError):
+        return False
+    return numbers.size >= least and (numbers.size == 1 or bool((numbers != numbers[0]).any()))
+
+
 def not_finite(result, expected) -> str:
     """That a result is NaN or infinite where a number is expected; or nothing."""
     if isinstance(expected, tuple):

@@ -103,7 +103,9 @@ MERGE_HEADS.mistakes |= {
     "the heads are added up; they should be laid side by side": (lambda x: x.sum(dim=1)),
     "the heads are averaged; they should be laid side by side": (lambda x: x.mean(dim=1)),
     "the heads are laid one after the other along the positions": (lambda x: x.flatten(1, 2)),
-    "axes 1 and 2 are exchanged, but the last two not merged": (lambda x: x.transpose(1, 2)),
+    "axes 2 and 3 are exchanged, words and entries; exchange heads and words, 1 and 2": (
+        lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1)
+    ),
 }
 
 
@@ -272,8 +274,8 @@ def MY_MULTI_HEAD(MyMultiHead):
     layer = drawn(MyMultiHead(6, 3))
     yield layer(x)
 
-    """where a mask is False there is no weight, and the rest of the row sums to 1: with one key
-    left for each query, the output is W^O of its value"""
+    """where a mask is False there is no weight (a score of 0 would have e**0 = 1), and the
+    rest of the row sums to 1: with one key left for each query, the output is W^O of its value"""
     x = torch.randn(1, 3, 4)
     mask = torch.eye(3).bool()
     layer = drawn(MyMultiHead(4, 2))
