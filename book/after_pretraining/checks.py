@@ -183,7 +183,7 @@ def ADVANTAGES(advantages):
     yield advantages(rewards)
 
     """as many groups as answers: rows are the groups, and each has a mean of its own"""
-    yield advantages(torch.tensor([[3.0, 1.0, 2.0], [0.0, -2.0, 5.0], [1.0, 1.0, 4.0]]))
+    yield advantages(torch.tensor([[3.0, 1.0, 2.5], [0.0, -2.0, 5.5], [1.0, 1.5, 4.0]]))
 
     """two groups: each has a mean of its own"""
     yield advantages(torch.tensor([[1.0, 1, 1, 0], [0, 1, 1, 0]]))

@@ -42,7 +42,7 @@ MOVE.mistakes |= {
         _move, " / (1 - t)", ""
     ),
     "it is divided by the time that is left at s; at t 1 - t is left": edited(
-        _move, "(1 - t)", "max(1 - s, 1e-9)"
+        _move, "(1 - t)", "torch.tensor(1.0 - s)"
     ),
     "the step goes as far as from time 0; it begins at time t": edited(
         _move, "(s - t) / (1 - t)", "s"

@@ -108,7 +108,8 @@ def BOTH_ORDERS(both_orders):
     odds = [(2.0, -3.0)]
     yield both_orders(odds)
 
-    """the first verdict is A in both orders, which is a flip; the others stay with the right one"""
+    """the first verdict is A in both orders, which is a flip; the others stay with the right one;
+    both shares are of all three"""
     odds = [(2.0, 3.0), (1.0, -3.0), (2.0, -4.0)]
     yield both_orders(odds)
 

@@ -195,7 +195,7 @@ def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
 @pytest.mark.parametrize(
     ("answer", "fact"),
     [
-        (lambda x: x - x.mean(0), "the numbers keep their differences, but not their mean"),
+        (lambda x: x * (1 + len(x)), "all numbers are 4 times what is expected"),
         (lambda x: x - x.mean(0) if len(x) == 3 else x + 1 / x, ""),
         (lambda x: x - torch.tensor([0, 0, 1]) if len(x) == 3 else x + 1 / x, ""),
         (lambda x: x.round() if len(x) == 3 else x.round() + 1, ""),
@@ -215,7 +215,7 @@ def test_behind_a_long_preamble_nobody_has_to_look_for_the_results():
     rung = Rung("half of 4 is 2", "\n".join(["x = 4.0"] * 30 + ["halve(x)"]))
     with pytest.raises(Mistake) as found:
         hold([rung], _halve, halve=lambda x: x)
-    assert found.value.example.startswith("expected = 2.0\nyours = 4.0\n\nx = 4.0\n")
+    assert found.value.example.startswith("expected = 2.\nyours = 4.\n\nx = 4.0\n")
 
 
 SURPRISES = [Rung(f"surprise at {p}", f"surprise(torch.tensor({p}))") for p in (0.4, 0.2, 0.1)]

@@ -187,7 +187,7 @@ wrong(
 
 
 @right("decoder_block")
-class MyDecoderBlock(nn.Module):
+class DecoderBlockAgain(nn.Module):
     def __init__(self, d_model, num_heads, d_ff):
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, num_heads)

@@ -67,7 +67,7 @@ wrong("entries of the heads interleaved", "x.transpose(1, 2)", "x.permute(0, 2, 
 
 
 @right("my_multi_head")
-class MyMultiHead(nn.Module):
+class FusedMultiHead(nn.Module):
     def __init__(self, d_model, num_heads):
         super().__init__()
         self.num_heads = num_heads
