@@ -171,8 +171,8 @@ def SCAN(scan):
     """one number: the state starts at 0, so the first state is the first number"""
     yield scan(torch.tensor([0.5]), torch.tensor([3.0]))
 
-    """two numbers: nothing stands before the first state, which is x_1; the second is w_2 times
-    the first, plus x_2"""
+    """two numbers: the second state is w_2 times the first, plus x_2; the first is x_1, as nothing
+    stands before it"""
     yield scan(torch.tensor([3.0, 0.5]), torch.tensor([1.0, 4.0]))
 
     """four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and w_4 in

@@ -82,7 +82,8 @@ def _merge_by_reshape(x):
 
 @ladder(_merge)
 def MERGE_HEADS(merge_heads):
-    """a word gets back its part from head 0 and then its part from head 1, side by side"""
+    """the heads are on axis 1: a word gets back its part from head 0 and then its part from head 1,
+    side by side"""
     x = torch.arange(8.0).reshape(1, 2, 2, 2)  # head 0: 0 1 and 2 3, head 1: 4 5 and 6 7
     yield merge_heads(x)
 
