@@ -220,7 +220,7 @@ def BEAM_STEP(beam_step):
 
     """as many beginnings as words: a score belongs to a row, not to a column"""
     scores = torch.tensor([0.6, 0.3, 0.1]).log()
-    words = torch.tensor([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8], [0.75, 0.05, 0.2]]).log()
+    words = torch.tensor([[0.2, 0.5, 0.3], [0.15, 0.05, 0.8], [0.75, 0.05, 0.2]]).log()
     yield beam_step(scores, words, 3)
 
     """the beam's size is beam_size, whatever the number of beginnings"""
