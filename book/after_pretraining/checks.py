@@ -182,14 +182,14 @@ def ADVANTAGES(advantages):
     rewards = torch.tensor([[3.0, 1.0, 2.0, 2.0, 7.0]])
     yield advantages(rewards)
 
+    """as many groups as answers: rows are the groups, and each has a mean of its own"""
+    yield advantages(torch.tensor([[3.0, 1.0, 2.5], [0.0, -2.0, 5.5], [1.0, 1.5, 4.0]]))
+
     """two groups: each has a mean of its own"""
     yield advantages(torch.tensor([[1.0, 1, 1, 0], [0, 1, 1, 0]]))
 
     """all pass, or none: nothing to learn"""
     yield advantages(torch.tensor([[1.0, 1, 1], [0, 0, 0]]))
-
-    """as many groups as answers: rows are the groups"""
-    yield advantages(torch.tensor([[3.0, 1.0], [0.0, -2.0]]))
 
     """a single answer is its own mean"""
     yield advantages(torch.tensor([[0.7], [0.2]]))
@@ -199,6 +199,12 @@ ADVANTAGES.mistakes |= {
     "the rewards come back as they are; no baseline is subtracted": lambda rewards: rewards.clone(),
     "the median of the group is subtracted, not its mean": lambda rewards: (
         rewards - rewards.median(1, keepdim=True).values
+    ),
+    "the answer itself is left out of the mean; it is that of the whole group": lambda rewards: (
+        rewards - (rewards.sum(1, keepdim=True) - rewards) / (rewards.shape[1] - 1)
+    ),
+    "a mean is subtracted from a column; it is that of a row: keepdim=True": edited(
+        _advantages, ", keepdim=True", ""
     ),
     "the best of the group is subtracted, not its mean": lambda rewards: (
         rewards - rewards.amax(1, keepdim=True)
@@ -276,6 +282,11 @@ DPO_LOSS.mistakes |= {
     ),
     "beta multiplies the loss; it belongs inside the sigmoid": edited(
         _dpo_loss, "return -F.logsigmoid(beta * margin)", "return -beta * F.logsigmoid(margin)"
+    ),
+    "this is IPO's squared loss; that of DPO is minus the log of the sigmoid": edited(
+        _dpo_loss,
+        "-F.logsigmoid(beta * margin).mean()",
+        "(margin - 1 / (2 * beta)).square().mean()",
     ),
     "the rejected answer is not used": edited(_dpo_loss, "- (lost - lost_start)", "- 0 * lost"),
     "this is the sum; the mean over the pairs is asked for": edited(_dpo_loss, ".mean()", ".sum()"),

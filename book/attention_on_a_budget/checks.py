@@ -63,6 +63,9 @@ WHAT_IT_SAYS.mistakes |= {
     "the weights are divided by the number of facts": edited(
         _what_it_says, "S @ query", "S @ query / len(keys)"
     ),
+    "it is divided by the sum of the weights; nothing brings them to 1 here": edited(
+        _what_it_says, "S @ query", "S @ query / (keys @ query).sum()"
+    ),
     "the keys are brought to length 1; they are added as they are": edited(
         _what_it_says, "values.T @ keys", "values.T @ (keys / keys.norm(dim=1, keepdim=True))"
     ),
@@ -87,7 +90,8 @@ def _bytes_held(layers, tokens, d, heads, window):
 
 @ladder(_bytes_held)
 def BYTES_HELD(bytes_held):
-    """a layer of full attention keeps a key and a value of each token, four bytes a number"""
+    """a layer of full attention keeps a key and a value of each token, each d numbers for all heads
+    together, four bytes a number"""
     yield bytes_held(["full"], 10, 32, 4, 16)
 
     """two layers keep twice as much"""
@@ -153,7 +157,8 @@ def _overwrite_part(S, key, value, beta):
 
 @ladder(_overwrite_part)
 def OVERWRITE_PART(overwrite_part):
-    """an empty matrix, a key of length 1, beta = 1: the outer product"""
+    """an empty matrix, a key of length 1, beta = 1: the outer product, a row for each
+    number of the value and a column for each of the key"""
     S, key, value = torch.zeros(3, 2), torch.tensor([0.6, 0.8]), torch.tensor([1.0, 2, 4])
     yield overwrite_part(S, key, value, 1.0)
 

@@ -81,8 +81,8 @@ def CONVOLVE_CENTRED(convolve_centred):
     yield convolve_centred(conv, x)
 
     """a kernel of three words: the word, one to its left and one to its right; beyond the ends
-    of the sentence there are zeros to read, and every word gets a result, the first and the
-    last, too"""
+    of the sentence, the last axis of x.mT, there are zeros to read, and every word gets a result,
+    the first and the last, too"""
     conv = torch.nn.Conv1d(1, 1, 3, bias=False)
     conv.weight.data = torch.tensor([[[1.0, 10.0, 100.0]]])
     yield convolve_centred(conv, torch.tensor([[[1.0], [2.0], [3.0], [4.0]]]))
@@ -171,7 +171,8 @@ def SCAN(scan):
     """one number: the state starts at 0, so the first state is the first number"""
     yield scan(torch.tensor([0.5]), torch.tensor([3.0]))
 
-    """two numbers: the second state is w_2 times the first, plus x_2"""
+    """two numbers: the second state is w_2 times the first, plus x_2; the first is x_1, as nothing
+    stands before it"""
     yield scan(torch.tensor([3.0, 0.5]), torch.tensor([1.0, 4.0]))
 
     """four numbers, only the first of which is not 0: it is multiplied by w_2, w_3 and w_4 in
@@ -180,6 +181,10 @@ def SCAN(scan):
 
     """four numbers, all with a weight of 1: the running sum"""
     yield scan(torch.ones(4), torch.tensor([1.0, 4.0, -2.0, 3.0]))
+
+    """three numbers, all with a weight of 1: the last state holds all three, so there is a round
+    for each distance, 1, 2, 4, ..., that is less than n"""
+    yield scan(torch.ones(3), torch.tensor([1.0, 4.0, -2.0]))
 
     """negative weights have no logarithm"""
     yield scan(torch.tensor([1.0, -2.0, -0.5]), torch.tensor([1.0, 2.0, 3.0]))

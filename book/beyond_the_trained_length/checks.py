@@ -29,6 +29,15 @@ def FALSE_TWIN(false_twin):
     speeds = torch.tensor([2 * math.pi / 10])
     yield false_twin(3, speeds, 20)
 
+    """the longest distance counts too, and none beyond it"""
+    speeds = torch.tensor([2 * math.pi / 9])
+    yield [false_twin(3, speeds, longest) for longest in (12, 11)]
+
+    """one hand that goes round in 20 positions: at 17 it is the mirror image of 3, with the same
+    cosine; but the angle between two hands counts, and from 3 that to 20 is smaller"""
+    speeds = torch.tensor([2 * math.pi / 20])
+    yield false_twin(3, speeds, 20)
+
     """two hands that go round in 10 and in 15 positions: each agrees by its own cosine, and the
     mean of both is largest where both are back, after 30"""
     speeds = 2 * math.pi / torch.tensor([10.0, 15.0])
@@ -41,10 +50,6 @@ def FALSE_TWIN(false_twin):
     """distances less than 8 further do not count, however well the hands agree"""
     speeds = torch.tensor([0.01])
     yield false_twin(5, speeds, 30)
-
-    """the longest distance counts too, and none beyond it"""
-    speeds = torch.tensor([2 * math.pi / 9])
-    yield [false_twin(3, speeds, longest) for longest in (12, 11)]
 
     """the three fast hands of the chapter's model, up to 127"""
     speeds = 10000.0 ** (-torch.arange(0, 6, 2) / 16)
@@ -66,6 +71,12 @@ FALSE_TWIN.mistakes |= {
     ),
     "the angles are averaged before the cosine is taken; each hand agrees or not by itself": edited(
         _false_twin, ".cos().mean(1)", ".mean(1).cos()"
+    ),
+    "the cosines of the hands are compared, which are alike for mirror images; take the cosine "
+    "of the angle between the hands": edited(
+        _false_twin,
+        "(speeds * (later[:, None] - distance)).cos()",
+        "-((speeds * later[:, None]).cos() - (speeds * distance).cos()).abs()",
     ),
     "only the first hand is read": edited(_false_twin, "(speeds * ", "(speeds[:1] * "),
 }
@@ -91,8 +102,8 @@ def _slowed(speeds, factor, trained):
 @ladder(_slowed)
 def SLOWED(slowed):
     """the first hand makes two turns in the trained positions and keeps its speed; the second makes
-    a quarter of one, and its speed is divided by the factor"""
-    speeds = 2 * math.pi * torch.tensor([2, 0.25]) / 32
+    0.4 of one, and its speed is divided by the factor"""
+    speeds = 2 * math.pi * torch.tensor([2, 0.4]) / 32
     yield slowed(speeds, 5, 32)
 
     """of 0.6 turns a fifth of the speed is kept, and the rest divided by the factor; of 0.9 turns
@@ -121,6 +132,12 @@ SLOWED.mistakes |= {
     "hands in between keep their speed: what is kept grows from 0 at half a turn to 1 at "
     "a whole one": edited(
         _slowed, "((turns - 0.5) / (1.0 - 0.5)).clamp(0, 1)", "(turns > 0.5).float()"
+    ),
+    "a whole turn is 2 pi; pi is half of one": edited(_slowed, "(2 * math.pi)", "math.pi"),
+    "the divisors are mixed; mix the speeds, the whole one and the divided one": edited(
+        _slowed,
+        "kept * speeds + (1 - kept) * speeds / factor",
+        "speeds / (kept + (1 - kept) * factor)",
     ),
     "the turns are radians: divide by 2 pi": edited(_slowed, " / (2 * math.pi)", ""),
     "the share is not cut off: it goes below 0 for slow hands and above 1 for fast ones": edited(

@@ -15,6 +15,7 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
+from itertools import pairwise
 from pathlib import Path
 from types import CodeType
 
@@ -28,9 +29,11 @@ from book.checking.ending import Watch, calling
 from book.checking.results import (
     alike,
     as_array,
+    can_refute,
     count,
     difference,
     exchanged,
+    is_of_numbers,
     not_finite,
     relation,
     show,
@@ -169,13 +172,14 @@ class _Failed:
         fact = self.nothing() or not_finite(self.result, self.expected) or self.idle()
         fact = fact or self.relation() or exchanged([*self.everywhere.values()])
         fact = fact or self.other_argument()
-        fact = fact or visible_fact(self.result, self.expected, self.ladder.optional)
+        fact = fact or self.seen()
         return Mistake(f"{fact}; {self.case}" if fact else self.case, self.example())
 
     def example(self, code: str = "") -> str:
         """The input of a rung, of the one that fails if none is given, and the two results."""
-        results = self.everywhere[code] if code else (self.result, self.expected)
-        return f"{_shown(code or self.code)}\n{difference(*results)}"
+        results = difference(*(self.everywhere[code] if code else (self.result, self.expected)))
+        shown = _shown(code or self.code)
+        return f"{results}\n\n{shown}" if shown.count("\n") > 20 else f"{shown}\n{results}"
 
     def known_mistake(self) -> str:
         """The one known mistake that gives what the answer gives, on every input; or nothing."""
@@ -197,7 +201,21 @@ class _Failed:
         if not _is_nothing(self.result):
             return ""
         always = all(_is_nothing(there) for there, _ in self.everywhere.values())
-        return f"it returned None{'; is the `return` missing?' if always else ', not always'}"
+        return _none_of(self.answer) if always else "it returned None, not always"
+
+    def seen(self) -> str:
+        """What can be seen of the result; of its numbers, if no other input refutes it."""
+        optional = self.ladder.optional
+        fact = visible_fact(self.result, self.expected, optional)
+        if not is_of_numbers(fact):
+            return fact
+        wrong = [(x, y) for x, y in self.everywhere.values() if not alike(x, y, optional)]
+        if count([x for x, _ in wrong]) < 2:
+            return ""
+        least = min(count([self.result]), 4)
+        facts = [visible_fact(*x, optional) for x in wrong if can_refute(x[1], least)]
+        kinds = {KIND.sub("", x) for x in facts if not x or is_of_numbers(x)}
+        return fact if kinds <= {KIND.sub("", fact)} else ""
 
     def idle(self) -> str:
         """That it returns the same whatever the input, or its arguments as they are; or nothing."""
@@ -272,6 +290,9 @@ class _Failed:
                 continue
             results[code] = there, _ours(code, self.ladder.name, self.ladder.right)[0]
         return results
+
+
+KIND = re.compile(r" (along|of) axis \d|-?\d[\d.e+-]*")  # what differs from input to input
 
 
 HERE = "<the code of a rung>"
@@ -437,7 +458,7 @@ def call(answer: Callable, **inputs):
         if _has_changed(x, before[name]):
             raise _changes_input(name, x, shown)
     if result is None:
-        raise Mistake("it returned None; is the `return` missing?", shown)
+        raise Mistake(_none_of(answer), shown)
     _check_computed(result, shown)
     return result
 
@@ -447,6 +468,17 @@ def _is_nothing(result) -> bool:
     several = result if isinstance(result, list | tuple) else [result]
     needed = any if isinstance(result, list) else all
     return len(several) > 0 and needed(one is None for one in several)
+
+
+def _none_of(answer: Callable) -> str:
+    """That it returned None, and whether a `return` with a value is in it at all."""
+    code = getattr(getattr(answer, "forward", answer), "__code__", None)
+    steps = [*dis.get_instructions(code)] if code else []
+    given = [x for x, then in pairwise(steps) if then.opname == "RETURN_VALUE"]
+    given += [x for x in steps if x.opname == "RETURN_CONST"]
+    if all("CONST" in x.opname and x.argval is None for x in given):
+        return "it returned None; is the `return` missing?"
+    return "it returned None; there is a `return`, but what stands behind it gives None"
 
 
 def _check_computed(result, shown: str) -> None:

@@ -203,6 +203,21 @@ def visible_fact(result, expected, optional: int = 0) -> str:
     return not_finite(result, expected) or _seen_in_the_numbers(x, y)
 
 
+def is_of_numbers(fact: str) -> bool:
+    """Whether a visible fact is about numbers of the right form, which may be so by chance."""
+    return bool(fact) and not fact.startswith(("it returned ", "what it returned "))
+
+
+def can_refute(expected, least: int) -> bool:
+    """Whether it holds enough numbers, which are not all equal, for a fact to be seen in them."""
+    parts = expected if isinstance(expected, tuple) else (expected,)
+    try:
+        numbers = np.concatenate([_numbers(_alone(x)).ravel() for x in parts])
+    except (TypeError, ValueError):
+        return False
+    return numbers.size >= least and (numbers.size == 1 or bool((numbers != numbers[0]).any()))
+
+
 def not_finite(result, expected) -> str:
     """That a result is NaN or infinite where a number is expected; or nothing."""
     if isinstance(expected, tuple):
@@ -238,9 +253,9 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
     x, y = x.astype(float), y.astype(float)
     if not np.isfinite(x).all() or not np.isfinite(y).all():
         return ""
-    if close(x, -y):
+    if close(x, -y) and (x.size == 1 or np.count_nonzero(y) > 1):
         return "the sign is turned"
-    if x.size < 2 or close(y, np.full_like(y, y.flat[0])):
+    if x.size < 2 or close(y, np.full_like(y, y.flat[0])) or close(x, 0 * x):
         return ""
     if y.ndim > 1 and y.shape[-1] == y.shape[-2] and close(np.swapaxes(x, -1, -2), y):
         return "rows and columns have changed places"
@@ -256,7 +271,7 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
     if close(x - y, np.full_like(y, (x - y).flat[0])):
         off = (x - y).flat[0]
         return f"all numbers are too {'large' if off > 0 else 'small'} by {abs(off):.4g}"
-    if (y != 0).any() and not close(x, 0 * x):
+    if len(np.unique(y[y != 0].round(4))) > 1:
         factor = (x * y).sum() / (y * y).sum()
         if close(x, factor * y):
             return f"all numbers are {factor:.4g} times what is expected"
@@ -270,17 +285,18 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         return _place_of_the_wrong(x, y)  # small whole numbers are soon alike by chance
     if np.isclose(x, y).sum() == y.size - 1 > 0:
         return _place_of_the_wrong(x, y)  # one number alone is soon a rounded one
-    for digits in range(4):
-        if close(x, y.round(digits)):
-            return f"the numbers are rounded to multiples of {10.0**-digits:g}"
-    if close(x, np.trunc(y)):
-        return "what is behind the point is cut off"
+    if len(np.unique(x)) >= 3:  # zeros and ones are soon alike by chance
+        for digits in range(4):
+            if close(x, y.round(digits)):
+                return f"the numbers are rounded to multiples of {10.0**-digits:g}"
+        if close(x, np.trunc(y)):
+            return "what is behind the point is cut off"
     for axis, length in enumerate(y.shape):
         if length < 3:
             continue
         along = f" along axis {axis}" * (y.ndim > 1)
         if close(x, y.cumsum(axis)):
-            return f"it returned the running sums of what is expected{along}"
+            return f"what it returns are the running sums of what is expected{along}"
         totals = x.sum(axis, keepdims=True), y.sum(axis, keepdims=True)
         if all((abs(total) > 1e-6).all() for total in totals) and close(
             x / totals[0], y / totals[1]
@@ -297,15 +313,16 @@ def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:
     right = np.isclose(x, y, rtol=1e-4, atol=1e-5)
     for axis, length in enumerate(y.shape):
         along = f" of axis {axis}" * (y.ndim > 1)
-        if length < 3:
+        if length < 3 or y.size < 6:
             continue
         for end, said in (0, "beginning"), (length - 1, "end"):
             here = np.moveaxis(right, axis, 0)[end]
             others = np.delete(right, end, axis)
             if others.all():
                 return f"all is right but at the {said}{along}"
-            if here.all() and not others.any() and not close(y, y.round()):
-                return f"nothing is right but at the {said}{along}"  # ids are soon alike by chance
+            by_itself = np.moveaxis(y, axis, 0)[end]  # 0, 1 or an id is soon right by chance
+            if here.all() and not others.any() and not close(by_itself, by_itself.round()):
+                return f"nothing is right but at the {said}{along}"
     if y.ndim > 1 and y.shape[-1] == y.shape[-2] > 2:
         diagonal = np.broadcast_to(np.eye(y.shape[-1], dtype=bool), y.shape)
         if right[~diagonal].all():

@@ -122,6 +122,8 @@ NEARER_MEAN.mistakes |= {
     "the vectors of a sense are added up; their mean was asked for": edited(
         _nearer_mean, ".mean(0)", ".sum(0)"
     ),
+    "the sums are divided by half the number of all; a mean is over the vectors of its own "
+    "sense": edited(_nearer_mean, ".mean(0)", ".sum(0) / (len(known) / 2)"),
     "the median was taken in each place; the mean was asked for": edited(
         _nearer_mean, ".mean(0)", ".median(0).values"
     ),
@@ -152,9 +154,9 @@ def _self_similarity(vectors):
 
 @ladder(_self_similarity)
 def SELF_SIMILARITY(self_similarity):
-    """three vectors in one direction: the cosine of each pair is 1, however long they are, and
-    so is the mean over all pairs, one number: each pair counts once, or every pair twice and
-    their number, too"""
+    """three vectors in one direction: each is divided by its own length, so that the cosine of each
+    pair is 1, and so is the mean over all pairs, one number: each pair counts once, or every pair
+    twice and their number, too"""
     yield self_similarity(torch.tensor([[3.0, 4.0], [6.0, 8.0], [1.5, 2.0]]))
 
     """two perpendicular vectors: their cosine is 0, and no vector is compared with itself"""

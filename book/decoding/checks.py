@@ -163,6 +163,9 @@ GREEDY.mistakes |= {
     "every row gets the translation of the first source": edited(
         _greedy, "return target", "return target[:1].expand(len(target), -1)"
     ),
+    "a row without an end gets an [EOS] at its last place; it stays without": edited(
+        _greedy, "return target", "target[~ended, -1] = config.eos_id\n    return target"
+    ),
     "it stops as soon as one row has ended; the others have to go on": edited(
         _greedy, "target[:, n] == config.eos_id", "(target[:, n] == config.eos_id).any()"
     ),
@@ -206,7 +209,7 @@ def BEAM_STEP(beam_step):
     yield beam_step(scores, words, 2)
 
     """one beginning: its best words, best first, as many as the beam has room for"""
-    scores, words = torch.tensor([1.0]).log(), torch.tensor([[0.2, 0.1, 0.4, 0.3]]).log()
+    scores, words = torch.tensor([0.8]).log(), torch.tensor([[0.2, 0.1, 0.4, 0.3]]).log()
     yield beam_step(scores, words, 3)
 
     """beginnings with different scores: a continuation has the score of its beginning plus the
@@ -217,7 +220,7 @@ def BEAM_STEP(beam_step):
 
     """as many beginnings as words: a score belongs to a row, not to a column"""
     scores = torch.tensor([0.6, 0.3, 0.1]).log()
-    words = torch.tensor([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8], [0.75, 0.05, 0.2]]).log()
+    words = torch.tensor([[0.2, 0.5, 0.3], [0.15, 0.05, 0.8], [0.75, 0.05, 0.2]]).log()
     yield beam_step(scores, words, 3)
 
     """the beam's size is beam_size, whatever the number of beginnings"""
@@ -288,6 +291,9 @@ def RESCORED(rescored):
     """13 words and alpha = 2: the divisor is 3 to the power 2"""
     yield rescored(torch.tensor([-9.0]), torch.tensor([13]), 2.0)
 
+    """four words and alpha = 1: the divisor is (5 + 4) / 6 = 1.5, with what is behind the point"""
+    yield rescored(torch.tensor([-6.0]), torch.tensor([4]), 1.0)
+
     """sentences of different lengths: each has a divisor of its own, and they keep their
     order"""
     log_p, lengths = torch.tensor([-4.0, -1.0, -9.0, -6.0]), torch.tensor([7, 1, 13, 4])
@@ -312,6 +318,9 @@ RESCORED.mistakes |= {
     "only the sum is raised to the power; the 6 "
     "belongs inside": lambda log_probabilities, lengths, alpha: (
         log_probabilities / ((5.0 + lengths) ** alpha / 6)
+    ),
+    "// makes a whole number of (5 + n) / 6; take /": lambda log_probabilities, lengths, alpha: (
+        log_probabilities / ((5 + lengths) // 6) ** alpha
     ),
     "alpha is a power, not a factor": lambda log_probabilities, lengths, alpha: (
         log_probabilities / ((5 + lengths) / 6 * alpha)
@@ -347,6 +356,10 @@ def DRAW(draw):
     """the number is the only chance: the same number gives the same word each time"""
     logits = torch.tensor([0.5, 0.3, 0.2]).log()
     yield len({int(draw(logits, 1.0, 1.0, 0.0)) for time in range(30)})
+
+    """top_p = 1 keeps all words, also the last, which reaches it: 0.99 is in its stretch"""
+    logits = torch.tensor([0.5, 0.3, 0.2]).log()
+    yield draw(logits, 1.0, 1.0, 0.99)
 
     """the number picks the word in whose stretch it lies: of 0.5, 0.3 and 0.2 the second goes
     from 0.5 to 0.8"""

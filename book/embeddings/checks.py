@@ -105,6 +105,11 @@ def LOOK_UP_GRADIENT(look_up_gradient):
     grad_output = torch.tensor([[[1.0, 2.0], [3.0, 5.0]], [[10.0, 20.0], [30.0, 50.0]]])
     yield look_up_gradient(grad_output, torch.tensor([[0, 1], [2, 3]]), 4)
 
+    """two sentences, in one of which a word stands twice: it gets the sum from both places (where
+    an id comes again, `+=` with all ids at once adds one of its rows only)"""
+    grad_output = torch.tensor([[[1.0, 2.0], [30.0, 50.0]], [[5.0, 7.0], [100.0, 200.0]]])
+    yield look_up_gradient(grad_output, torch.tensor([[1, 1], [0, 2]]), 3)
+
     """two sentences: a word's gradients are added over both, and there are vocab_size rows,
     even for ids that are larger than any that occurs"""
     grad_output = torch.arange(30.0).reshape(2, 5, 3)
@@ -375,13 +380,19 @@ def _expected(scores, together, noise, k):
 @ladder(_expected)
 def EXPECTED_LOSS(expected_loss):
     """all scores are 0, so that every question costs log 2; five real pairs with one made-up
-    neighbour each are ten questions, and per real pair they cost 2 log 2"""
+    neighbour each, which may also be a real one, are ten questions, and per real pair they cost
+    2 log 2"""
     together, noise = torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5])
     yield expected_loss(torch.zeros(2, 2), together, noise, 1)
 
     """three made-up neighbours for each real pair: four questions, which cost 4 log 2"""
     together, noise = torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.5, 0.5])
     yield expected_loss(torch.zeros(2, 2), together, noise, 3)
+
+    """a centre has as many made-up pairs as real ones, k times: the sum of its row of `together`,
+    not of a column; here these are five, whichever neighbours are made up"""
+    together, noise = torch.tensor([[2.0, 3.0], [0.0, 0.0]]), torch.tensor([0.25, 0.75])
+    yield expected_loss(torch.zeros(2, 2), together, noise, 1)
 
     """made-up pairs have high scores, log 3: σ(-log 3) = 1/4 is the probability that one is
     made up, and each costs -log(1/4)"""

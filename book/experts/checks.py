@@ -47,9 +47,8 @@ SWITCH_LOSS.mistakes |= {
     "the load is that of the most probable experts; `chosen` says who was chosen": edited(
         _switch_loss, "bincount(chosen", "bincount(probabilities.argmax(1)"
     ),
-    "the number of experts is missing, which multiplies the sum over them": edited(
-        _switch_loss, "count * (", "("
-    ),
+    "the number of experts is missing, which multiplies the sum over them (or a mean has undone "
+    "it)": edited(_switch_loss, "count * (", "("),
     "load or probability is a sum over the tokens; both are divided by their number": edited(
         _switch_loss, " / tokens", ""
     ),

@@ -41,6 +41,9 @@ MOVE.mistakes |= {
     "the part is taken of the whole time; divide by the time that is left, 1 - t": edited(
         _move, " / (1 - t)", ""
     ),
+    "it is divided by the time that is left at s; at t 1 - t is left": edited(
+        _move, "(1 - t)", "torch.tensor(1.0 - s)"
+    ),
     "the step goes as far as from time 0; it begins at time t": edited(
         _move, "(s - t) / (1 - t)", "s"
     ),
@@ -78,7 +81,7 @@ def BEST_GUESS(best_guess):
     images = torch.tensor([[-0.5], [1.0]])
     yield best_guess(z, 0.5, images)
 
-    """all pixels of a picture decide together"""
+    """all pixels of a picture decide together: the squares of their differences are added"""
     z = torch.tensor([[0.5, -0.25, 0.125]])
     images = torch.tensor([[1.0, -1.0, 1.0], [1.0, 0.5, -0.5]])
     yield best_guess(z, 0.25, images)
@@ -195,6 +198,9 @@ SHARE_OF_COPIES.mistakes |= {
     ),
     "the limit is the mean of the real distances; take their quantile": edited(
         _share_of_copies, ".quantile(q)", ".mean()"
+    ),
+    "this is the quantile of all distances; of each held-out image only the nearest counts": edited(
+        _share_of_copies, "(held, training).min(1).values.quantile", "(held, training).quantile"
     ),
     "the limit is the median, whatever q is": edited(
         _share_of_copies, ".quantile(q)", ".quantile(0.5)"

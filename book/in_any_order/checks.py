@@ -106,7 +106,8 @@ def _lost_in_one_pass(joint):
 
 @ladder(_lost_in_one_pass)
 def LOST_IN_ONE_PASS(lost_in_one_pass):
-    """two words that follow each other: one coin instead of two"""
+    """two words that follow each other: one coin instead of two; what never occurs adds 0, though
+    0 * log(0) is NaN"""
     joint = torch.tensor([[0.5, 0.0], [0.0, 0.5]])
     yield lost_in_one_pass(joint)
 
@@ -133,6 +134,15 @@ LOST_IN_ONE_PASS.mistakes |= {
     ),
     "the entropy of the sentences is not subtracted": edited(
         _lost_in_one_pass, " - _entropy(joint)", ""
+    ),
+    "this is per word; per sentence it is not divided by the number of places": (
+        lambda joint: _lost_in_one_pass(joint) / joint.dim()
+    ),
+    "marginals are means here, and do not add up to 1; sum over the other places": edited(
+        _lost_in_one_pass, ".sum(1)", ".mean(1)"
+    ),
+    "each place is summed over; for its marginal sum over all the others": (
+        lambda joint: sum(_entropy(joint.sum(i)) for i in range(joint.dim())) - _entropy(joint)
     ),
     "the marginal of the first place is left out": edited(
         _lost_in_one_pass, "for p in places)", "for p in places[1:])"
@@ -239,6 +249,9 @@ def WHO_WROTE(who_wrote):
 
 WHO_WROTE.mistakes |= {
     "the prior is left out": edited(_who_wrote, " + log_prior[:, None]", ""),
+    "logarithms are multiplied; what is multiplied are probabilities, so add their logarithms": (
+        edited(_who_wrote, "log_p + log_prior", "log_p * log_prior")
+    ),
     "this normalises over the books; a book asks who of the authors": edited(
         _who_wrote, ".softmax(0)", ".softmax(1)"
     ),

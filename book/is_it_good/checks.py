@@ -1,6 +1,6 @@
 """Checks for the exercises of book/is_it_good.ipynb."""
 
-from math import comb, log
+from math import comb, erfc, log, sqrt
 
 import numpy as np
 
@@ -76,6 +76,12 @@ MCNEMAR.mistakes |= {
     "the right answers of each are compared; what counts is on which questions they differ": edited(
         _mcnemar, "sum(a and not b for", "sum(a for", "sum(b and not a for", "sum(b for"
     ),
+    "this is the approximation by chi squared; the exact p is a sum over tosses of coins": (
+        lambda first, second: erfc(
+            abs(sum(first) - sum(second))
+            / sqrt(2 * max(1, sum(a != b for a, b in zip(first, second, strict=True))))
+        )
+    ),
     "that is 1 less the probability": edited(_mcnemar, "return min", "return 1 - min"),
     "splits that are more uneven are counted, but not this one": edited(
         _mcnemar, "min(only_first, only_second) + 1)", "min(only_first, only_second))"
@@ -102,7 +108,8 @@ def BOTH_ORDERS(both_orders):
     odds = [(2.0, -3.0)]
     yield both_orders(odds)
 
-    """the first verdict is A in both orders, which is a flip; the others stay with the right one"""
+    """the first verdict is A in both orders, which is a flip; the others stay with the right one;
+    both shares are of all three"""
     odds = [(2.0, 3.0), (1.0, -3.0), (2.0, -4.0)]
     yield both_orders(odds)
 
@@ -139,6 +146,9 @@ BOTH_ORDERS.mistakes |= {
     "the two are added as they are; in the second order B is the right answer": edited(
         _both_orders, "as_a - as_b > 0", "as_a + as_b > 0"
     ),
+    "the right ones are divided by the number of pairs that do not flip; all pairs count": edited(
+        _both_orders, "right / len(odds)", "right / max(1, len(odds) - flips)"
+    ),
     "only verdicts that say A twice are counted as flips": edited(
         _both_orders, "(as_a > 0) == (as_b > 0)", "as_a > 0 and as_b > 0"
     ),
@@ -167,8 +177,12 @@ def FIRST_PROOF(first_proof):
     gains = [1.0, 1.0, 1.0, 4.0, 1.0]
     yield first_proof(gains, 20)
 
-    """the stake falls at first; what is lost has to be won back"""
+    """the stake falls below 1 at first; what is lost has to be won back"""
     gains = [-2.0, 2.5, 0.75, 0.5, 2.0]
+    yield first_proof(gains, 20)
+
+    """the stake falls after it has risen: a sentence that loses counts as one that wins"""
+    gains = [2.0, -1.0, 1.5, 1.0]
     yield first_proof(gains, 20)
 
     """you may stop at the proof, whatever would have come afterwards"""

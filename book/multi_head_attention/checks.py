@@ -82,7 +82,8 @@ def _merge_by_reshape(x):
 
 @ladder(_merge)
 def MERGE_HEADS(merge_heads):
-    """a word gets back its part from head 0 and then its part from head 1, side by side"""
+    """the heads are on axis 1: a word gets back its part from head 0 and then its part from head 1,
+    side by side"""
     x = torch.arange(8.0).reshape(1, 2, 2, 2)  # head 0: 0 1 and 2 3, head 1: 4 5 and 6 7
     yield merge_heads(x)
 
@@ -103,7 +104,9 @@ MERGE_HEADS.mistakes |= {
     "the heads are added up; they should be laid side by side": (lambda x: x.sum(dim=1)),
     "the heads are averaged; they should be laid side by side": (lambda x: x.mean(dim=1)),
     "the heads are laid one after the other along the positions": (lambda x: x.flatten(1, 2)),
-    "axes 1 and 2 are exchanged, but the last two not merged": (lambda x: x.transpose(1, 2)),
+    "axes 2 and 3 are exchanged, words and entries; exchange heads and words, 1 and 2": (
+        lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1)
+    ),
 }
 
 
@@ -272,8 +275,8 @@ def MY_MULTI_HEAD(MyMultiHead):
     layer = drawn(MyMultiHead(6, 3))
     yield layer(x)
 
-    """where a mask is False there is no weight, and the rest of the row sums to 1: with one key
-    left for each query, the output is W^O of its value"""
+    """where a mask is False there is no weight (a score of 0 would have e**0 = 1), and the
+    rest of the row sums to 1: with one key left for each query, the output is W^O of its value"""
     x = torch.randn(1, 3, 4)
     mask = torch.eye(3).bool()
     layer = drawn(MyMultiHead(4, 2))

@@ -218,8 +218,8 @@ def SO_FAR(so_far):
     words = torch.tensor([[8.0, 2.0]])
     yield so_far(words)
 
-    """the first row is the average of the first word alone: it is divided by 1, and no later
-    word has a share in it"""
+    """the first row is the average of the first word alone: it is divided by 1, so that its row of
+    weights (not a column) sums to 1, and no later word has a share in it"""
     words = torch.tensor([[8.0], [3.0], [1.0]])
     yield so_far(words)[0]
 

@@ -116,3 +116,85 @@ wrong("trains the model itself", "deepcopy(model)", "model")
 wrong("one token too few", "range(length)", "range(length - 1)")
 wrong("returns the old one", "    return student\n", "    return model\n") if False else None
 wrong("first prompt only", "for prompt in prompts", "for prompt in prompts[:1]")
+
+
+@right
+def pass_at_k(right, tries, k):
+    fails = tries - right
+    nothing = comb(fails, k)
+    return 1 - nothing / comb(tries, k)
+
+
+wrong(
+    "exactly one passes",
+    "1 - nothing / comb(tries, k)",
+    "right * comb(fails, k - 1) / comb(tries, k)",
+)
+
+
+@right
+def advantages(rewards):
+    means = rewards.mean(dim=1, keepdim=True)
+    return rewards - means
+
+
+wrong("mean of the whole batch", "rewards.mean(dim=1, keepdim=True)", "rewards.mean()")
+
+
+@right
+def answer_loss(logits, ids, prompt):
+    about = logits[:, prompt - 1 : -1]
+    asked = ids[:, prompt:]
+    return F.cross_entropy(about.flatten(0, 1), asked.flatten(), ignore_index=-1)
+
+
+wrong("no shift", "prompt - 1 : -1", "prompt:")
+
+wrong(
+    "the first token of the answer is left out",
+    "prompt - 1 : -1",
+    "prompt : -1",
+    "ids[:, prompt:]",
+    "ids[:, prompt + 1 :]",
+)
+
+
+@right
+def dpo_loss(won, lost, won_start, lost_start, beta):
+    gain_won = won - won_start
+    gain_lost = lost - lost_start
+    margin = beta * (gain_won - gain_lost)
+    return F.softplus(-margin).mean()
+
+
+wrong(
+    "mean of the margins before the log-sigmoid",
+    "F.softplus(-margin).mean()",
+    "F.softplus(-margin.mean())",
+)
+
+
+@right
+def rejection_round(model, prompts, judge, tries, length, epochs, rate):
+    P = prompts.shape[1]
+    ids = prompts.repeat_interleave(tries, dim=0)
+    with torch.no_grad():
+        for _ in range(length):
+            p = torch.softmax(model(ids)[:, -1], dim=-1)
+            ids = torch.cat([ids, torch.multinomial(p, 1)], dim=1)
+    passed = [judge(row[:P].tolist(), row[P:].tolist()) for row in ids]
+    good = ids[torch.tensor(passed)]
+    new = deepcopy(model)
+    if len(good) == 0:
+        return new
+    optimizer = torch.optim.Adam(new.parameters(), lr=rate)
+    for _ in range(epochs):
+        logits = new(good)[:, P - 1 : -1]
+        loss = F.cross_entropy(logits.flatten(0, 1), good[:, P:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return new
+
+
+wrong("the judge gets prompt and answer as the answer", "row[P:].tolist()", "row.tolist()")

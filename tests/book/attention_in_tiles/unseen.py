@@ -65,3 +65,58 @@ wrong(
     "range(0, len(key) - len(key) % block, block)",
 )
 wrong("mean with value summed", "(output * grad_output).sum()", "output.sum() * grad_output.sum()")
+
+
+@right
+def merge(largest_1, total_1, blend_1, largest_2, total_2, blend_2):
+    largest = torch.maximum(largest_1, largest_2)
+    c1 = (largest_1 - largest).exp()
+    c2 = (largest_2 - largest).exp()
+    total = c1 * total_1 + c2 * total_2
+    blend = c1 * blend_1 + c2 * blend_2
+    return largest, total, blend
+
+
+wrong(
+    "exponentials of the maxima themselves",
+    "(largest_1 - largest).exp()",
+    "largest_1.exp() / largest.exp()",
+    "(largest_2 - largest).exp()",
+    "largest_2.exp() / largest.exp()",
+)
+
+
+@right
+def window_mask(T, S, window):
+    q = torch.arange(S - T, S)[:, None]
+    k = torch.arange(S)[None, :]
+    behind = q - k
+    return (behind >= 0) & (behind < window)
+
+
+wrong("later keys too", "(behind >= 0) & (behind < window)", "behind.abs() < window")
+
+
+@right
+def backward_row(query, key, value, output, log_sum_exp, grad_output, block):
+    scale = key.shape[1] ** -0.5
+    average = grad_output @ output
+    grad_query = torch.zeros_like(query)
+    grad_key, grad_value = [], []
+    for start in range(0, len(key), block):
+        k, v = key[start : start + block], value[start : start + block]
+        p = (k @ query * scale - log_sum_exp).exp()
+        grad_value.append(p[:, None] * grad_output)
+        ds = p * (v @ grad_output - average)
+        grad_query += scale * (ds @ k)
+        grad_key.append(scale * ds[:, None] * query)
+    return grad_query, torch.cat(grad_key), torch.cat(grad_value)
+
+
+wrong("no scale in the gradient of the keys", "scale * ds[:, None] * query", "ds[:, None] * query")
+
+wrong(
+    "divided by the logarithm",
+    "(k @ query * scale - log_sum_exp).exp()",
+    "(k @ query * scale).exp() / log_sum_exp",
+)

@@ -96,3 +96,52 @@ wrong(
     ),
 )
 wrong("asks with the key of before", "keys[s] @ keys[t]", "keys[s] @ keys[t - 1]")
+
+
+@right
+def what_it_says(keys, values, query):
+    S = torch.zeros(values.shape[1], keys.shape[1])
+    for k, v in zip(keys, values):
+        S = S + torch.outer(v, k)
+    return S @ query
+
+
+wrong("divided by the sum of the weights", "S @ query", "S @ query / (keys @ query).sum()")
+
+
+@right
+def bytes_held(layers, tokens, d, heads, window):
+    numbers = 0
+    for layer in layers:
+        if layer == "full":
+            numbers += 2 * d * tokens
+        elif layer == "window":
+            numbers += 2 * d * min(window, tokens)
+        else:
+            numbers += heads * (d // heads) ** 2
+    return 4 * numbers
+
+
+wrong("the larger of window and tokens", "min(window", "max(window")
+
+
+@right
+def overwrite_part(S, key, value, beta):
+    missing = value - S @ key
+    return S + beta * torch.outer(missing, key) / key.dot(key)
+
+
+wrong("divided by the length, not its square", "key.dot(key)", "key.norm()")
+
+wrong("outer product the other way round", "torch.outer(missing, key)", "torch.outer(key, missing)")
+
+
+@right
+def what_was_written(keys, values, beta):
+    T = len(keys)
+    A = (keys @ keys.T).tril(-1) * beta[:, None]
+    eye = torch.eye(T, dtype=keys.dtype)
+    return torch.linalg.solve_triangular(eye + A, values * beta[:, None], upper=False)
+
+
+wrong("what was said is added", "eye + A", "eye - A")

@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tests.book.unseen import answers_to
 
@@ -58,3 +59,47 @@ def _loop(w, x):
         h = a * h + b
         out.append(h)
     return torch.stack(out)
+
+
+@right
+def forget_bias(distances, kept):
+    gate = kept ** (1 / distances)
+    return torch.log(gate / (1 - gate))
+
+
+wrong("the sigmoid, not its inverse", "torch.log(gate / (1 - gate))", "torch.sigmoid(gate)")
+
+
+@right
+def convolve_centred(conv, x):
+    side = (conv.kernel_size[0] - 1) // 2
+    padded = F.pad(x.mT, (side, side))
+    return conv(padded).mT
+
+
+wrong("the ends are repeated", "(side, side))", '(side, side), mode="replicate")')
+
+
+@right
+def scan(w, x):
+    n, distance = len(x), 1
+    while distance < n:
+        before_w = torch.cat([torch.ones(distance, dtype=w.dtype), w[:-distance]])
+        before_x = torch.cat([torch.zeros(distance, dtype=x.dtype), x[:-distance]])
+        x = w * before_x + x
+        w = w * before_w
+        distance *= 2
+    return x
+
+
+wrong(
+    "w is renewed first",
+    "        x = w * before_x + x\n        w = w * before_w\n",
+    "        w = w * before_w\n        x = w * before_x + x\n",
+)
+
+wrong(
+    "what stands at the end comes in at the beginning",
+    "torch.cat([torch.zeros(distance, dtype=x.dtype), x[:-distance]])",
+    "x.roll(distance)",
+)

@@ -50,3 +50,37 @@ def slowed(speeds, factor, trained):
 wrong("share not cut off", "min(1.0, max(0.0, 2 * turns - 1))", "2 * turns - 1")
 wrong("share is turns themselves", "2 * turns - 1", "turns")
 wrong("slow hands multiplied", "s / factor", "s * factor")
+
+
+@right
+def false_twin(distance, speeds, longest):
+    candidates = torch.arange(distance + 8, longest + 1)
+    turned = (candidates - distance)[:, None] * speeds
+    agreement = turned.cos().mean(dim=1)
+    return candidates[agreement.argmax()].item()
+
+
+wrong("longest is left out", "longest + 1", "longest")
+
+
+@right("three_back_bias")
+def bias(length, device):
+    place = torch.arange(length, device=device)
+    distance = place[:, None] - place
+    rates = torch.tensor([1.0, 0.5, 0.25, 0.125], device=device)
+    return -rates[:, None, None] * (distance - 3).abs()
+
+
+wrong("nearer than 3 is a bonus", "(distance - 3).abs()", "(distance - 3)")
+
+
+@right
+def slowed(speeds, factor, trained):
+    turns = speeds * trained / (2 * math.pi)
+    share = (2 * turns - 1).clamp(0, 1)
+    return share * speeds + (1 - share) * speeds / factor
+
+
+wrong("the share grows to a half only", "(2 * turns - 1)", "(turns - 0.5)")
+
+wrong("a turn is pi", "(2 * math.pi)", "math.pi")

@@ -162,7 +162,10 @@ def test_what_stays_from_call_to_call_is_noticed():
         (lambda x: x.round(), "the numbers are rounded to multiples of 1"),
         (lambda x: x.round(decimals=1), "the numbers are rounded to multiples of 0.1"),
         (lambda x: x.trunc(), "what is behind the point is cut off"),
-        (lambda x: x.cumsum(1), "it returned the running sums of what is expected along axis 1"),
+        (
+            lambda x: x.cumsum(1),
+            "what it returns are the running sums of what is expected along axis 1",
+        ),
         (
             lambda x: x / x.sum(1, keepdim=True),
             "the numbers keep their ratios along axis 1, but not their sum",
@@ -187,6 +190,32 @@ def test_what_can_be_seen_of_wrong_numbers_is_said(answer, seen):
     assert seen in found.value.mistake
     nothing = "on this case: a table comes back"
     assert (found.value.mistake == nothing) == (seen == "a table comes back")
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact"),
+    [
+        (lambda x: x * (1 + len(x)), "all numbers are 4 times what is expected"),
+        (lambda x: x - x.mean(0) if len(x) == 3 else x + 1 / x, ""),
+        (lambda x: x - torch.tensor([0, 0, 1]) if len(x) == 3 else x + 1 / x, ""),
+        (lambda x: x.round() if len(x) == 3 else x.round() + 1, ""),
+        (lambda x: -x if len(x) == 3 else 1 / x, ""),
+    ],
+)
+def test_what_another_input_refutes_is_not_said(answer, fact):
+    rows = "[0.45, 1.2, 3.8]", "[1.0, 1, 1, 1]", "[2.0, 0.6, 7.1, 0.3, 1.4]"
+    rungs = [Rung("a row comes back", f"same(torch.tensor({row}))") for row in rows]
+    with pytest.raises(Mistake) as found:
+        hold(rungs, lambda x: x, same=answer)
+    case = "on this case: a row comes back"
+    assert found.value.mistake == (f"{fact}; {case}" if fact else case)
+
+
+def test_behind_a_long_preamble_nobody_has_to_look_for_the_results():
+    rung = Rung("half of 4 is 2", "\n".join(["x = 4.0"] * 30 + ["halve(x)"]))
+    with pytest.raises(Mistake) as found:
+        hold([rung], _halve, halve=lambda x: x)
+    assert found.value.example.startswith("expected = 2.\nyours = 4.\n\nx = 4.0\n")
 
 
 SURPRISES = [Rung(f"surprise at {p}", f"surprise(torch.tensor({p}))") for p in (0.4, 0.2, 0.1)]
@@ -396,7 +425,10 @@ def test_inputs_of_methods_must_stay():
 
 
 def test_that_it_returned_nothing_is_said_of_all_inputs_or_of_this_one():
-    assert halve(lambda x: [None]).mistake.startswith("it returned None; is the `return` missing?")
+    assert halve(lambda x: None).mistake.startswith("it returned None; is the `return` missing?")
+    behind = "it returned None; there is a `return`, but what stands behind it gives None; on this"
+    assert halve(lambda x: [None]).mistake.startswith(behind)
+    assert halve(lambda x: [x].sort()).mistake.startswith(behind)
     seen = halve(lambda x: x / 2 if x.dim() == 1 else None).mistake
     assert seen == "it returned None, not always; on this case: rows and columns stay"
 

@@ -60,3 +60,38 @@ wrong(
     "2 * total / (n * (n - 1))",
     "total / (n - 1)",
 )
+
+
+@right
+def vectors_at(hidden, positions):
+    index = positions[:, None, None].expand(-1, 1, hidden.shape[-1])
+    return hidden.gather(1, index).squeeze(1)
+
+
+wrong(
+    "counts positions from 1",
+    "hidden.gather(1, index).squeeze(1)",
+    "hidden[torch.arange(len(hidden)), positions - 1]",
+)
+
+
+@right
+def nearer_mean(known, senses, new):
+    means = torch.stack([known[senses == s].mean(dim=0) for s in (0, 1)])
+    return torch.cdist(new, means).argmin(dim=1)
+
+
+wrong("sums over half of n", ".mean(dim=0)", ".sum(dim=0) / (len(known) / 2)")
+
+
+@right
+def self_similarity(vectors):
+    n = len(vectors)
+    u = vectors / vectors.norm(dim=1, keepdim=True)
+    cosines = u @ u.T
+    return (cosines.sum() - n) / (n * (n - 1))
+
+
+wrong("each pair once, divided by all ordered ones", "(cosines.sum() - n)", "cosines.triu(1).sum()")
+
+wrong("one length for all", "vectors.norm(dim=1, keepdim=True)", "vectors.norm()")

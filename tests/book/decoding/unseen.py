@@ -134,3 +134,121 @@ wrong("first complete one", "    best = max", "    done = done[:1]\n    best = m
 wrong("one word too many", "range(max_len - 1)", "range(max_len)")
 wrong("greedy", "[:beam_size]", "[:1]")
 wrong("stops at the first EOS", "        beam_size = beam_size", "        if done: break")
+
+
+@right
+def rescored(log_probabilities, lengths, alpha):
+    penalty = ((5 + lengths) / 6) ** alpha
+    return log_probabilities / penalty
+
+
+wrong("the 6 is outside the power", "((5 + lengths) / 6) ** alpha", "(5 + lengths) ** alpha / 6")
+
+
+@right
+def greedy(model, source_ids, max_len):
+    c = model.config
+    B = source_ids.shape[0]
+    target = torch.full((B, 1), c.bos_id, device=source_ids.device)
+    ended = torch.zeros(B, dtype=torch.bool, device=source_ids.device)
+    with torch.no_grad():
+        memory = model.encode(source_ids)
+        for _ in range(max_len - 1):
+            word = model.decode(target, memory, source_ids)[:, -1].argmax(dim=-1)
+            word = torch.where(ended, c.pad_id, word)
+            ended = ended | (word == c.eos_id)
+            target = torch.cat([target, word[:, None]], dim=1)
+    return target
+
+
+wrong(
+    "an end is forced on who has none",
+    "    return target",
+    "    target[~ended, -1] = c.eos_id\n    return target",
+)
+
+
+@right
+def beam_step(scores, log_probabilities, beam_size):
+    V = log_probabilities.shape[1]
+    total = scores[:, None] + log_probabilities
+    best = total.flatten().topk(beam_size).indices
+    return best // V, best % V
+
+
+wrong(
+    "one child for each beginning",
+    "best = total.flatten().topk(beam_size).indices\n    return best // V, best % V",
+    "score, word = total.max(dim=1)\n"
+    "    rows = score.topk(beam_size).indices\n"
+    "    return rows, word[rows]",
+)
+
+wrong("log-probabilities are multiplied", "scores[:, None] +", "scores[:, None] *")
+
+
+@right
+def draw(logits, temperature, top_p, number):
+    p = torch.softmax(logits / temperature, dim=0)
+    p, ids = p.sort(descending=True)
+    ends = p.cumsum(0)
+    before = torch.cat([torch.zeros(1), ends[:-1]])
+    p = p[before < top_p]
+    p = p / p.sum()
+    place = (p.cumsum(0) <= number).sum()
+    place = place.clamp(max=len(p) - 1)
+    return ids[place].item()
+
+
+wrong(
+    "temperature after the softmax",
+    "torch.softmax(logits / temperature, dim=0)",
+    "torch.softmax(logits, dim=0) / temperature",
+)
+
+
+@right
+def cached(x, W_q, W_k, W_v, keys, values):
+    q = x @ W_q
+    keys = torch.cat([keys, (x @ W_k)[None]])
+    values = torch.cat([values, (x @ W_v)[None]])
+    weights = torch.softmax(keys @ q / q.shape[0] ** 0.5, dim=0)
+    return weights @ values, keys, values
+
+
+wrong(
+    "the new token comes first",
+    "[keys, (x @ W_k)[None]]",
+    "[(x @ W_k)[None], keys]",
+    "[values, (x @ W_v)[None]]",
+    "[(x @ W_v)[None], values]",
+)
+
+
+@right
+def search(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, complete = [(0.0, [bos])], []
+    for _ in range(max_len - 1):
+        children = []
+        for score, ids in beam:
+            for word, log_p in enumerate(next_log_probabilities(ids).tolist()):
+                children.append((score + log_p, ids + [word]))
+        children.sort(key=lambda child: child[0], reverse=True)
+        beam = []
+        for child in children[:beam_size]:
+            if child[1][-1] == eos:
+                complete.append(child)
+            else:
+                beam.append(child)
+        if not beam:
+            break
+    return torch.tensor(max(complete, key=lambda child: child[0])[1])
+
+
+wrong("stops at the first complete sentence", "if not beam:", "if complete or not beam:")
+
+wrong(
+    "a length penalty",
+    "max(complete, key=lambda child: child[0])",
+    "max(complete, key=lambda child: child[0] / len(child[1]))",
+)

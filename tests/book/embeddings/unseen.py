@@ -115,3 +115,106 @@ def expected_loss(scores, together, noise, k):
 
 wrong("forgets k", "k * together", "together")
 wrong("column sums", "together[a].sum()", "together[:, o].sum()")
+
+
+@right
+def look_up(table, ids):
+    return F.one_hot(ids, len(table)).to(table.dtype) @ table
+
+
+wrong(
+    "a loop over the first axis",
+    "F.one_hot(ids, len(table)).to(table.dtype) @ table",
+    "torch.stack([table[int(i)] for i in ids])",
+)
+
+
+@right
+def look_up_gradient(grad_output, ids, vocab_size):
+    d = grad_output.shape[-1]
+    gradient = torch.zeros(vocab_size, d, dtype=grad_output.dtype)
+    for g, i in zip(grad_output.reshape(-1, d), ids.flatten()):
+        gradient[i] += g
+    return gradient
+
+
+wrong(
+    "as many rows as the largest id needs",
+    "torch.zeros(vocab_size, d",
+    "torch.zeros(int(ids.max()) + 1, d",
+)
+
+
+@right
+def negative_sampling_loss(centre, neighbour, made_up):
+    real = (centre * neighbour).sum(-1)
+    fake = torch.einsum("bd,bkd->bk", centre, made_up)
+    return (F.softplus(-real) + F.softplus(fake).sum(1)).mean()
+
+
+wrong(
+    "the made-up ones asked with the neighbour",
+    '"bd,bkd->bk", centre, made_up',
+    '"bd,bkd->bk", neighbour, made_up',
+)
+
+wrong("every pair pays for the whole batch", "F.softplus(fake).sum(1)", "F.softplus(fake).sum()")
+
+
+@right
+def analogies(vectors, a, b, c):
+    unit = F.normalize(vectors, dim=1)
+    target = unit[b] - unit[a] + unit[c]
+    similar = target @ unit.T
+    rows = torch.arange(len(a))
+    for given in (a, b, c):
+        similar[rows, given] = -torch.inf
+    return similar.argmax(dim=1)
+
+
+wrong("excluded from all questions", "similar[rows, given]", "similar[:, given]")
+
+
+@right
+def count_vectors(sentences, vocab_size, window, d):
+    counts = torch.zeros(vocab_size, vocab_size)
+    for s in sentences:
+        for i in range(len(s)):
+            for j in range(i + 1, min(i + window + 1, len(s))):
+                counts[s[i], s[j]] += 1
+                counts[s[j], s[i]] += 1
+    total = counts.sum()
+    rows = counts.sum(1, keepdim=True)
+    columns = counts.sum(0, keepdim=True)
+    pmi = torch.where(counts > 0, (counts * total / (rows * columns)).log(), 0.0)
+    U, S, _ = torch.linalg.svd(pmi.clamp(min=0))
+    return U[:, :d] * S[:d].sqrt()
+
+
+wrong(
+    "shares of the words of the text",
+    "rows = counts.sum(1, keepdim=True)",
+    "words = torch.tensor([w for s in sentences for w in s])",
+    "columns = counts.sum(0, keepdim=True)",
+    "share = torch.bincount(words, minlength=vocab_size) / len(words)",
+    "(counts * total / (rows * columns))",
+    "(counts / total / (share[:, None] * share))",
+)
+
+
+@right
+def expected_loss(scores, together, noise, k):
+    made_up = k * together.sum(1, keepdim=True) * noise
+    cost = together * F.softplus(-scores) + made_up * F.softplus(scores)
+    return cost.sum() / together.sum()
+
+
+wrong(
+    "the pairs of the neighbour", "together.sum(1, keepdim=True)", "together.sum(0, keepdim=True)"
+)
+
+wrong(
+    "only pairs that never occur are made up",
+    "made_up * F.softplus(scores)",
+    "made_up * (together == 0) * F.softplus(scores)",
+)

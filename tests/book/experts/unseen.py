@@ -122,3 +122,40 @@ def read_narrow_with_keys(query, kept, up_k, up_v):
 
 
 wrong("the weights are not divided by their sum", " / weights.sum()", "")
+
+
+@right
+def switch_loss(probabilities, chosen):
+    N, E = probabilities.shape
+    share = torch.bincount(chosen, minlength=E) / N
+    mean = probabilities.mean(dim=0)
+    return E * (share * mean).sum()
+
+
+wrong("counts, not shares", "minlength=E) / N", "minlength=E)")
+
+
+@right
+def has_room(chosen, most):
+    taken = {}
+    result = []
+    for e in chosen.tolist():
+        result.append(taken.get(e, 0) < most)
+        taken[e] = taken.get(e, 0) + 1
+    return torch.tensor(result)
+
+
+wrong("in the order of the experts", "chosen.tolist()", "sorted(chosen.tolist())")
+
+
+@right
+def read_narrow(query, kept, up_k, up_v):
+    q = up_k.T @ query
+    scores = kept @ q / query.shape[0] ** 0.5
+    weights = torch.softmax(scores, dim=0)
+    return up_v @ (weights @ kept)
+
+
+wrong("the scale of the cache's width", "query.shape[0]", "kept.shape[1]")
+
+wrong("the cache is read, not the values", "up_v @ (weights @ kept)", "weights @ kept")

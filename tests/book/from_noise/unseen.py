@@ -54,3 +54,44 @@ wrong("1 - q", ".quantile(q)", ".quantile(1 - q)")
 wrong("mean over all training images", ".sqrt().min()", ".sqrt().mean()")
 wrong("fixed quantile", ".quantile(q)", ".quantile(0.05)")
 wrong("q of the maximum", ".quantile(q)", ".max() * q")
+
+
+@right
+def move(z, guess, t, s):
+    share = (s - t) / (1 - t)
+    return z + share * (guess - z)
+
+
+wrong("over the time left afterwards", "(1 - t)", "(1 - s)")
+
+
+@right
+def best_guess(z, t, images):
+    squared = ((z[:, None] - t * images) ** 2).sum(-1)
+    weights = torch.softmax(-squared / (2 * (1 - t) ** 2), dim=1)
+    return weights @ images
+
+
+wrong("mean over pixels", ".sum(-1)", ".mean(-1)")
+
+
+@right
+def share_of_copies(pictures, training, held, q):
+    def nearest(a):
+        return torch.cdist(a, training).min(dim=1).values
+
+    limit = nearest(held).quantile(q)
+    return (nearest(pictures) < limit).float().mean()
+
+
+wrong(
+    "quantile of all distances",
+    "nearest(held).quantile(q)",
+    "torch.cdist(held, training).quantile(q)",
+)
+
+wrong(
+    "pictures against the held-out images",
+    "(nearest(pictures) < limit)",
+    "(torch.cdist(pictures, held).min(dim=1).values < limit)",
+)

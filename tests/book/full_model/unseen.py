@@ -130,3 +130,95 @@ wrong(
 wrong("does not clip", "if norm > 1:", "if False:")
 wrong("always scales to 1", "if norm > 1:", "if norm > 0:")
 wrong("forgets the step", "        optimizer.step()\n", "")
+
+
+@right
+def shifted(target_ids, bos_id, eos_id, pad_id):
+    B = target_ids.shape[0]
+    inputs = torch.cat([torch.full((B, 1), bos_id), target_ids], dim=1)
+    labels = F.pad(target_ids, (0, 1), value=pad_id)
+    number = (target_ids != pad_id).sum(dim=1)
+    labels[torch.arange(B), number] = eos_id
+    return inputs, labels
+
+
+wrong("padded with 0", ", value=pad_id", "")
+
+
+@right
+def smoothed_loss(logits, targets, smoothing, pad_id):
+    logp = torch.log_softmax(logits, dim=-1)
+    at_target = logp.gather(-1, targets[..., None]).squeeze(-1)
+    loss = -((1 - smoothing) * at_target + smoothing * logp.mean(dim=-1))
+    real = targets != pad_id
+    return loss[real].mean()
+
+
+wrong(
+    "nothing for the padding token",
+    "logp.mean(dim=-1)",
+    "(logp.sum(dim=-1) - logp[..., pad_id]) / (logp.shape[-1] - 1)",
+)
+
+
+@right
+def parameters(vocab_size, d_model, num_layers, num_heads, d_ff, d_k, d_v):
+    def linear(a, b):
+        return a * b + b
+
+    attention = 2 * linear(d_model, num_heads * d_k)
+    attention += linear(d_model, num_heads * d_v) + linear(num_heads * d_v, d_model)
+    network = linear(d_model, d_ff) + linear(d_ff, d_model)
+    norm = 2 * d_model
+    encoder = attention + network + 2 * norm
+    decoder = 2 * attention + network + 3 * norm
+    return vocab_size * d_model + num_layers * (encoder + decoder)
+
+
+wrong("values as wide as keys", "num_heads * d_v", "num_heads * d_k")
+
+wrong(
+    "all heads together as wide as the model",
+    "num_heads * d_k",
+    "d_model",
+    "num_heads * d_v",
+    "d_model",
+)
+
+
+@right("decoder_block")
+class DecoderBlockAgain(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, memory_mask=None):
+        T = x.shape[1]
+        causal = torch.ones(T, T, dtype=torch.bool, device=x.device).tril()
+        x = self.norm1(x + self.self_attention(x, x, x, mask=causal)[0])
+        x = self.norm2(x + self.cross_attention(x, memory, memory, mask=memory_mask)[0])
+        return self.norm3(x + self.feed_forward(x))
+
+
+wrong("the source's padding is seen", ", mask=memory_mask", "")
+
+
+@right
+def train(model, batches, optimizer):
+    losses = []
+    for x, y in batches:
+        loss = F.cross_entropy(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+wrong("each entry clipped", "clip_grad_norm_", "clip_grad_value_")

@@ -109,3 +109,60 @@ wrong(
     "x / sum(e)",
     "x / sum(e) if sum(e) else math.nan",
 )
+
+
+@right
+def keep_surest(blank, sure, keep):
+    result = torch.zeros_like(blank)
+    for b in range(len(blank)):
+        places = blank[b].nonzero().flatten()
+        order = sure[b, places].argsort(descending=True)
+        result[b, places[order[:keep]]] = True
+    return result
+
+
+def one_argsort(blank, sure, keep):
+    order = sure.masked_fill(~blank, -torch.inf).argsort(dim=1, descending=True)
+    return (order < keep) & blank
+
+
+wrong("the list of places taken for their ranks", one_argsort)
+
+
+@right
+def lost_in_one_pass(joint):
+    def entropy(p):
+        return -torch.special.xlogy(p, p).sum()
+
+    n = joint.dim()
+    separate = sum(entropy(joint.sum(dim=[j for j in range(n) if j != i])) for i in range(n))
+    return separate - entropy(joint)
+
+
+wrong("per word", "separate - entropy(joint)", "(separate - entropy(joint)) / n")
+
+
+@right
+def any_order_loss(losses, hidden, is_word):
+    n = is_word.sum(dim=1)
+    m = hidden.sum(dim=1)
+    total = (losses * hidden).sum(dim=1)
+    return (n / m * total).mean()
+
+
+wrong("n and m of the whole batch", "n / m * total", "n.sum() / m.sum() * total")
+
+wrong("padding counted in n", "is_word.sum(dim=1)", "is_word.shape[1]")
+
+
+@right
+def who_wrote(log_p, log_prior):
+    joint = log_p + log_prior[:, None]
+    return torch.softmax(joint, dim=0).T
+
+
+wrong(
+    "exponentials and their sum",
+    "torch.softmax(joint, dim=0)",
+    "(joint.exp() / joint.exp().sum(dim=0))",
+)

@@ -66,3 +66,56 @@ wrong(
     "log(odds)",
     "odds",
 )
+
+
+@right
+def mcnemar(first, second):
+    a = sum(f and not s for f, s in zip(first, second))
+    b = sum(s and not f for f, s in zip(first, second))
+    n = a + b
+    tail = sum(comb(n, i) for i in range(min(a, b) + 1)) / 2**n
+    return min(1.0, 2 * tail)
+
+
+wrong(
+    "all that each has right",
+    "sum(f and not s for f, s in zip(first, second))",
+    "sum(first)",
+    "sum(s and not f for f, s in zip(first, second))",
+    "sum(second)",
+)
+
+
+@right
+def both_orders(odds):
+    flips = wins = 0
+    for first, second in odds:
+        flips += (first > 0) == (second > 0)
+        wins += first - second > 0
+    return flips / len(odds), wins / len(odds)
+
+
+wrong("right in both orders", "first - second > 0", "first > 0 and second < 0")
+
+
+@right
+def first_proof(gains, odds):
+    total = 0.0
+    for n, gain in enumerate(gains, start=1):
+        total += gain
+        if total >= log(odds):
+            return n
+    return 0
+
+
+wrong("more than, not reached", "total >= log", "total > log")
+
+wrong(
+    "gains multiplied as they are",
+    "total = 0.0",
+    "total = 1.0",
+    "total += gain",
+    "total *= gain",
+    "log(odds)",
+    "odds",
+)

@@ -128,3 +128,56 @@ wrong(
     "float(running[allowed].max() / len(sure))",
     "float(np.append(1.0, sure[order])[np.where(allowed, running, -np.inf).argmax()])",
 )
+
+
+@right
+def singleton_rate(told):
+    counts = Counter(told)
+    once = [person for person in told if counts[person] == 1]
+    return len(once) / len(told)
+
+
+wrong("a count, not a share", "len(once) / len(told)", "len(once)")
+
+
+@right
+def calibration_error(sure, right):
+    gap = [0.0] * 10
+    for c, r in zip(sure, right):
+        gap[min(int(10 * c), 9)] += c - r
+    return sum(abs(g) for g in gap) / len(sure)
+
+
+wrong(
+    "the middle of the bin, not the mean of sure",
+    "+= c - r",
+    "+= (min(int(10 * c), 9) + 0.5) / 10 - r",
+)
+
+
+@right
+def best_score(sure, right, t):
+    penalty = t / (1 - t)
+    best = 0.0
+    for threshold in sure:
+        score = sum(1 if r else -penalty for c, r in zip(sure, right) if c >= threshold)
+        best = max(best, score / len(sure))
+    return best
+
+
+wrong(
+    "mean over the answered questions",
+    "score / len(sure)",
+    "score / sum(c >= threshold for c in sure)",
+)
+
+
+def ties_split(sure, right, t):
+    best = total = 0.0
+    for _, r in sorted(zip(sure, right), reverse=True):
+        total += 1 if r else -t / (1 - t)
+        best = max(best, total)
+    return best / len(sure)
+
+
+wrong("answers some of those that are equally sure", ties_split)

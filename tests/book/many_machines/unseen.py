@@ -110,3 +110,42 @@ def reduce_scatter_of_travellers(net, vectors):
         travelling = net.shift(travelling)
         travelling = [t + own(r, r - 1 - step) for r, t in enumerate(travelling)]
     return travelling
+
+
+@right
+def held(schedule, stage, p, m):
+    if schedule == "GPipe":
+        return m
+    return min(m, p - stage)
+
+
+wrong("GPipe no more than stages", "return m\n", "return min(m, p)\n")
+
+
+@right
+def merge(out1, lse1, out2, lse2):
+    lse = torch.logaddexp(lse1, lse2)
+    return out1 * (lse1 - lse).exp() + out2 * (lse2 - lse).exp(), lse
+
+
+wrong(
+    "logarithms as weights",
+    "out1 * (lse1 - lse).exp() + out2 * (lse2 - lse).exp()",
+    "(out1 * lse1 + out2 * lse2) / (lse1 + lse2)",
+)
+
+
+@right("scatter")
+def reduce_scatter(net, vectors):
+    N = net.machines
+    parts = [list(v.tensor_split(N)) for v in vectors]
+    sending = [parts[r][(r - 1) % N] for r in range(N)]
+    for step in range(1, N):
+        arrived = net.shift(sending)
+        sending = [arrived[r] + parts[r][(r - 1 - step) % N] for r in range(N)]
+    return sending
+
+
+wrong("ends with part r + 1", "(r - 1) % N", "r", "(r - 1 - step)", "(r - step)")
+
+wrong("chunks", "v.tensor_split(N)", "v.chunk(N)")

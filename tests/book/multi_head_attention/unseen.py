@@ -45,3 +45,72 @@ class MyMultiHead(nn.Module):
 
 wrong("mask ignored", "if mask is not None:", "if False:")
 wrong("softmax over heads", "s.softmax(-1)", "s.softmax(1)")
+
+
+@right
+def split_heads(x, num_heads):
+    d_k = x.shape[-1] // num_heads
+    heads = [x[..., h * d_k : (h + 1) * d_k] for h in range(num_heads)]
+    return torch.stack(heads, dim=1)
+
+
+wrong("heads before the batch", "torch.stack(heads, dim=1)", "torch.stack(heads, dim=0)")
+
+
+@right
+def merge_heads(x):
+    B, H, T, d_k = x.shape
+    return x.transpose(1, 2).reshape(B, T, H * d_k)
+
+
+wrong("entries of the heads interleaved", "x.transpose(1, 2)", "x.permute(0, 2, 3, 1)")
+
+
+@right("my_multi_head")
+class FusedMultiHead(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.fused = nn.Linear(d_model, 3 * d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        q, k, v = (split_heads(part, self.num_heads) for part in self.fused(x).chunk(3, dim=-1))
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return self.output(merge_heads(scores.softmax(dim=-1) @ v))
+
+
+wrong("the scale of d_model", "q.shape[-1] ** 0.5", "x.shape[-1] ** 0.5")
+
+wrong("softmax over the heads", "softmax(dim=-1)", "softmax(dim=1)")
+
+
+@right
+def name_the_fault(layer):
+    T = 5
+    x = 3 * torch.randn(2, T, 12)
+    free = torch.ones(T, T, dtype=torch.bool)
+    causal = free.tril()
+    _, everywhere = layer(x, free)
+    out, w = layer(x, causal)
+    if w.tril().abs().max() == 0:
+        return "mask inverted"
+    if not torch.allclose(everywhere.sum(-1), torch.ones(2, 3, T), atol=1e-4):
+        return "softmax over the queries"
+    if w.triu(1).abs().max() > 0:
+        return "no mask"
+    if not torch.allclose(w.sum(-1), torch.ones(2, 3, T), atol=1e-4):
+        return "mask after the softmax"
+    if torch.allclose(w[:, 0], w[:, 1]) and torch.allclose(w[:, 0], w[:, 2]):
+        return "one row for all heads"
+    changed = x.clone()
+    changed[:, -1] += 1
+    other, _ = layer(changed, causal)
+    if not torch.allclose(out[:, :-1], other[:, :-1], atol=1e-4):
+        return "positions mixed"
+    return "none"
+
+
+wrong("changes the first word", "changed[:, -1] += 1", "changed[:, 0] += 1")

@@ -59,3 +59,53 @@ def so_far(words):
 
 wrong("sum instead of average", " / (t[:, None] + 1)", "")
 wrong("divides by n", "(t[:, None] + 1)", "n")
+
+
+@right
+def slopes(w, x):
+    x = x.clone().requires_grad_()
+    h = torch.zeros(())
+    for step in x:
+        h = torch.tanh(w * h + step)
+    return torch.autograd.grad(h, x)[0]
+
+
+wrong("no tanh", "torch.tanh(w * h + step)", "w * h + step")
+
+
+@right
+def states(cell, words):
+    h = torch.zeros(cell.hidden_size)
+    made = []
+    for word in words:
+        h = cell(word, h)
+        made.append(h)
+    return torch.stack(made)
+
+
+wrong(
+    "the state is not carried on",
+    "        h = cell(word, h)\n        made.append(h)\n",
+    "        made.append(cell(word, h))\n",
+)
+
+
+@right
+def so_far(words):
+    n = len(words)
+    weights = torch.ones(n, n).tril()
+    weights = weights / weights.sum(dim=1, keepdim=True)
+    return weights @ words
+
+
+wrong("columns sum to 1", "weights.sum(dim=1, keepdim=True)", "weights.sum(dim=0, keepdim=True)")
+
+
+def running(words):
+    rows = [words[0]]
+    for t in range(1, len(words)):
+        rows.append((rows[-1] * t + words[t]) / (t + 1))
+    return torch.stack(rows)
+
+
+wrong("each average from the one before", running)

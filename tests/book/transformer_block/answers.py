@@ -74,7 +74,7 @@ class TapInAList(nn.Module):
         return torch.addcmul(x, self.alpha, self.parts[0](x))
 
 
-@wrong(tap, "what is behind the point is cut off")
+@wrong(tap, "x itself goes past the tap")
 class NothingAdded(ReZero):
     def forward(self, x):
         return self.tap * self.sub_layer(x)
