@@ -185,24 +185,28 @@ def _cut(probabilities, top_k, top_p):
 
 @ladder(_cut)
 def CUT(cut):
-    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
-
     """None leaves a cut out: without both nothing changes"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, None, None)
 
     """top_k = 1 leaves the most probable word alone, with probability 1"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 1, None)
 
     """top_k = 2 leaves two words, in their places, which sum to 1"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 2, None)
 
     """k may be larger than the vocabulary: then every word stays"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 9, None)
 
     """a word that has top_p alone is enough"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, None, 0.3)
 
     """top_p keeps the fewest words that reach p together, with the one that crosses it"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, None, 0.8)
 
     """where words have exactly p together no more are kept"""
@@ -210,10 +214,12 @@ def CUT(cut):
     yield cut(p, None, 0.75)
 
     """with both, no more than k words are left, however large top_p is"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 2, 0.95)
 
     """with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its
     share"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 3, 0.53)
 
     """every row is cut by itself"""
@@ -559,9 +565,8 @@ def _try_on_three_sentences(answer) -> None:
         try:
             _probability_of(0, call(next_word, before=before), 8, example)
         except Mistake as mistake:
-            raise Mistake(
-                f"{mistake.mistake} ({idea})", f"{example}\n{mistake.example}"
-            ) from mistake
+            shown = mistake.example.removeprefix(example).lstrip("\n")
+            raise Mistake(f"{mistake.mistake} ({idea})", f"{example}\n{shown}") from mistake
 
 
 def _why(answer) -> str:

@@ -128,12 +128,10 @@ def RESIZED_POSITIONS(resized_positions):
 
 
 RESIZED_POSITIONS.mistakes |= {
-    "the class token's vector is missing: the first row stays as it is": edited(
-        _resized, "return torch.cat([first, rest])", "return rest"
-    ),
-    "the class token's vector stands at the end; it is the first row": edited(
-        _resized, "[first, rest]", "[rest, first]"
-    ),
+    "that is align_corners=True, where the middles of the corner patches coincide; it is the "
+    "outer edges of the grids": edited(_resized, '"align_corners": False', '"align_corners": True'),
+    "the axis of the entries is still the first of the new grid; bring it back to the end before "
+    "you flatten": edited(_resized, "grid.permute(1, 2, 0).reshape", "grid.reshape"),
     "rows and columns of the new grid have changed places": edited(
         _resized, "permute(1, 2, 0)", "permute(2, 1, 0)"
     ),
