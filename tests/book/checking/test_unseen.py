@@ -9,7 +9,12 @@ from book.checking.exercise import COULD_NOT_JUDGE
 from tests.book.exercises import CHECK, EXERCISES
 from tests.book.unseen import UNSEEN
 
-GROUPS = {name: [*answers] for name, answers in groupby(UNSEEN, lambda x: (x.chapter, x.exercise))}
+
+def whose(answer) -> tuple[str, str]:
+    return answer.chapter, answer.exercise
+
+
+GROUPS = {name: [*answers] for name, answers in groupby(sorted(UNSEEN, key=whose), whose)}
 
 
 @pytest.mark.long
@@ -17,7 +22,7 @@ GROUPS = {name: [*answers] for name, answers in groupby(UNSEEN, lambda x: (x.cha
 def test_right_ones_pass_and_wrong_ones_are_rejected(exercise):
     chapter, name = exercise
     check = getattr(import_module(f"book.{chapter}.checks"), name)
-    told = {str(x): (check(x.answer), x.slip) for x in GROUPS[exercise]}
+    told = {f"{i} {x}": (check(x.answer), x.slip) for i, x in enumerate(GROUPS[exercise])}
     judged = {who: verdict.status for who, (verdict, _) in told.items()}
     assert judged == {who: "mistake" if slip else "passed" for who, (_, slip) in told.items()}
     for verdict, slip in told.values():
