@@ -295,25 +295,27 @@ def _hide(ids, chosen, fate, others, mask_id, pad_id):
 
 @ladder(_hide)
 def HIDE(hide):
-    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
-
     """a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word
     is"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.3, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """a chosen word with a fate from 0.9 on becomes the other word, and is asked for"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.95, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """a chosen word with a fate from 0.8 to 0.9 stays, and is asked for"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """a fate of exactly 0.8 stays, one of exactly 0.9 is replaced"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[True, True, False]])
     fate = torch.tensor([[0.8, 0.9, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)

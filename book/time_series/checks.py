@@ -314,9 +314,9 @@ def FIT_RIVAL(fit_rival):
     first, last = windows[:, :1], windows[:, -1:]
 
     """the function takes windows (B, T, F) to the next points (B, 1, F): their shape"""
-    windows = torch.randn(40, 2, 2, dtype=torch.float64)
-    forecast = fit_rival(windows, windows[:, -1:] + 3, 1e-9)
-    yield list(forecast(windows[:5]).shape)
+    wider = torch.randn(40, 2, 2, dtype=torch.float64)
+    forecast = fit_rival(wider, wider[:, -1:] + 3, 1e-9)
+    yield list(forecast(wider[:5]).shape)
 
     """from everywhere, the series moves by 3: the forecast is the last point plus 3"""
     yield fit_rival(windows, last + 3, 1e-9)(windows)
@@ -332,9 +332,9 @@ def FIT_RIVAL(fit_rival):
 
     """two features, of which one moves by the product of both, and the other by half of what it
     is"""
-    windows = torch.randn(20, 1, 2, dtype=torch.float64)
-    moves = torch.cat([windows.prod(2, keepdim=True), windows[:, :, 1:] / 2], dim=2)
-    yield fit_rival(windows, windows + moves, 1e-9)(windows)
+    points = torch.randn(20, 1, 2, dtype=torch.float64)
+    moves = torch.cat([points.prod(2, keepdim=True), points[:, :, 1:] / 2], dim=2)
+    yield fit_rival(points, points + moves, 1e-9)(points)
 
     """windows that it was not fitted on, and one alone"""
     new = torch.randn(1, 2, 1, dtype=torch.float64)

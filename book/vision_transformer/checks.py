@@ -103,7 +103,8 @@ def _resized(positions, side):
 def RESIZED_POSITIONS(resized_positions):
     """the first row is the class token's vector: it has no place on the grid, and stays as it
     is"""
-    yield resized_positions(torch.arange(10.0).view(5, 2), 3)[:1]
+    positions = torch.tensor([[9.0, 5.0], [0, 1], [2, 3], [4, 5], [6, 7]])
+    yield resized_positions(positions, 3)[:1]
 
     """the same side: nothing changes, (1 + side * side, d) comes back as it was"""
     yield resized_positions(torch.arange(10.0).view(5, 2), 2)
