@@ -33,7 +33,7 @@ def RUNGE_KUTTA_STEP(runge_kutta_step):
     yield runge_kutta_step(lambda state: torch.full_like(state, 3.0), state, 0.5)
 
     """the first number is a clock, the second grows only at the end of the step: there the last
-    look is, which counts once, and no other"""
+    look is, which counts once, and no other, since each starts from `state`"""
 
     def late(state):
         return torch.stack([torch.ones(()), (state[0] > 0.75).float()])
