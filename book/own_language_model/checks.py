@@ -110,6 +110,9 @@ def TOKENIZER(Tokenizer):
     """a pair that stands twice in a word is merged at both places"""
     yield Tokenizer("ab", 258).encode("abab")
 
+    """of two merges that exclude each other, the one that was learned first is made"""
+    yield Tokenizer("bc\nbc\ncd", 259).encode("bcd")
+
     """a merged token takes part in the next merge"""
     yield Tokenizer("abc abc abc", 259).encode("abc")
 
@@ -140,9 +143,6 @@ def TOKENIZER(Tokenizer):
 
     """a text is encoded word by word: two spaces are a word, and no merge reaches out of it"""
     yield Tokenizer(" a a a", 258).encode("  a")
-
-    """of two merges that exclude each other, the one that was learned first is made"""
-    yield Tokenizer("bc\nbc\ncd", 259).encode("bcd")
 
     """encoding makes the oldest merge first, even if another pair stands further left"""
     yield Tokenizer("abc\nbc\nbc\nab", 260).encode("abc")
@@ -206,6 +206,9 @@ def norm(answer) -> str:
 def NORM(RMSNorm):
     """the gain begins at 1"""
     yield bool((RMSNorm(3).gain == 1).all())
+
+    """the mean square of 3 and 3 is 9, although their variance is 0: both become 1"""
+    yield RMSNorm(2)(torch.tensor([[3.0, 3.0]]))
 
     """the mean square of 1 and 7 is 25, so the result is 0.2 and 1.4"""
     yield RMSNorm(2)(torch.tensor([[1.0, 7.0]]))
@@ -275,7 +278,10 @@ def ROPE(rotate):
     """the only pair of two entries turns by 1 at each position"""
     yield rotate(torch.tensor([[[[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]]]))
 
-    """entry i is paired with entry i + d_k / 2, and later pairs turn more slowly"""
+    """entry i is paired with entry i + d_k / 2: here the first with the third, which turn by 1"""
+    yield rotate(torch.tensor([[[[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]]]]))
+
+    """with two pairs, the second turns by 10,000 to the power −2/4, which is 0.01"""
     yield rotate(torch.tensor([[[[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]]]))
 
     """with three pairs, the second turns by 10,000 to the power −1/3, the third by its
@@ -332,11 +338,23 @@ def ATTENTION(Attention):
     x = torch.randn(1, 1, 4)
     yield filled(Attention(4, 1))(x)
 
-    """a position sees itself and what is before it"""
+    """a position sees itself and what is before it: here queries and keys are 0, so that all it
+    sees counts alike"""
+    x, layer = torch.randn(1, 3, 4), filled(Attention(4, 1))
+    layer.qkv.weight.data[:8] = 0
+    yield layer(x)
+
+    """q and k are turned, and their products divided by the root of their width, here of 4"""
     x = torch.randn(1, 3, 4)
     yield filled(Attention(4, 1))(x)
 
-    """each head has its own part of q, k and v, and the parts are put side by side again"""
+    """each head has its own part of q, k and v, and the parts are put side by side again; here
+    q and k are so large that each position looks at one alone"""
+    x, layer = torch.randn(2, 3, 8), filled(Attention(8, 2))
+    layer.qkv.weight.data[:16] *= 100
+    yield layer(x)
+
+    """each head divides by the root of its own width, d / heads: here of 4, not of 8"""
     x = torch.randn(2, 3, 8)
     yield filled(Attention(8, 2))(x)
 
@@ -346,7 +364,15 @@ def ATTENTION(Attention):
     y = layer(x, cache)
     yield (y, *[x.shape[2] for x in cache.values()])
 
-    """one position more, with the cache: it sees all before it, at its own place"""
+    """one position more, with the cache: it sees all that the cache holds, and itself; here
+    queries and keys are 0, so that all it sees counts alike"""
+    x = torch.randn(1, 4, 4)
+    layer, cache = filled(Attention(4, 1)), {}
+    layer.qkv.weight.data[:8] = 0
+    layer(x[:, :3], cache)
+    yield layer(x[:, 3:], cache)
+
+    """one position more, with the cache: it is turned by its own place, behind all others"""
     x = torch.randn(1, 4, 4)
     layer, cache = filled(Attention(4, 1)), {}
     layer(x[:, :3], cache)
@@ -424,7 +450,7 @@ def GATE(SwiGLU):
 
 
 GATE.mistakes |= {
-    "`up` goes through SiLU, not the gate": edited(
+    "it is `up` that goes through SiLU here; it should be the gate": edited(
         ours.SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "self.gate(x) * F.silu(self.up(x))"
     ),
     "there is no non-linearity": edited(ours.SwiGLU, "F.silu(self.gate(x))", "self.gate(x)"),
@@ -501,8 +527,10 @@ MODEL.mistakes |= {
         "return self.norm_out(x) @ self.embedding.weight.T",
         "return (self.norm_out(x) @ self.embedding.weight.T).softmax(-1)",
     ),
-    "the blocks are gone through from the last to the first": edited(
-        ours.LanguageModel, "enumerate(self.blocks)", "enumerate(reversed(self.blocks))"
+    "these are log-probabilities; return the logits": edited(
+        ours.LanguageModel,
+        "return self.norm_out(x) @ self.embedding.weight.T",
+        "return (self.norm_out(x) @ self.embedding.weight.T).log_softmax(-1)",
     ),
     "a block's output is added to x; the block has done that already": edited(
         ours.LanguageModel, "x = block(", "x = x + block("
@@ -631,7 +659,10 @@ LOOP.mistakes |= {
         "sum(F.cross_entropy(z, y, ignore_index=-1) / len(ids) for z, y in zip(logits, "
         "target, strict=True)",
     ),
-    "the steps are counted from 1": edited(_train, "batch(step)", "batch(step + 1)"),
+    "the step is made with gradients of any length: clip them after `backward` and before "
+    "optimizer.step(), or it is of no use": edited(
+        _train, "nn.utils.clip_grad_norm_(model.parameters(), 1.0)", "pass"
+    ),
     "the weights never change: call optimizer.step() after `backward`, with the "
     "gradients still there": edited(_train, "optimizer.step()", "pass"),
     "the rate stays at its peak": edited(_train, "ours.learning_rate(step, steps, peak)", "peak"),
@@ -651,27 +682,32 @@ def probabilities(answer) -> str:
 
 @ladder(ours.next_probabilities)
 def PROBABILITIES(next_probabilities):
-    z = torch.tensor([0.5, 0.1, 0.4]).log()
-
     """temperature 1 and no cut: a softmax"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z)
 
     """the logits are divided by the temperature, before the softmax"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 0.5)
 
     """top-k with k = 1 leaves the most probable token, with probability 1"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 1.0, 1)
 
     """top-k keeps the k most probable tokens, and what is left sums to 1"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 1.0, 2)
 
     """top-p keeps as few tokens as together reach p: the one that reaches it belongs to them"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 1.0, None, 0.55)
 
     """however small p is, the best token stays"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 1.0, None, 0.01)
 
     """p is reached by what temperature has made of the probabilities"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 0.25, None, 0.65)
 
     """with both cuts, top-k is first: p is reached by what top-k has left and scaled"""
@@ -686,16 +722,21 @@ def PROBABILITIES(next_probabilities):
     yield (next_probabilities(z, 1.0, None, 0.5) > 0).sum()
 
     """a k above the vocabulary and a p of 1 cut nothing"""
+    z = torch.tensor([0.5, 0.1, 0.4]).log()
     yield next_probabilities(z, 1.0, 9, 1.0)
+
+
+def _sorted_once_more(logits, *cuts):
+    order = logits.argsort(dim=-1, descending=True)
+    return ours.next_probabilities(logits, *cuts).gather(-1, order).gather(-1, order)
 
 
 PROBABILITIES.mistakes |= {
     "the logits are multiplied by the temperature; divide": edited(
         ours.next_probabilities, "logits / temperature", "logits * temperature"
     ),
-    "the temperature does nothing": edited(
-        ours.next_probabilities, "logits / temperature", "logits"
-    ),
+    "gather with the order of the sort sorts once more; scatter brings each number back to its "
+    "token": _sorted_once_more,
     "top-k is not used": edited(ours.next_probabilities, "if top_k is not None", "if False"),
     "one token too many is kept": edited(
         ours.next_probabilities, "p[..., top_k:] = 0", "p[..., top_k + 1 :] = 0"

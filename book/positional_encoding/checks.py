@@ -75,7 +75,8 @@ def MOVE(move):
     encoding = torch.tensor([[0.0, 1.0]])
     yield move(encoding, 0)
 
-    """position 0 has (0, 1); one position further the first pair is (sin 1, cos 1), (0.84, 0.54)"""
+    """a row needs no other row to be moved, only a turn: position 0 has (0, 1), and one position
+    further the first pair is (sin 1, cos 1), (0.84, 0.54)"""
     encoding = torch.tensor([[0.0, 1.0]])
     yield move(encoding, 1)
 
@@ -114,6 +115,14 @@ MOVE.mistakes |= {
         _move,
         "torch.arange(0, encoding.shape[1], 2)",
         "torch.arange(encoding.shape[1] // 2)",
+    ),
+    "columns i and i + d_model / 2 are turned as a pair; here a pair stands side by side, in "
+    "columns 2i and 2i + 1": edited(
+        _move,
+        "encoding[:, 0::2], encoding[:, 1::2]",
+        "encoding.chunk(2, dim=1)",
+        "torch.stack(moved, dim=-1).flatten(1)",
+        "torch.cat(moved, dim=1)",
     ),
     "the sines are taken for cosines: column 0 holds the sine of the first pair": edited(
         _move, "sin, cos =", "cos, sin ="

@@ -42,17 +42,17 @@ def PLACE(place):
 
     """two tensors: the second begins where the first ends, whatever their names"""
     data = save({"b": torch.tensor([1.0, 2.0]), "a": torch.tensor([[3.0], [4.0], [5.0]])})
-    yield place(data, "a"), place(data, "b")
+    yield [place(data, "a"), place(data, "b")]
 
     """numbers of two bytes, and metadata in the header"""
     data = save({"one": torch.ones(3).half(), "two": torch.ones(5, 2)}, {"format": "pt"})
-    yield place(data, "one"), place(data, "two")
+    yield [place(data, "one"), place(data, "two")]
 
     """the header may name tensors in any order: where one lies, only its own offsets say"""
     b, a = '"b":{"dtype":"F32","data_offsets":[8,12]}', '"a":{"dtype":"F32","data_offsets":[0,8]}'
     header = ("{" + b + "," + a + "}").encode()
     data = len(header).to_bytes(8, "little") + header + bytes(12)
-    yield place(data, "a"), place(data, "b")
+    yield [place(data, "a"), place(data, "b")]
 
     """a header with letters of two bytes: its length is one of bytes, not of letters"""
     data = save({"x": torch.tensor([1.0, 2.0])}, {"note": "für Jäger"})

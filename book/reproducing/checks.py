@@ -206,6 +206,9 @@ POSITION_TILES.mistakes |= {
     "the last vector was left out; the class token's is the first": edited(
         _position_tiles, "positions[1:]", "positions[:-1]"
     ),
+    "columns, not vectors, have length 1; divide each patch's vector by its own length": edited(
+        _position_tiles, ".norm(dim=1, keepdim=True)", ".norm(dim=0, keepdim=True)"
+    ),
     "rows and columns changed places": edited(
         _position_tiles, "side, side, side, side)", "side, side, side, side).permute(1, 0, 3, 2)"
     ),
@@ -411,8 +414,8 @@ def FIT_COVERAGE(fit_coverage):
     """a first point with coverage 0, which has no logarithm either"""
     yield fit_coverage([1, 4, 16], [0.0, np.exp(-2.0), np.exp(-1.0)])
 
-    """three points, no curve through all of them: least squares in ln(-ln c), each with its
-    weight"""
+    """three points, no curve through all of them: least squares in ln(-ln c), where each counts
+    with its weight, in the means as well as in the slope"""
     yield fit_coverage([1, 10, 100], [np.exp(-2.0), np.exp(-1.9), np.exp(-0.1)])
 
     """many points beside a curve"""
@@ -420,9 +423,6 @@ def FIT_COVERAGE(fit_coverage):
 
 
 FIT_COVERAGE.mistakes |= {
-    "the two numbers changed places: a comes first": edited(
-        _fit_coverage, "return a, b", "return b, a"
-    ),
     "this is the height of the line; a is minus e to its power": edited(
         _fit_coverage,
         "-torch.exp((share * y).sum() - b * (share * x).sum())",
@@ -430,6 +430,9 @@ FIT_COVERAGE.mistakes |= {
     ),
     "all points count alike; each has the weight (c ln c) squared": edited(
         _fit_coverage, "(c * c.log()) ** 2", "torch.ones_like(c)"
+    ),
+    "c ln c is squared twice; square it once, or not at all for np.polyfit, which does it": edited(
+        _fit_coverage, "(c * c.log()) ** 2", "(c * c.log()) ** 4"
     ),
     "the weights are c ln c; they are its square": edited(
         _fit_coverage, "(c * c.log()) ** 2", "c * -c.log()"

@@ -128,7 +128,8 @@ def PRIMED_BITS(primed_bits):
 
     yield primed_bits(compress, "old", "new text")
 
-    """three characters, of three, three and two bytes in UTF-8, which `encode()` gives"""
+    """three characters, of three, three and two bytes in UTF-8, which `encode()` gives: the bits
+    of eight bytes are divided by the three characters"""
 
     def compress(data):
         return data

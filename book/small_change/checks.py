@@ -131,6 +131,9 @@ STUDENT_LOSS.mistakes |= {
     ),
     "teacher and student are exchanged: the teacher's probabilities weigh the student's logarithms":
         edited(_student_loss, "target * log_p", "log_p.exp() * target.log()"),
+    "the mean over the words of the vocabulary was taken; a cross-entropy is their sum": edited(
+        _student_loss, "(target * log_p).sum(-1)", "(target * log_p).mean(-1)"
+    ),
     "the mean is also over positions that have no next word": edited(
         _student_loss, "/ there.sum()", "/ there.numel()"
     ),

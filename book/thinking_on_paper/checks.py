@@ -162,7 +162,7 @@ def _priced_advantages(right, lengths, cost):
 
 @ladder(_priced_advantages)
 def PRICED_ADVANTAGES(priced_advantages):
-    """tokens are free: right or wrong, minus the mean of the group"""
+    """tokens are free: right or wrong, minus the mean of the group, and divided by nothing"""
     right = torch.tensor([[1.0, 0, 0, 1, 0]])
     lengths = torch.tensor([[9.0, 9, 6, 6, 6]])
     yield priced_advantages(right, lengths, 0.0)
@@ -191,6 +191,11 @@ def PRICED_ADVANTAGES(priced_advantages):
 PRICED_ADVANTAGES.mistakes |= {
     "no baseline is subtracted; take the mean of each group away": edited(
         _priced_advantages, "- reward.mean(1, keepdim=True)", "- 0"
+    ),
+    "the deviation of the group divides it, as in GRPO; only the mean is subtracted": edited(
+        _priced_advantages,
+        "return reward - reward.mean(1, keepdim=True)",
+        "return (reward - reward.mean(1, keepdim=True)) / (reward.std(1, keepdim=True) + 1e-6)",
     ),
     "tokens are paid for, not charged": edited(_priced_advantages, "- cost", "+ cost"),
     "only right answers are charged; every answer pays for its tokens": edited(

@@ -185,24 +185,28 @@ def _cut(probabilities, top_k, top_p):
 
 @ladder(_cut)
 def CUT(cut):
-    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
-
     """None leaves a cut out: without both nothing changes"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, None, None)
 
     """top_k = 1 leaves the most probable word alone, with probability 1"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 1, None)
 
     """top_k = 2 leaves two words, in their places, which sum to 1"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 2, None)
 
     """k may be larger than the vocabulary: then every word stays"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 9, None)
 
     """a word that has top_p alone is enough"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, None, 0.3)
 
     """top_p keeps the fewest words that reach p together, with the one that crosses it"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, None, 0.8)
 
     """where words have exactly p together no more are kept"""
@@ -210,10 +214,12 @@ def CUT(cut):
     yield cut(p, None, 0.75)
 
     """with both, no more than k words are left, however large top_p is"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 2, 0.95)
 
     """with both, top_k cuts first; of what it leaves, made to sum to 1, top_p takes its
     share"""
+    p = torch.tensor([[0.1, 0.5, 0.15, 0.25]])
     yield cut(p, 3, 0.53)
 
     """every row is cut by itself"""
@@ -289,25 +295,27 @@ def _hide(ids, chosen, fate, others, mask_id, pad_id):
 
 @ladder(_hide)
 def HIDE(hide):
-    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
-
     """a chosen word with a fate below 0.8 becomes mask_id, and is asked for; no other word
     is"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.3, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """a chosen word with a fate from 0.9 on becomes the other word, and is asked for"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.95, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """a chosen word with a fate from 0.8 to 0.9 stays, and is asked for"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[False, True, False]])
     fate = torch.tensor([[0.3, 0.85, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
 
     """a fate of exactly 0.8 stays, one of exactly 0.9 is replaced"""
+    ids, others = torch.tensor([[5, 6, 7]]), torch.tensor([[11, 12, 13]])
     chosen = torch.tensor([[True, True, False]])
     fate = torch.tensor([[0.8, 0.9, 0.95]], dtype=torch.float64)
     yield hide(ids, chosen, fate, others, 2, 3)
@@ -559,9 +567,8 @@ def _try_on_three_sentences(answer) -> None:
         try:
             _probability_of(0, call(next_word, before=before), 8, example)
         except Mistake as mistake:
-            raise Mistake(
-                f"{mistake.mistake} ({idea})", f"{example}\n{mistake.example}"
-            ) from mistake
+            shown = mistake.example.removeprefix(example).lstrip("\n")
+            raise Mistake(f"{mistake.mistake} ({idea})", f"{example}\n{shown}") from mistake
 
 
 def _why(answer) -> str:

@@ -32,7 +32,24 @@ def RUNGE_KUTTA_STEP(runge_kutta_step):
     state = torch.tensor([2.0])
     yield runge_kutta_step(lambda state: torch.full_like(state, 3.0), state, 0.5)
 
-    """at a rate of 1 + state², each of the four looks, weighted 1, 2, 2, 1, is new"""
+    """the first number is a clock, the second grows only at the end of the step: there the last
+    look is, which counts once, and no other, since each starts from `state`"""
+
+    def late(state):
+        return torch.stack([torch.ones(()), (state[0] > 0.75).float()])
+
+    yield runge_kutta_step(late, torch.zeros(2), 1.0)
+
+    """with a clock, too, the second number grows only in the middle: there the second and the
+    third look are, each half a step from `state`, and each counts twice"""
+
+    def halfway(state):
+        return torch.stack([torch.ones(()), ((state[0] - 0.5).abs() < 0.125).float()])
+
+    yield runge_kutta_step(halfway, torch.zeros(2), 1.0)
+
+    """at a rate of 1 + state², each look after the first goes along the rate of the one before:
+    the second along the first, the third along the second, the last along the third"""
     state = torch.tensor([0.5], dtype=torch.float64)
     yield runge_kutta_step(lambda state: 1 + state**2, state, 1.0)
 
@@ -107,9 +124,8 @@ def _honest_split(series, size, gap):
 
 @ladder(_honest_split)
 def HONEST_SPLIT(honest_split):
-    series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
-
     """of 7 points, 3 are to train on, 1 is in the gap, and 3 are left to test with: lengths"""
+    series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
     yield [len(part) for part in honest_split(series, 3, 1)]
 
     """of 9 points, 4 are to train on, 3 are in the gap, and 2 are left: lengths"""
@@ -117,13 +133,15 @@ def HONEST_SPLIT(honest_split):
     yield [len(part) for part in honest_split(series, 4, 3)]
 
     """in its own units, the training part 0, 2, 4 is -1, 0, 1"""
+    series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
     yield honest_split(series, 3, 1)[0]
 
     """in the units of train (mean 2, spread 2), the test part 12, 3, 1 is 5, 0.5, -0.5"""
+    series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
     yield honest_split(series, 3, 1)[1]
 
     """with another future, behind the gap, the training part is the same"""
-    series[5:] += 1000
+    series = torch.tensor([[0.0], [2], [4], [9], [12], [1003], [1001]])
     yield honest_split(series, 3, 1)[0]
 
     """two features, the second a hundred times as large: each has its own mean and spread"""
@@ -131,6 +149,7 @@ def HONEST_SPLIT(honest_split):
     yield honest_split(series, 3, 1)
 
     """without a gap, test begins where train ends"""
+    series = torch.tensor([[0.0], [2], [4], [9], [12], [3], [1]])
     yield honest_split(series, 3, 0)
 
     """more points, and three features"""
@@ -295,9 +314,9 @@ def FIT_RIVAL(fit_rival):
     first, last = windows[:, :1], windows[:, -1:]
 
     """the function takes windows (B, T, F) to the next points (B, 1, F): their shape"""
-    windows = torch.randn(40, 2, 2, dtype=torch.float64)
-    forecast = fit_rival(windows, windows[:, -1:] + 3, 1e-9)
-    yield list(forecast(windows[:5]).shape)
+    wider = torch.randn(40, 2, 2, dtype=torch.float64)
+    forecast = fit_rival(wider, wider[:, -1:] + 3, 1e-9)
+    yield list(forecast(wider[:5]).shape)
 
     """from everywhere, the series moves by 3: the forecast is the last point plus 3"""
     yield fit_rival(windows, last + 3, 1e-9)(windows)
@@ -313,9 +332,9 @@ def FIT_RIVAL(fit_rival):
 
     """two features, of which one moves by the product of both, and the other by half of what it
     is"""
-    windows = torch.randn(20, 1, 2, dtype=torch.float64)
-    moves = torch.cat([windows.prod(2, keepdim=True), windows[:, :, 1:] / 2], dim=2)
-    yield fit_rival(windows, windows + moves, 1e-9)(windows)
+    points = torch.randn(20, 1, 2, dtype=torch.float64)
+    moves = torch.cat([points.prod(2, keepdim=True), points[:, :, 1:] / 2], dim=2)
+    yield fit_rival(points, points + moves, 1e-9)(points)
 
     """windows that it was not fitted on, and one alone"""
     new = torch.randn(1, 2, 1, dtype=torch.float64)

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from book.checking.exercise import climb, exercise
+from book.checking.exercise import Mistake, climb, exercise
 from book.checking.faults import check_name
 from book.checking.rungs import edited, ladder
 from companion.nn import EncoderBlock
@@ -326,7 +326,17 @@ def diagnose(answer) -> str:
     and shifts of 0. The answer is one of the names in `FAULTS`; each comes with several weights.
     """
     for fault in 3 * [*FAULTS]:
-        check_name(answer, Patient(), fault, SYMPTOMS, "block")
+        patient = Patient()
+        try:
+            check_name(answer, patient, fault, SYMPTOMS, "block")
+        except Mistake as found:
+            nothing = fault == "none" and found.mistake.startswith("it returned None")
+            if nothing and answer(partial(patient, "no residual")) is not None:
+                raise Mistake(
+                    'it returned None, which is no name; a right block is called "none", in quotes',
+                    found.example,
+                ) from found
+            raise
     return f"{len(FAULTS) - 1} faults and a right block, with three sets of weights each"
 
 

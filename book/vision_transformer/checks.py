@@ -103,7 +103,8 @@ def _resized(positions, side):
 def RESIZED_POSITIONS(resized_positions):
     """the first row is the class token's vector: it has no place on the grid, and stays as it
     is"""
-    yield resized_positions(torch.arange(10.0).view(5, 2), 3)[:1]
+    positions = torch.tensor([[9.0, 5.0], [0, 1], [2, 3], [4, 5], [6, 7]])
+    yield resized_positions(positions, 3)[:1]
 
     """the same side: nothing changes, (1 + side * side, d) comes back as it was"""
     yield resized_positions(torch.arange(10.0).view(5, 2), 2)
@@ -128,12 +129,10 @@ def RESIZED_POSITIONS(resized_positions):
 
 
 RESIZED_POSITIONS.mistakes |= {
-    "the class token's vector is missing: the first row stays as it is": edited(
-        _resized, "return torch.cat([first, rest])", "return rest"
-    ),
-    "the class token's vector stands at the end; it is the first row": edited(
-        _resized, "[first, rest]", "[rest, first]"
-    ),
+    "that is align_corners=True, where the middles of the corner patches coincide; it is the "
+    "outer edges of the grids": edited(_resized, '"align_corners": False', '"align_corners": True'),
+    "the axis of the entries is still the first of the new grid; bring it back to the end before "
+    "you flatten": edited(_resized, "grid.permute(1, 2, 0).reshape", "grid.reshape"),
     "rows and columns of the new grid have changed places": edited(
         _resized, "permute(1, 2, 0)", "permute(2, 1, 0)"
     ),

@@ -133,6 +133,9 @@ INDUCTION_SCORES.mistakes |= {
     "it sums over the tokens; take the mean": edited(
         _scores, "picked.mean((0, 2))", "picked.sum(2).mean(0)"
     ),
+    "the sum is divided by all tokens; only those count that have an earlier copy": edited(
+        _scores, "picked.mean((0, 2))", "picked.sum(2).mean(0) / T"
+    ),
     "queries and keys have changed places: weights[..., query, key]": edited(
         _scores, "weights[:, :, queries, keys]", "weights[:, :, keys, queries]"
     ),
@@ -175,6 +178,17 @@ def _costs(layer, x, loss):
         silent.out_proj.weight.data[:, part] = 0
         costs.append(loss(silent(x, is_causal=True)[0]) - whole)
     return torch.stack(costs).detach()
+
+
+def _without(part):
+    """A hook that silences the head whose numbers are this part of what out_proj reads."""
+
+    def silence(module, given):
+        joined = given[0].clone()
+        joined[..., part] = 0
+        return (joined,)
+
+    return silence
 
 
 @ladder(_costs)
@@ -235,6 +249,14 @@ COSTS_OF_SILENCE.mistakes |= {
     ),
     "the heads before stay silent, too: one head at a time, and remove its hook": edited(
         _costs, "silent = deepcopy(layer)", "silent = silent or deepcopy(layer)"
+    ),
+    "a head that was silent stays so, while the next is tried and afterwards: remove its hook "
+    "at once": edited(
+        _costs,
+        "silent = deepcopy(layer)",
+        "silent = layer",
+        "silent.out_proj.weight.data[:, part] = 0",
+        "layer.out_proj.register_forward_pre_hook(_without(part))",
     ),
     "a head without queries still attends, evenly; zero what it hands to out_proj": edited(
         _costs,

@@ -191,6 +191,9 @@ GROUPED_ATTENTION.mistakes |= {
     "the scores are not scaled: divide them by the square root of d_k": edited(
         _grouped_attention, " / query.shape[-1] ** 0.5", ""
     ),
+    "query head h reads key head h // G; a group is H / G heads large: h // (H / G)": edited(
+        _grouped_attention, "torch.arange(H) // (H // G)", "torch.arange(H) // G"
+    ),
     "all heads read the first key head: a group is H / G heads large, and not G": edited(
         _grouped_attention, "(H // G)", "H"
     ),
@@ -246,10 +249,14 @@ def JUDGE(judge):
     p, q = torch.tensor([[0.4, 0.6], [0.3, 0.7]]), torch.tensor([[0.8, 0.2]])
     yield judge(p, q, torch.tensor([0]), torch.tensor([0.45]))
 
-    """the same word and a number above a half, or the half itself: nothing is kept, and only one
-    other word is one of which the draft offered too little"""
+    """the same word and a number above a half: nothing is kept, and only one other word is one of
+    which the draft offered too little"""
     p, q = torch.tensor([[0.4, 0.4, 0.2], [0.3, 0.7, 0]]), torch.tensor([[0.8, 0.0, 0.2]])
-    yield tuple(judge(p, q, torch.tensor([0]), torch.tensor([u])) for u in (0.55, 0.5))
+    yield judge(p, q, torch.tensor([0]), torch.tensor([0.55]))
+
+    """the half itself is not below it: nothing is kept"""
+    p, q = torch.tensor([[0.4, 0.4, 0.2], [0.3, 0.7, 0]]), torch.tensor([[0.8, 0.0, 0.2]])
+    yield judge(p, q, torch.tensor([0]), torch.tensor([0.5]))
 
     """three words: the next is drawn in proportion to what the draft offered too little, and
     the probabilities sum to 1"""

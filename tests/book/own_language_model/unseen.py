@@ -6,6 +6,7 @@ from collections import Counter
 
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from book.language_model import (
     Attention as _Att,
@@ -18,6 +19,9 @@ from book.language_model import (
 )
 from book.language_model import (
     learning_rate,
+)
+from book.language_model import (
+    next_probabilities as book_probabilities,
 )
 from book.language_model import (
     rotate as _rot,
@@ -346,3 +350,293 @@ wrong(
 wrong("not shifted", "enumerate(row[1:])", "enumerate(row[:-1])")
 wrong("truth as probability", "float(truth[b]) - s", "math.exp(float(truth[b])) - s")
 wrong("absolute value of each", "total += float(truth[b]) - s", "total += abs(float(truth[b]) - s)")
+
+
+word_pattern = re.compile(r" ?\w+| ?[^\s\w]+|\s+")
+
+
+def join_pair(tokens, pair, new):
+    merged = []
+    for token in tokens:
+        if merged and (merged[-1], token) == pair:
+            merged[-1] = new
+        else:
+            merged.append(token)
+    return merged
+
+
+@right("tokenizer")
+class OtherTokenizer:
+    end = 256
+
+    def __init__(self, text, vocab_size):
+        self.pieces = [bytes([i]) for i in range(256)] + [b""]
+        self.merges = {}
+        counts = Counter(tuple(word.encode("utf-8")) for word in word_pattern.findall(text))
+        while len(self.pieces) < vocab_size:
+            pairs = Counter()
+            for word, count in counts.items():
+                for left, right in zip(word, word[1:]):
+                    pairs[left, right] += count
+            if not pairs:
+                break
+            best = sorted(pairs, key=lambda pair: (-pairs[pair], pair))[0]
+            new = len(self.pieces)
+            self.merges[best] = new
+            self.pieces.append(self.pieces[best[0]] + self.pieces[best[1]])
+            merged = Counter()
+            for word, count in counts.items():
+                merged[tuple(join_pair(word, best, new))] += count
+            counts = merged
+
+    def __len__(self):
+        return len(self.pieces)
+
+    def encode(self, text):
+        result = []
+        for word in word_pattern.findall(text):
+            tokens = list(word.encode("utf-8"))
+            for pair, new in self.merges.items():
+                tokens = join_pair(tokens, pair, new)
+            result.extend(tokens)
+        return result
+
+    def decode(self, tokens):
+        return b"".join(self.pieces[token] for token in tokens).decode("utf-8", errors="replace")
+
+
+wrong(
+    "encode makes the newest merges first",
+    "in self.merges.items():",
+    "in reversed(self.merges.items()):",
+)
+
+
+@right("norm")
+class OtherRMSNorm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        mean_square = (x * x).mean(dim=-1, keepdim=True)
+        return x / torch.sqrt(mean_square + 1e-6) * self.gain
+
+
+wrong("the gain is no parameter", "nn.Parameter(torch.ones(d))", "torch.ones(d)")
+
+
+@right("rope")
+def rotate(x, start=0):
+    B, H, T, d_k = x.shape
+    half = d_k // 2
+    out = torch.empty_like(x)
+    positions = torch.arange(start, start + T, device=x.device)
+    for i in range(half):
+        theta = positions * 10000 ** (-2 * i / d_k)
+        a, b = x[..., i], x[..., i + half]
+        out[..., i] = a * theta.cos() - b * theta.sin()
+        out[..., i + half] = a * theta.sin() + b * theta.cos()
+    return out
+
+
+wrong("ignores start", "torch.arange(start, start + T,", "torch.arange(T,")
+
+
+wrong(
+    "pairs neighbours",
+    "x[..., i], x[..., i + half]",
+    "x[..., 2 * i], x[..., 2 * i + 1]",
+    "out[..., i] =",
+    "out[..., 2 * i] =",
+    "out[..., i + half] =",
+    "out[..., 2 * i + 1] =",
+)
+
+
+@right("attention")
+class OtherAttention(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(d, 3 * d, bias=False)
+        self.out = nn.Linear(d, d, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, d = x.shape
+        d_k = d // self.heads
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q, k, v = (t.reshape(B, T, self.heads, d_k).transpose(1, 2) for t in (q, k, v))
+        past = cache["k"].shape[2] if cache else 0
+        q, k = _rot(q, past), _rot(k, past)
+        if cache is not None:
+            if past:
+                k = torch.cat([cache["k"], k], dim=2)
+                v = torch.cat([cache["v"], v], dim=2)
+            cache["k"], cache["v"] = k, v
+        scores = q @ k.transpose(-2, -1) / d_k**0.5
+        allowed = torch.ones(T, past + T, dtype=torch.bool, device=x.device).tril(past)
+        scores = scores.masked_fill(~allowed, float("-inf"))
+        y = scores.softmax(-1) @ v
+        y = y.transpose(1, 2)
+        return self.out(y.reshape(B, T, d))
+
+
+wrong(
+    "heads are not brought behind the positions before they are joined", "y = y.transpose(1, 2)", ""
+)
+
+
+@right("gate")
+class OtherSwiGLU(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        inner = 8 * d // 3
+        self.gate = nn.Linear(d, inner, bias=False)
+        self.up = nn.Linear(d, inner, bias=False)
+        self.down = nn.Linear(inner, d, bias=False)
+
+    def forward(self, x):
+        gate = self.gate(x)
+        opened = gate * torch.sigmoid(gate)
+        return self.down(opened * self.up(x))
+
+
+wrong("a sigmoid (GLU)", "gate * torch.sigmoid(gate)", "torch.sigmoid(gate)")
+
+
+class BookBlock(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.norm1, self.attention = _RMS(d), _Att(d, heads)
+        self.norm2, self.feed_forward = _RMS(d), _Swi(d)
+
+    def forward(self, x, cache=None):
+        x = x + self.attention(self.norm1(x), cache)
+        return x + self.feed_forward(self.norm2(x))
+
+
+@right("model")
+class OtherLanguageModel(nn.Module):
+    def __init__(self, vocab_size, d=64, layers=2, heads=4):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d)
+        self.norm_in = _RMS(d)
+        self.blocks = nn.ModuleList(BookBlock(d, heads) for _ in range(layers))
+        self.norm_out = _RMS(d)
+        for name, weight in self.named_parameters():
+            if weight.dim() == 2:  # what adds to the stream begins smaller
+                adds = name.endswith(("out.weight", "down.weight"))
+                scale = (2 * layers) ** -0.5 if adds else 1.0
+                first = weight is self.embedding.weight
+                std = 0.02 if first else weight.shape[1] ** -0.5
+                nn.init.normal_(weight, std=scale * std)
+
+    def empty_cache(self):
+        return [{} for _ in self.blocks]
+
+    def forward(self, ids, cache=None):
+        x = self.embedding(ids.clamp(min=0))
+        x = self.norm_in(x)
+        for number, block in enumerate(self.blocks):
+            x = block(x, None if cache is None else cache[number])
+        x = self.norm_out(x)
+        return x @ self.embedding.weight.T
+
+
+wrong("no norm at the end", "x = self.norm_out(x)", "")
+
+
+wrong(
+    "log-probabilities, not logits",
+    "self.embedding.weight.T",
+    "self.embedding.weight.T).log_softmax(-1)",
+    "return x",
+    "return (x",
+)
+
+
+@right("loop")
+def train(model, batch, steps, peak=0.01):
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+    losses = []
+    for step in range(steps):
+        ids = batch(step)
+        logits = model(ids[:, :-1])
+        loss = F.cross_entropy(logits.flatten(0, 1), ids[:, 1:].flatten(), ignore_index=-1)
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.param_groups[0]["lr"] = learning_rate(step, steps, peak)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+wrong(
+    "clipped after the optimizer's step",
+    "        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n",
+    "",
+    "optimizer.step()",
+    "optimizer.step()\n        nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
+)
+
+
+@right("probabilities")
+def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    p = torch.softmax(logits / temperature, dim=-1)
+    p, order = torch.sort(p, dim=-1, descending=True)
+    if top_k is not None:
+        p = torch.cat([p[..., :top_k], torch.zeros_like(p[..., top_k:])], dim=-1)
+        total = p.sum(dim=-1, keepdim=True)
+        p = p / total
+    if top_p is not None:
+        before = p.cumsum(dim=-1) - p
+        p = p * (before < top_p)
+        p = p / p.sum(dim=-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, order, p)
+
+
+wrong("gather for scatter", "torch.zeros_like(p).scatter(-1, order, p)", "p.gather(-1, order)")
+
+
+@right("sampler")
+def sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    with torch.no_grad():
+        cache = model.empty_cache()
+        ended = torch.zeros(len(prompts), 1, dtype=torch.bool, device=prompts.device)
+        ids, read = prompts, prompts
+        for _ in range(length):
+            logits = model(read, cache)[:, -1]
+            p = book_probabilities(logits, temperature, top_k, top_p)
+            drawn = torch.multinomial(p, 1)
+            new = drawn.masked_fill(ended, -1)
+            ended = ended | (drawn == end)
+            ids = torch.cat([ids, new], dim=1)
+            read = new
+            if ended.all():
+                break
+        return ids
+
+
+wrong("stops when one row has ended", "ended.all()", "ended.any()")
+
+
+wrong(
+    "top_k and top_p are not handed on",
+    "(logits, temperature, top_k, top_p)",
+    "(logits, temperature)",
+)
+
+
+@right("judge")
+def distance(model, rows, truth):
+    with torch.no_grad():
+        log_p = model(rows[:, :-1]).log_softmax(-1)
+    targets = rows[:, 1:]
+    picked = log_p.gather(-1, targets.clamp(min=0)[..., None])[..., 0]
+    sentence = picked.masked_fill(targets < 0, 0.0).sum(1)
+    return (truth - sentence).mean().item()
+
+
+wrong("the other way round", "truth - sentence", "sentence - truth")

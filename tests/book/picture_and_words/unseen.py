@@ -125,3 +125,52 @@ wrong(
     "caption[at], caption[at + 1] = caption[at + 1], caption[at]",
     "caption[0], caption[-1] = caption[-1], caption[0]",
 )
+
+
+@right
+def marks(says_yes, is_yes):
+    right = says_yes == is_yes
+    of_yes = right[is_yes].float().mean().item()
+    of_no = right[~is_yes].float().mean().item()
+    return right.float().mean().item(), (of_yes + of_no) / 2, of_yes - of_no
+
+
+wrong(
+    "the share of all questions, not of those with this answer",
+    "right[is_yes].float()",
+    "(right & is_yes).float()",
+    "right[~is_yes].float()",
+    "(right & ~is_yes).float()",
+)
+
+
+@right
+def contrastive(pictures, captions, log_scale):
+    n = len(pictures)
+    pictures = pictures / pictures.norm(dim=-1, keepdim=True)
+    captions = captions / captions.norm(dim=-1, keepdim=True)
+    scale = log_scale.exp()
+    scores = scale * (pictures @ captions.T)
+    total = 0
+    for i in range(n):
+        total = total + scores[i].logsumexp(0) - scores[i, i]
+        total = total + scores[:, i].logsumexp(0) - scores[i, i]
+    return total / (2 * n)
+
+
+wrong("the scale is a number that is not learned", "log_scale.exp()", "log_scale.exp().item()")
+
+
+@right
+def with_swapped(captions, left):
+    swapped = captions.clone()
+    for row, place in enumerate(left.tolist()):
+        swapped[row, place] = captions[row, place + 1]
+        swapped[row, place + 1] = captions[row, place]
+    return torch.cat([captions, swapped])
+
+
+wrong("no copy", "captions.clone()", "captions")
+
+
+wrong("the left neighbour", "place + 1", "place - 1")

@@ -54,3 +54,62 @@ wrong(
     "torch.cat([z.real, z.imag], 1)",
     "torch.stack([z.real, z.imag], -1).flatten(1)",
 )
+
+
+@right
+def to_halves(encoding):
+    sines = encoding[:, 0::2]
+    cosines = encoding[:, 1::2]
+    return torch.cat([sines, cosines], dim=1)
+
+
+wrong(
+    "every second position",
+    "encoding[:, 0::2]",
+    "encoding[0::2]",
+    "encoding[:, 1::2]",
+    "encoding[1::2]",
+)
+
+
+@right
+def move(encoding, k):
+    d = encoding.shape[1]
+    moved = torch.empty_like(encoding)
+    for i in range(d // 2):
+        angle = k * 10000 ** (-2 * i / d)
+        even, odd = 2 * i, 2 * i + 1
+        sine, cosine = encoding[:, even], encoding[:, odd]
+        moved[:, even] = sine * math.cos(angle) + cosine * math.sin(angle)
+        moved[:, odd] = cosine * math.cos(angle) - sine * math.sin(angle)
+    return moved
+
+
+wrong("the exponent without the 2", "-2 * i / d", "-i / d")
+
+
+@right
+def rotate(x, positions):
+    d = x.shape[1]
+    speeds = 10000 ** (-torch.arange(0, d, 2) / d)
+    theta = positions[:, None] * speeds
+    a, b = x[:, 0::2], x[:, 1::2]
+    first = a * theta.cos() - b * theta.sin()
+    second = a * theta.sin() + b * theta.cos()
+    return torch.stack([first, second], dim=2).flatten(1)
+
+
+wrong(
+    "taken apart as neighbours, put together as halves",
+    "torch.stack([first, second], dim=2).flatten(1)",
+    "torch.cat([first, second], dim=1)",
+)
+
+
+wrong(
+    "turned back",
+    "a * theta.cos() - b",
+    "a * theta.cos() + b",
+    "a * theta.sin() + b * theta.cos()",
+    "b * theta.cos() - a * theta.sin()",
+)

@@ -85,3 +85,61 @@ wrong(
         weight.reshape(2, num_heads, -1, weight.shape[1]).permute(1, 2, 0, 3).reshape(weight.shape)
     ),
 )
+
+
+@right
+def place(data, name):
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length].decode("utf-8"))
+    first, last = header[name]["data_offsets"]
+    base = 8 + length
+    return base + first, base + last
+
+
+wrong("the last byte itself", "base + last", "base + last - 1")
+
+
+@right
+def three_out_of_one(weight):
+    d = weight.shape[0]
+    matrices = []
+    for i in range(3):
+        matrices.append(weight[:, i * d : (i + 1) * d].T)
+    return tuple(matrices)
+
+
+wrong("a reshape for the cut", "weight[:, i * d : (i + 1) * d].T", "weight.reshape(3, d, d)[i].T")
+
+
+@right
+def count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    d_head = d_model // num_heads
+    query_and_output = 2 * d_model**2
+    key_and_value = 2 * d_model * d_head * num_kv_heads
+    feed_forward = 3 * d_model * d_ff
+    norms = 2 * d_model
+    block = query_and_output + key_and_value + feed_forward + norms
+    return 2 * vocab_size * d_model + num_layers * block + d_model
+
+
+wrong("no norm at the end", "num_layers * block + d_model", "num_layers * block")
+
+
+@right
+def to_neighbours(weight, num_heads):
+    out = torch.empty_like(weight)
+    d_k = len(weight) // num_heads
+    for start in range(0, len(weight), d_k):
+        for i in range(d_k // 2):
+            out[start + 2 * i] = weight[start + i]
+            out[start + 2 * i + 1] = weight[start + i + d_k // 2]
+    return out
+
+
+wrong(
+    "the second half first",
+    "out[start + 2 * i] =",
+    "out[start + 2 * i + 1 - 0] =",
+    "out[start + 2 * i + 1] =",
+    "out[start + 2 * i] =",
+)

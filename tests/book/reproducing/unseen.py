@@ -122,3 +122,108 @@ def fit_coverage(attempts, coverage):
 wrong("unweighted", "(c * math.log(c)) ** 2", "1.0")
 wrong("returns the height", "-math.exp(my - b * mx)", "my - b * mx")
 wrong("coverage 1 is not left out", "0 < c < 1", "0 < c")
+
+
+@right
+def position_tiles(positions):
+    patches = positions[1:]
+    n = round(len(patches) ** 0.5)
+    unit = patches / patches.norm(dim=1, keepdim=True)
+    tiles = torch.zeros(n, n, n, n, dtype=positions.dtype)
+    for r in range(n):
+        for c in range(n):
+            tiles[r, c] = (unit @ unit[r * n + c]).reshape(n, n)
+    return tiles
+
+
+wrong("lengths over the patches", "dim=1, keepdim", "dim=0, keepdim")
+
+
+@right
+def fit_coverage(attempts, coverage):
+    xs, ys, ws = [], [], []
+    for k, c in zip(attempts, coverage):
+        if 0 < c < 1:
+            xs.append(math.log(k))
+            ys.append(math.log(-math.log(c)))
+            ws.append((c * math.log(c)) ** 2)
+    total = sum(ws)
+    x_mean = sum(w * x for w, x in zip(ws, xs)) / total
+    y_mean = sum(w * y for w, y in zip(ws, ys)) / total
+    top = sum(w * (x - x_mean) * (y - y_mean) for w, x, y in zip(ws, xs, ys))
+    bottom = sum(w * (x - x_mean) ** 2 for w, x in zip(ws, xs))
+    b = top / bottom
+    a = -math.exp(y_mean - b * x_mean)
+    return a, b
+
+
+wrong(
+    "the means without the weights",
+    "sum(w * x for w, x in zip(ws, xs)) / total",
+    "sum(xs) / len(xs)",
+    "sum(w * y for w, y in zip(ws, ys)) / total",
+    "sum(ys) / len(ys)",
+)
+
+
+@right
+def cache_mask(length, first, recent):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        for j in range(i + 1):
+            mask[i, j] = j < first or i - j < recent
+    return mask
+
+
+wrong("the future is seen", "range(i + 1)", "range(length)")
+
+
+wrong("the recent ones count the first ones, too", "i - j < recent", "i - j < recent - first")
+
+
+@right
+def perplexity(model, text, length):
+    losses = []
+    for start in range(0, len(text) - 1, length):
+        targets = text[start + 1 : start + length + 1]
+        inputs = text[start : start + len(targets)]
+        logits = model(inputs[None])[0]
+        losses.append(F.cross_entropy(logits, targets, reduction="none"))
+    return torch.cat(losses).mean().exp().item()
+
+
+wrong("the shorter last piece is left out", "len(text) - 1, length", "len(text) - length, length")
+
+
+@right
+def gradient_scales(matrices, losses):
+    sums = [torch.zeros_like(matrix) for matrix in matrices]
+    for loss in losses:
+        gradients = torch.autograd.grad(loss(), matrices)
+        for i, gradient in enumerate(gradients):
+            sums[i] = sums[i] + gradient
+    return [(s / len(losses)).norm().item() for s in sums]
+
+
+wrong(
+    "the mean of the norms",
+    "sums[i] + gradient",
+    "sums[i] + gradient.norm()",
+    "(s / len(losses)).norm()",
+    "(s / len(losses)).flatten()[0]",
+)
+
+
+@right
+def traffic(n, d, block):
+    blocks = math.ceil(n / block)
+    keys_and_values = 2 * n * d
+    read = 2 * n * d + 2 * n
+    write = n * d + 2 * n
+    return keys_and_values + blocks * (read + write)
+
+
+wrong("the last block that is not full is not counted", "math.ceil(n / block)", "n // block")
+
+
+wrong("the output so far is not read", "read = 2 * n * d + 2 * n", "read = n * d + 2 * n")

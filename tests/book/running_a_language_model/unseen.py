@@ -86,3 +86,65 @@ wrong(
 )
 wrong("no smallest", " + smallest.unsqueeze(1)", "")
 wrong("codes from -8", "codes.to(scale.dtype)", "(codes - 8).to(scale.dtype)")
+
+
+@right
+def write(model, prompt, new, stop):
+    caches = [KVCache() for _ in model.blocks]
+    stop = list(stop)
+    written = []
+    read = prompt
+    with torch.no_grad():
+        while len(written) < new:
+            logits = model(read, caches=caches)
+            token = logits[0, -1].argmax().item()
+            written.append(token)
+            if written[-len(stop) :] == stop:
+                break
+            read = torch.tensor([[token]], device=prompt.device)
+    return written
+
+
+wrong(
+    "the whole text is read again",
+    "torch.tensor([[token]], device=prompt.device)",
+    "torch.cat([read, torch.tensor([[token]], device=prompt.device)], dim=1)",
+)
+
+
+@right
+def quantise(weight, bits, block):
+    rows, columns = weight.shape
+    blocks = weight.reshape(rows, columns // block, block)
+    low = blocks.amin(-1, keepdim=True)
+    high = blocks.amax(-1, keepdim=True)
+    scale = (high - low) / (2**bits - 1)
+    divisor = torch.where(scale == 0, 1.0, scale)
+    codes = torch.round((blocks - low) / divisor)
+    return (low + scale * codes).reshape(rows, columns)
+
+
+wrong("a block of equal weights is divided by zero", "torch.where(scale == 0, 1.0, scale)", "scale")
+
+
+@right
+def unpack(packed, scale, smallest):
+    N = len(packed)
+    weights = torch.zeros(N, 32, dtype=scale.dtype)
+    for j in range(16):
+        byte = packed[:, j]
+        weights[:, j] = smallest + scale * (byte & 15)
+        weights[:, j + 16] = smallest + scale * (byte >> 4)
+    return weights
+
+
+wrong("high and low exchanged", "byte & 15", "byte >> 4 ", "byte >> 4)", "byte & 15)")
+
+
+wrong(
+    "codes from -8 to 7, as in Q4_0",
+    "(byte & 15)",
+    "((byte & 15).float() - 8)",
+    "(byte >> 4)",
+    "((byte >> 4).float() - 8)",
+)

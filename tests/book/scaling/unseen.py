@@ -56,3 +56,43 @@ wrong(
     "((law - losses) ** 2).sum()",
     "(((law - losses) / np.asarray(losses)) ** 2).sum()",
 )
+
+
+@right
+def bits_per_character(log_p, text):
+    nats = -float(log_p.sum())
+    return nats / math.log(2) / len(text)
+
+
+wrong("per byte", "len(text)", "len(text.encode())")
+
+
+@right
+def primed_bits(compress, old, new):
+    both = len(compress((old + new).encode()))
+    first = len(compress(old.encode()))
+    return 8 * (both - first) / len(new)
+
+
+wrong("per byte of the new text", "len(new)", "len(new.encode())")
+
+
+@right
+def fit_power_law(sizes, losses, floors):
+    x = np.log(np.array(sizes, dtype=float))
+    losses = np.array(losses, dtype=float)
+    best, least = None, float("inf")
+    for floor in floors:
+        if floor >= losses.min():
+            continue
+        y = np.log(losses - floor)
+        slope, height = np.polyfit(x, y, 1)
+        factor, exponent = np.exp(height), -slope
+        law = floor + factor * np.array(sizes, dtype=float) ** -exponent
+        error = ((law - losses) ** 2).sum()
+        if error < least:
+            best, least = (floor, factor, exponent), error
+    return best
+
+
+wrong("compared among logarithms", "((law - losses) ** 2)", "((slope * x + height - y) ** 2)")

@@ -86,3 +86,68 @@ wrong(
     "/ 2",
     "/ 1",
 )
+
+
+@right
+def attention(query, key, value):
+    d_k = key.shape[1]
+    scores = query @ key.T / np.sqrt(d_k)
+    top = scores.max(axis=1, keepdims=True)
+    e = np.exp(scores - top)
+    weights = e / e.sum(axis=1, keepdims=True)
+    return weights @ value, weights
+
+
+wrong("the width of the values", "key.shape[1]", "value.shape[1]")
+
+
+@right
+def masked_attention(query, key, value, mask):
+    rows = []
+    for i in range(len(query)):
+        allowed = mask[i]
+        if allowed.any():
+            scores = key[allowed] @ query[i] / key.shape[1] ** 0.5
+            weights = torch.softmax(scores, dim=0)
+            rows.append(weights @ value[allowed])
+        else:
+            rows.append(0.0 * query[i].sum() + torch.zeros_like(value[0]))
+    return torch.stack(rows)
+
+
+def large_number(query, key, value, mask):
+    scores = query @ key.T / key.shape[1] ** 0.5
+    weights = scores.masked_fill(~mask, -1e9).softmax(-1)
+    return weights @ value
+
+
+wrong("-1e9: an empty row is the mean of the values", large_number)
+
+
+@right("broken_layers")
+def test_attention(attention):
+    generator = torch.Generator().manual_seed(1)
+    query = torch.randn(4, 3, generator=generator)
+    key = torch.randn(6, 3, generator=generator)
+    value = torch.randn(6, 5, generator=generator)
+    mask = torch.rand(4, 6, generator=generator) < 0.5
+    mask[:, 2] = True
+    scores = query @ key.T / query.shape[1] ** 0.5
+    for m in (None, mask):
+        masked = scores if m is None else scores.masked_fill(~m, float("-inf"))
+        expected = masked.softmax(-1)
+        output, weights = attention(query, key, value, m)
+        assert torch.allclose(weights, expected, atol=1e-5)
+        assert torch.allclose(output, expected @ value, atol=1e-5)
+
+
+wrong("no mask is tried", "in (None, mask)", "in (None,)")
+
+
+wrong(
+    "only shapes and sums",
+    "torch.allclose(weights, expected, atol=1e-5)",
+    "torch.allclose(weights.sum(-1), torch.ones(4), atol=1e-5)",
+    "torch.allclose(output, expected @ value, atol=1e-5)",
+    "output.shape == (4, 5)",
+)

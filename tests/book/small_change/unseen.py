@@ -112,3 +112,51 @@ wrong(
     "new_second[:, i] = second[:, old]",
     "new_second[:, old] = second[:, i]",
 )
+
+
+@right
+def merge(weight, down, up, alpha):
+    rank, d_in = down.shape
+    scale = alpha / rank
+    change = torch.einsum("or,ri->oi", up, down)
+    return weight + scale * change
+
+
+wrong("the change alone", "return weight + scale", "return scale")
+
+
+@right
+def student_loss(student, teacher, temperature, there):
+    total, count = 0.0, 0
+    for b in range(student.shape[0]):
+        for t in range(student.shape[1]):
+            if there[b, t]:
+                p = torch.softmax(teacher[b, t] / temperature, dim=0)
+                log_q = F.log_softmax(student[b, t] / temperature, dim=0)
+                total = total - (p * log_q).sum()
+                count += 1
+    return total / count * temperature**2
+
+
+wrong("times the temperature once", "temperature**2", "temperature")
+
+
+@right
+def reordered(first, bias, second, order):
+    order = torch.as_tensor(order)
+    new_first = torch.stack([first[unit] for unit in order])
+    new_bias = torch.stack([bias[unit] for unit in order])
+    new_second = torch.stack([second[:, unit] for unit in order], dim=1)
+    return new_first, new_bias, new_second
+
+
+wrong(
+    "second stays", "return new_first, new_bias, new_second", "return new_first, new_bias, second"
+)
+
+
+wrong(
+    "second put back",
+    "second[:, unit] for unit in order]",
+    "second[:, unit] for unit in order.argsort()]",
+)

@@ -60,3 +60,44 @@ wrong(
 ) if False else None
 wrong("share of tokens", "cost * float(n)", "cost * float(n) / float(l.sum())")
 wrong("cost once per answer", "cost * float(n)", "cost")
+
+
+@right
+def by_hand(a, b, carries):
+    number, incoming = 0, 0
+    for i, carry in enumerate(carries):
+        column = a // 10**i % 10 + b // 10**i % 10 + incoming
+        number += column % 10 * 10**i
+        incoming = carry
+    number += incoming * 10 ** len(carries)
+    return number
+
+
+wrong("the true carries", "incoming = carry", "incoming = column // 10")
+
+
+@right
+def checked_vote(answers, a, b):
+    wanted = (a % 9 + b % 9) % 9
+    voters = [answer for answer in answers if answer % 9 == wanted]
+    if not voters:
+        voters = answers
+    most = max(Counter(voters).values())
+    for answer in voters:
+        if voters.count(answer) == most:
+            return answer
+
+
+wrong("in a tie, the smallest wins", "for answer in voters:", "for answer in sorted(voters):")
+
+
+@right
+def priced_advantages(right, lengths, cost):
+    rewards = right.float() - cost * lengths
+    return rewards - rewards.mean(dim=1, keepdim=True)
+
+
+wrong("the mean over the sums", "dim=1", "dim=0")
+
+
+wrong("the baseline does not know the cost", "- rewards.mean(", "- right.float().mean(")

@@ -156,3 +156,121 @@ wrong(
     "return next_word\n",
     "return next_word([sentences[0][0]])\n",
 )
+
+
+@right
+def prefix_mask(source, target):
+    length = source + target
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        for j in range(length):
+            mask[i, j] = j < source or j <= i
+    return mask
+
+
+wrong("words of the target see all", "j <= i", "i >= source")
+
+
+@right
+def temper(logits, temperature):
+    scaled = logits / temperature
+    scaled = scaled - scaled.max(dim=1, keepdim=True).values
+    e = scaled.exp()
+    return e / e.sum(dim=1, keepdim=True)
+
+
+wrong("times the temperature", "logits / temperature", "logits * temperature")
+
+
+@right
+def cut(probabilities, top_k, top_p):
+    result = torch.zeros_like(probabilities)
+    for b, row in enumerate(probabilities):
+        p, order = row.sort(descending=True)
+        if top_k is not None:
+            p, order = p[:top_k], order[:top_k]
+            p = p / p.sum()
+        if top_p is not None:
+            before = p.cumsum(0) - p
+            n = int((before < top_p).sum())
+            p, order = p[:n], order[:n]
+        result[b, order] = p / p.sum()
+    return result
+
+
+wrong("the word that crosses p is cut", "before < top_p", "before + p <= top_p")
+
+
+wrong("no new sum between the cuts", "            p = p / p.sum()\n", "")
+
+
+@right
+def hide(ids, chosen, fate, others, mask_id, pad_id):
+    seen, targets = ids.clone(), torch.full_like(ids, pad_id)
+    B, T = ids.shape
+    for b in range(B):
+        for t in range(T):
+            if chosen[b, t]:
+                targets[b, t] = ids[b, t]
+                if fate[b, t] < 0.8:
+                    seen[b, t] = mask_id
+                elif fate[b, t] >= 0.9:
+                    seen[b, t] = others[b, t]
+    return seen, targets
+
+
+wrong("writes into the ids", "seen, targets = ids.clone()", "seen, targets = ids")
+
+
+@right
+def fill(probabilities, ids, mask_id):
+    ids = list(ids)
+    while mask_id in ids:
+        p = probabilities(ids)
+        surest, place, choice = -1.0, None, None
+        for t in range(len(ids)):
+            if ids[t] == mask_id:
+                row = p[t].tolist()
+                row[mask_id] = -1.0
+                if max(row) > surest:
+                    surest, place, choice = max(row), t, row.index(max(row))
+        ids[place] = choice
+    return ids
+
+
+wrong("at a tie the rightmost", "max(row) > surest", "max(row) >= surest")
+
+
+@right
+def language_model(sentences, vocab_size):
+    single = torch.ones(vocab_size)
+    pairs, triples = defaultdict(Counter), defaultdict(Counter)
+    for s in sentences:
+        for i in range(1, len(s)):
+            single[s[i]] += 1
+            pairs[s[i - 1]][s[i]] += 1
+            if i >= 2:
+                triples[s[i - 2], s[i - 1]][s[i]] += 1
+    single = single / single.sum()
+
+    def next_word(before):
+        p = single
+        for counts in (pairs.get(before[-1]), triples.get(tuple(before[-2:]))):
+            if counts:
+                seen = torch.zeros(vocab_size)
+                for word, n in counts.items():
+                    seen[word] = n
+                p = (seen + 2 * p) / (seen.sum() + 2)
+        return p
+
+    return next_word
+
+
+wrong(
+    "pairs only",
+    "(pairs.get(before[-1]), triples.get(tuple(before[-2:])))",
+    "(pairs.get(before[-1]),)",
+)
+
+
+wrong("the end is never counted", "range(1, len(s))", "range(1, len(s) - 1)")

@@ -89,3 +89,75 @@ wrong("no constant", "torch.ones_like(x[:, 0]), ", "")
 wrong("first point instead of last", "windows[:, -1]", "windows[:, 0]", "w[:, -1]", "w[:, 0]")
 wrong("squares only", "range(i, n)", "range(i, i + 1)")
 wrong("constant is not penalised", "    W =", "    eye[0, 0] = 0\n    W =")
+
+
+@right
+def runge_kutta_step(derivative, state, h):
+    k1 = derivative(state)
+    k2 = derivative(state + h / 2 * k1)
+    k3 = derivative(state + h / 2 * k2)
+    k4 = derivative(state + h * k3)
+    return state + h * (k1 + 2 * k2 + 2 * k3 + k4) / 6
+
+
+wrong("all four alike", "(k1 + 2 * k2 + 2 * k3 + k4) / 6", "(k1 + k2 + k3 + k4) / 4")
+
+
+@right
+def honest_split(series, size, gap):
+    train = series[:size]
+    test = series[size + gap :]
+    mean = train.mean(dim=0)
+    std = train.std(dim=0)
+    return (train - mean) / std, (test - mean) / std
+
+
+wrong(
+    "each part in its own units",
+    "(test - mean) / std",
+    "(test - test.mean(dim=0)) / test.std(dim=0)",
+)
+
+
+@right
+def good_for(forecast, truth, threshold):
+    for step in range(len(truth)):
+        error = ((forecast[step] - truth[step]) ** 2).mean().sqrt()
+        if error > threshold:
+            return step
+    return len(truth)
+
+
+wrong("the sum over the features", "** 2).mean()", "** 2).sum()")
+
+
+def all_good_ones(forecast, truth, threshold):
+    errors = ((forecast - truth) ** 2).mean(dim=1).sqrt()
+    return int((errors <= threshold).sum())
+
+
+wrong("all good ones, also behind the first bad one", all_good_ones)
+
+
+@right
+def fit_rival(windows, targets, ridge):
+    def table(x):
+        flat = x.flatten(1).double()
+        columns = [torch.ones_like(flat[:, :1]), flat]
+        for i in range(flat.shape[1]):
+            columns.append(flat[:, i : i + 1] * flat[:, i:])
+        return torch.cat(columns, dim=1)
+
+    phi = table(windows)
+    moves = (targets - windows[:, -1:])[:, 0].double()
+    penalty = len(windows) * ridge * torch.eye(phi.shape[1], dtype=phi.dtype)
+    weights = torch.linalg.solve(phi.T @ phi + penalty, phi.T @ moves)
+
+    def forecast(x):
+        move = (table(x) @ weights).to(x.dtype)
+        return x[:, -1:] + move[:, None]
+
+    return forecast
+
+
+wrong("the move, not the point", "return x[:, -1:] + move[:, None]", "return move[:, None]")

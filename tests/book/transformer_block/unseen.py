@@ -127,3 +127,94 @@ wrong(
     "if not same(block(x), block(x))",
     "if not torch.equal(block(x), block(x))",
 )
+
+
+@right
+def rms_norm(x, eps):
+    mean_square = x.pow(2).mean(dim=-1, keepdim=True)
+    return x / (mean_square + eps).sqrt()
+
+
+wrong("the axis is not kept", ", keepdim=True", "")
+
+
+@right
+def add_and_norm(x, sub_layer, norm, norm_first):
+    if not norm_first:
+        return norm(x + sub_layer(x))
+    tidy = norm(x)
+    return x + sub_layer(tidy)
+
+
+wrong("the tidy copy is added", "x + sub_layer(tidy)", "tidy + sub_layer(tidy)")
+
+
+@right("tap")
+class OtherTap(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.sub_layer = sub_layer
+        self.tap = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        found = self.sub_layer(x)
+        return x + self.tap * found
+
+
+wrong("no parameter", "nn.Parameter(torch.zeros(1))", "torch.zeros(1)")
+
+
+wrong("x is not added", "return x + self.tap", "return self.tap")
+
+
+@right
+def spreads(weights, depth):
+    result = []
+    product = torch.eye(len(weights), dtype=weights.dtype)
+    for _ in range(depth):
+        product = product @ weights
+        largest = product.max(dim=0).values - product.min(dim=0).values
+        result.append(largest.max())
+    return torch.stack(result)
+
+
+wrong("across columns", "largest.max()", "product.max() - product.min()")
+
+
+@right
+def diagnose(block):
+    generator = torch.Generator().manual_seed(3)
+    T = 6
+    x = torch.randn(2, T, 8, generator=generator)
+    y = x.clone()
+    y[:, 0] = torch.randn(2, 8, generator=generator)
+    own = torch.eye(T, dtype=torch.bool)
+    every = torch.ones(T, T, dtype=torch.bool)
+
+    def same(a, b):
+        return torch.allclose(a, b, atol=1e-3)
+
+    if not same(block(x), block(x)):
+        return "dropout left on"
+    large = 1000 * x
+    out = block(large)
+    if (out - large).norm() > 0.3 * large.norm():
+        normed = (
+            same(out.mean(-1), torch.zeros(2, T))
+            and (out.var(-1, unbiased=False) - 1).abs().max() < 0.05
+        )
+        return "post-norm" if normed else "no residual"
+    if not same(block(x, own)[:, 1:], block(y, own)[:, 1:]):
+        if same(block(x, own), block(x, every)):
+            return "mask ignored"
+        if same(block(x, ~own)[:, 1:], block(y, ~own)[:, 1:]):
+            return "mask inverted"
+        return "norm over the words"
+    return "none"
+
+
+wrong(
+    "post-norm is taken for no residual",
+    '"post-norm" if normed else "no residual"',
+    '"no residual"',
+)

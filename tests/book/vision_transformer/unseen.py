@@ -90,3 +90,68 @@ wrong(
     "model(images * keep)",
     "model(images * keep + images.mean() * (1 - keep))",
 )
+
+
+@right
+def patchify(images, patch_size):
+    B, C, height, width = images.shape
+    P = patch_size
+    x = images.reshape(B, C, height // P, P, width // P, P)
+    x = x.permute(0, 2, 4, 1, 3, 5)
+    return x.reshape(B, (height // P) * (width // P), C * P * P)
+
+
+wrong("no axes moved", "    x = x.permute(0, 2, 4, 1, 3, 5)\n", "")
+
+
+@right
+def resized_positions(positions, side):
+    class_token, grid = positions[:1], positions[1:]
+    n = int(round(len(grid) ** 0.5))
+    d = positions.shape[1]
+    picture = grid.reshape(n, n, d).permute(2, 0, 1)
+    picture = F.interpolate(picture[None], size=(side, side), mode="bilinear", align_corners=False)[
+        0
+    ]
+    grid = picture.permute(1, 2, 0).reshape(side * side, d)
+    return torch.cat([class_token, grid])
+
+
+wrong(
+    "reshaped to channels at once",
+    "grid.reshape(n, n, d).permute(2, 0, 1)",
+    "grid.reshape(d, n, n)",
+    "picture.permute(1, 2, 0).reshape(side * side, d)",
+    "picture.reshape(side * side, d)",
+)
+
+
+@right
+def occlusion(model, images, labels, patch_size):
+    N, C, height, width = images.shape
+    P = patch_size
+
+    def probability(x):
+        logits = model(x)
+        return logits.softmax(-1)[torch.arange(N), labels]
+
+    before = probability(images)
+    falls = []
+    for top in range(0, height, P):
+        for left in range(0, width, P):
+            blank = images.clone()
+            blank[:, :, top : top + P, left : left + P] = 0
+            falls.append(before - probability(blank))
+    return torch.stack(falls, dim=1)
+
+
+wrong(
+    "blanks stay",
+    "    falls = []\n",
+    "    falls = []\n    blank = images.clone()\n",
+    "            blank = images.clone()\n",
+    "",
+)
+
+
+wrong("a rise, not a fall", "before - probability(blank)", "probability(blank) - before")

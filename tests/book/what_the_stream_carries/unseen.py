@@ -66,3 +66,49 @@ wrong(
         (head(norm(streams)).argmax(-1) == answers).int().argmax(0)
     ),
 )
+
+
+@right
+def pushed(x, ones, twos, times):
+    one = ones.sum(dim=0) / len(ones)
+    two = twos.sum(dim=0) / len(twos)
+    direction = two - one
+    return x + times * direction
+
+
+wrong(
+    "a direction of length 1",
+    "direction = two - one",
+    "direction = (two - one) / (two - one).norm()",
+)
+
+
+@right
+def sparse_code(x, E, b, D, k):
+    values = x @ E.T + b
+    code = torch.zeros_like(values)
+    for i in range(len(values)):
+        largest, where = values[i].topk(k)
+        code[i, where] = largest.clamp(min=0)
+    return code, code @ D
+
+
+wrong("negative ones are kept", "largest.clamp(min=0)", "largest")
+
+
+@right
+def settled(streams, norm, head, answers):
+    blocks, N = streams.shape[:2]
+    number = torch.full((N,), blocks)
+    going_on = torch.ones(N, dtype=torch.bool)
+    for block in reversed(range(blocks)):
+        named = head(norm(streams[block])).argmax(-1) == answers
+        going_on = going_on & named
+        number[going_on] = block
+    return number
+
+
+wrong("the first block that names it", "going_on = going_on & named", "going_on = named")
+
+
+wrong("wrong at the end: -1", "torch.full((N,), blocks)", "torch.full((N,), -1)")

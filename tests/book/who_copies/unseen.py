@@ -86,3 +86,58 @@ def _zeroed(layer, x, loss):
             if h < layer.num_heads - 1:
                 w.copy_(old)
     return torch.stack(out)
+
+
+@right
+def looks_at(ids):
+    last, result = {}, []
+    for t, token in enumerate(ids):
+        result.append(last[token] + 1 if token in last else -1)
+        last[token] = t
+    return result
+
+
+wrong("the token, not its place", "last[token] + 1 if", "ids[last[token] + 1] if")
+
+
+@right
+def induction_scores(weights, period):
+    B, H, T, _ = weights.shape
+    scores = torch.zeros(H)
+    for h in range(H):
+        found = [weights[:, h, t, t - period + 1] for t in range(period, T)]
+        scores[h] = torch.stack(found).mean()
+    return scores
+
+
+wrong("divided by all tokens", "torch.stack(found).mean()", "torch.stack(found).sum() / (B * T)")
+
+
+@right
+def costs_of_silence(layer, x, loss):
+    with torch.no_grad():
+        whole = loss(layer(x, is_causal=True)[0])
+        costs = []
+        for head in range(layer.num_heads):
+            own = slice(head * layer.d_v, (head + 1) * layer.d_v)
+
+            def silence(module, args, own=own):
+                joined = args[0].clone()
+                joined[..., own] = 0
+                return (joined,)
+
+            handle = layer.out_proj.register_forward_pre_hook(silence)
+            without = loss(layer(x, is_causal=True)[0])
+            handle.remove()
+            costs.append(float(without) - float(whole))
+    return torch.tensor(costs)
+
+
+wrong("not causal", "layer(x, is_causal=True)", "layer(x)")
+
+
+wrong(
+    "every num_heads-th number",
+    "slice(head * layer.d_v, (head + 1) * layer.d_v)",
+    "slice(head, None, layer.num_heads)",
+)

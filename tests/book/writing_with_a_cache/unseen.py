@@ -58,3 +58,63 @@ wrong(
     "in enumerate(words.tolist())",
     "in enumerate(q.argmax(1).tolist())",
 )
+
+
+@right
+def grouped_attention(query, key, value):
+    B, H, T, d_k = query.shape
+    G = key.shape[1]
+    outputs = []
+    for h in range(H):
+        g = h // (H // G)
+        scores = query[:, h] @ key[:, g].transpose(-2, -1) / d_k**0.5
+        outputs.append(scores.softmax(dim=-1) @ value[:, g])
+    return torch.stack(outputs, dim=1)
+
+
+wrong("no scale", " / d_k**0.5", "")
+
+
+@right("window_cache")
+class OtherWindowCache:
+    def __init__(self, window):
+        self.window = window
+        self.keys, self.values = [], []
+
+    def append(self, key, value):
+        self.keys.append(key)
+        self.values.append(value)
+        if len(self.keys) > self.window:
+            self.keys.pop(0)
+            self.values.pop(0)
+        return torch.stack(self.keys), torch.stack(self.values)
+
+
+wrong("one too few", "> self.window", ">= self.window")
+
+
+@right
+def judge(p, q, words, uniform):
+    for t in range(len(words)):
+        word = words[t]
+        if uniform[t] >= p[t, word] / q[t, word]:
+            missing = (p[t] - q[t]).clamp(min=0)
+            return t, missing / missing.sum()
+    return len(words), p[len(words)]
+
+
+wrong("draws from p at the refused word", "missing / missing.sum()", "p[t]")
+
+
+def goes_on(p, q, words, uniform):
+    G = len(words)
+    place = torch.arange(G)
+    kept = uniform < p[place, words] / q[place, words]
+    if kept.all():
+        return G, p[-1]
+    t = int((~kept).int().argmax())
+    missing = (p[t] - q[t]).clamp(min=0)
+    return int(kept.sum()), missing / missing.sum()
+
+
+wrong("words behind the refused one count", goes_on)
