@@ -296,6 +296,13 @@ DPO_LOSS.mistakes |= {
 }
 
 
+class Shared(set):
+    """A set that copies of its owner share."""
+
+    def __deepcopy__(self, memo):
+        return self
+
+
 class Table(nn.Module):
     """A language model of one table: the logits of the next token depend on the last one alone."""
 
@@ -303,7 +310,7 @@ class Table(nn.Module):
         super().__init__()
         self.next = nn.Parameter(logits.clone())
         self.cleared: list[bool] = []  # before each backward: was there no gradient?
-        self.read: set[tuple] = set()  # all rows of ids
+        self.read: set[tuple] = Shared()  # all rows of ids that it and its copies have read
         self.learned: list[list[int]] = []  # the rows of ids whose logits got a gradient
 
     def forward(self, ids):
@@ -353,8 +360,7 @@ def rejection_round(answer) -> str:
             "ids, as `tolist` makes them",
             f"{given}\nthe judge got {' and '.join(sorted(kinds))}",
         )
-    read = model.read | getattr(trained, "read", set())
-    apart = [(p, w) for p, w in seen if (*p, *w[:-1]) not in read]
+    apart = [(p, w) for p, w in seen if (*p, *w[:-1]) not in model.read]
     if apart:
         raise Mistake(
             "the judge is given a prompt with an answer that was drawn for another: the rows of "

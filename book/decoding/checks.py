@@ -375,6 +375,10 @@ def DRAW(draw):
     logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()
     yield draw(logits, 1.0, 0.8, 0.95)
 
+    """top_p may be reached exactly: of two words that are equally probable the first has reached
+    0.5, and the second is dropped"""
+    yield draw(torch.zeros(2), 1.0, 0.5, 0.9)
+
     """what top_p keeps is rescaled to sum to 1 before the number is used: here 0.4, 0.3 and 0.2
     are divided by 0.9, and the first word's stretch goes to 0.44"""
     logits = torch.tensor([0.4, 0.3, 0.2, 0.06, 0.04]).log()

@@ -471,8 +471,11 @@ def _counted(sentences, vocab_size, window, d):
 def COUNT_VECTORS(count_vectors):
     """two neighbours count both ways: with PMI log 2 for each other, each row times itself is
     log 2"""
-    rows = torch.as_tensor(count_vectors([[0, 1], [0, 1]], 2, 2, 2)).double()
+    rows = torch.as_tensor(count_vectors([[0, 1], [0, 1]], 2, 1, 2)).double()
     yield rows @ rows.T
+
+    """a row for each word of the vocabulary, with d numbers"""
+    yield list(torch.as_tensor(count_vectors([[0, 1, 2]], 3, 1, 2)).shape)
 
     """three words in a row, window 1: P(c) is the share of the counted pairs, in which the word
     in the middle stands twice as often as each at the ends"""
