@@ -109,6 +109,16 @@ def SPARSE_CODE(sparse_code):
         1,
     )
 
+    """the bias comes before the cut at 0: it lifts a negative product above it, and pushes a
+    positive one below"""
+    yield sparse_code(
+        torch.tensor([[-3.0, 1.0, 1.0]]),
+        torch.eye(3),
+        torch.tensor([4.0, 0.5, -4.0]),
+        torch.eye(3),
+        3,
+    )
+
     """of k = 2 largest one is negative: it is zero"""
     yield sparse_code(
         torch.tensor([[2.0, -1.0, -3.0]]), torch.eye(3), torch.zeros(3), torch.eye(3), 2

@@ -156,7 +156,8 @@ def GROUPED_ATTENTION(grouped_attention):
     query, key, value = torch.randn(1, 1, 2, 3), torch.randn(1, 1, 1, 3), torch.randn(1, 1, 1, 2)
     yield grouped_attention(query, key, value)
 
-    """one head: scores are divided by the square root of d_k, then a softmax over the keys"""
+    """one head: scores are divided by the square root of d_k, then a softmax over all keys, since
+    nothing is masked here"""
     query, key, value = torch.randn(1, 1, 2, 4), torch.randn(1, 1, 5, 4), torch.randn(1, 1, 5, 3)
     yield grouped_attention(query, key, value)
 
@@ -244,6 +245,10 @@ def JUDGE(judge):
         torch.tensor([[0.25, 0.75], [0.2, 0.8]]),
     )
     yield judge(p, q, torch.tensor([0, 0]), torch.tensor([0.3, 0.9]))
+
+    """the model likes the word half as much as the draft did: a small number keeps it"""
+    p, q = torch.tensor([[0.4, 0.6], [0.3, 0.7]]), torch.tensor([[0.8, 0.2]])
+    yield judge(p, q, torch.tensor([0]), torch.tensor([0.1]))
 
     """the model likes the word half as much as the draft did: a number below a half keeps it"""
     p, q = torch.tensor([[0.4, 0.6], [0.3, 0.7]]), torch.tensor([[0.8, 0.2]])
