@@ -198,3 +198,58 @@ def rejection_round(model, prompts, judge, tries, length, epochs, rate):
 
 
 wrong("the judge gets prompt and answer as the answer", "row[P:].tolist()", "row.tolist()")
+
+
+@right
+def advantages(rewards):
+    means = rewards.sum(dim=1) / rewards.shape[1]
+    return rewards - means.unsqueeze(1)
+
+
+wrong(
+    "one mean for all groups",
+    "rewards.sum(dim=1) / rewards.shape[1]",
+    "rewards.mean().repeat(len(rewards))",
+)
+
+
+@right
+def answer_loss(logits, ids, prompt):
+    targets = ids[:, prompt:]
+    log_p = F.log_softmax(logits[:, prompt - 1 : -1], dim=-1)
+    there = targets != -1
+    picked = log_p.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+    return -picked[there].mean()
+
+
+wrong(
+    "the mean of the answers' means",
+    "picked[there].mean()",
+    "((picked * there).sum(1) / there.sum(1)).mean()",
+)
+
+
+@right
+def rejection_round(model, prompts, judge, tries, length, epochs, rate):
+    student = deepcopy(model)
+    rows = prompts.repeat_interleave(tries, dim=0)
+    start = prompts.shape[1]
+    with torch.no_grad():
+        for _ in range(length):
+            p = model(rows)[:, -1].softmax(dim=-1)
+            rows = torch.cat([rows, torch.multinomial(p, 1)], dim=1)
+    verdicts = [bool(judge(r[:start].tolist(), r[start:].tolist())) for r in rows]
+    good = rows[torch.tensor(verdicts)]
+    if len(good) == 0:
+        return student
+    optimizer = torch.optim.Adam(student.parameters(), lr=rate)
+    for _ in range(epochs):
+        logits = student(good)[:, start - 1 : -1]
+        loss = F.cross_entropy(logits.flatten(0, 1), good[:, start:].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return student
+
+
+wrong("the model itself is trained", "deepcopy(model)", "model")

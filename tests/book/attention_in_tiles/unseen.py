@@ -120,3 +120,33 @@ wrong(
     "(k @ query * scale - log_sum_exp).exp()",
     "(k @ query * scale).exp() / log_sum_exp",
 )
+
+
+@right
+def window_mask(T, S, window):
+    key = torch.arange(S)
+    query = torch.arange(S - T, S).unsqueeze(1)
+    back = query - key
+    return (0 <= back) & (back < window)
+
+
+wrong("one key too many", "back < window", "back <= window")
+
+
+@right
+def backward_row(query, key, value, output, log_sum_exp, grad_output, block):
+    scale = query.shape[0] ** -0.5
+    average = (grad_output * output).sum()
+    grad_query = torch.zeros_like(query)
+    grad_key, grad_value = torch.zeros_like(key), torch.zeros_like(value)
+    for start in range(0, len(key), block):
+        here = slice(start, start + block)
+        weights = torch.exp(key[here] @ query * scale - log_sum_exp)
+        grad_value[here] = torch.outer(weights, grad_output)
+        grad_scores = weights * (value[here] @ grad_output - average)
+        grad_key[here] = scale * torch.outer(grad_scores, query)
+        grad_query += scale * (grad_scores @ key[here])
+    return grad_query, grad_key, grad_value
+
+
+wrong("the query's gradient of the last block", "grad_query +=", "grad_query =")

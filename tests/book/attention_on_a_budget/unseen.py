@@ -145,3 +145,27 @@ def what_was_written(keys, values, beta):
 
 
 wrong("what was said is added", "eye + A", "eye - A")
+
+
+@right
+def bytes_held(layers, tokens, d, heads, window):
+    width = d // heads
+    numbers = {
+        "full": 2 * tokens * heads * width,
+        "window": 2 * min(tokens, window) * heads * width,
+        "matrix": heads * width * width,
+    }
+    return 4 * sum(numbers[layer] for layer in layers)
+
+
+wrong("a window that is always full", "min(tokens, window)", "window")
+
+
+@right
+def overwrite_part(S, key, value, beta):
+    missing = value - S @ key
+    length = torch.linalg.vector_norm(key)
+    return S + beta * torch.outer(missing, key) / length**2
+
+
+wrong("in place", "return S + beta", "S += beta", "length**2", "length**2\n    return S")

@@ -103,3 +103,30 @@ wrong(
     "torch.cat([torch.zeros(distance, dtype=x.dtype), x[:-distance]])",
     "x.roll(distance)",
 )
+
+
+@right
+def convolve_centred(conv, x):
+    k = conv.kernel_size[0]
+    side = k // 2
+    padded = F.pad(x.transpose(1, 2), (side, side))
+    return conv(padded).transpose(1, 2)
+
+
+wrong("one word to each side, whatever the kernel", "side = k // 2", "side = 1")
+
+
+@right
+def scan(w, x):
+    n = len(x)
+    reach = 1
+    while reach < n:
+        w_before = torch.cat([torch.ones(reach, dtype=w.dtype), w[:-reach]])
+        x_before = torch.cat([torch.zeros(reach, dtype=x.dtype), x[:-reach]])
+        x = x + w * x_before
+        w = w * w_before
+        reach = 2 * reach
+    return x
+
+
+wrong("the distance grows by one", "2 * reach", "reach + 1")

@@ -84,3 +84,24 @@ def slowed(speeds, factor, trained):
 wrong("the share grows to a half only", "(2 * turns - 1)", "(turns - 0.5)")
 
 wrong("a turn is pi", "(2 * math.pi)", "math.pi")
+
+
+@right("three_back_bias")
+def bias(length, device):
+    place = torch.arange(length, device=device)
+    distance = place.unsqueeze(1) - place.unsqueeze(0)
+    rates = torch.tensor([0.5, 1.0, 2.0, 4.0], device=device).view(4, 1, 1)
+    return -rates * (distance - 3).abs()
+
+
+wrong("added to the scores with a plus", "-rates", "rates")
+
+
+@right
+def slowed(speeds, factor, trained):
+    turns = speeds * trained / (2 * math.pi)
+    share = ((turns - 0.5) / 0.5).clamp(0, 1)
+    return share * speeds + (1 - share) * speeds / factor
+
+
+wrong("the share not cut off above 1", ".clamp(0, 1)", ".clamp(min=0)")

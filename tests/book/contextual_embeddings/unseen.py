@@ -95,3 +95,34 @@ def self_similarity(vectors):
 wrong("each pair once, divided by all ordered ones", "(cosines.sum() - n)", "cosines.triu(1).sum()")
 
 wrong("one length for all", "vectors.norm(dim=1, keepdim=True)", "vectors.norm()")
+
+
+@right
+def nearer_mean(known, senses, new):
+    mean_0 = known[senses == 0].mean(dim=0)
+    mean_1 = known[senses == 1].mean(dim=0)
+    to_0 = (new - mean_0).pow(2).sum(dim=1)
+    to_1 = (new - mean_1).pow(2).sum(dim=1)
+    return (to_1 < to_0).long()
+
+
+wrong(
+    "sums instead of means",
+    "known[senses == 0].mean(dim=0)",
+    "known[senses == 0].sum(dim=0)",
+    "known[senses == 1].mean(dim=0)",
+    "known[senses == 1].sum(dim=0)",
+)
+
+
+@right
+def self_similarity(vectors):
+    n = len(vectors)
+    unit = F.normalize(vectors, dim=1)
+    total = (unit @ unit.T).sum()
+    return (total - n) / (n * (n - 1))
+
+
+wrong(
+    "scaled along the wrong axis", "dim=1", "dim=0", "(total - n)", "(total - (unit * unit).sum())"
+)

@@ -252,3 +252,87 @@ wrong(
     "max(complete, key=lambda child: child[0])",
     "max(complete, key=lambda child: child[0] / len(child[1]))",
 )
+
+
+@right
+def greedy(model, source_ids, max_len):
+    c = model.config
+    memory = model.encode(source_ids)
+    out = source_ids.new_full((len(source_ids), 1), c.bos_id)
+    ended = torch.zeros(len(source_ids), dtype=torch.bool, device=source_ids.device)
+    while out.shape[1] < max_len:
+        logits = model.decode(out, memory, source_ids)
+        word = logits[:, -1].argmax(dim=-1)
+        word = torch.where(ended, c.pad_id, word)
+        out = torch.cat([out, word.unsqueeze(1)], dim=1)
+        ended = ended | (word == c.eos_id)
+    return out
+
+
+wrong(
+    "stops when the first row has ended",
+    "ended = ended | (word == c.eos_id)",
+    "ended = ended | (word == c.eos_id)\n        if ended.any():\n            break",
+)
+
+
+@right
+def beam_step(scores, log_probabilities, beam_size):
+    V = log_probabilities.shape[1]
+    together = (scores.unsqueeze(1) + log_probabilities).reshape(-1)
+    order = together.argsort(descending=True)[:beam_size]
+    return torch.div(order, V, rounding_mode="floor"), order.remainder(V)
+
+
+wrong(
+    "divided by the number of beginnings",
+    "V = log_probabilities.shape[1]",
+    "V = log_probabilities.shape[0]",
+)
+
+
+@right
+def draw(logits, temperature, top_p, number):
+    p = torch.softmax(logits / temperature, dim=-1)
+    order = p.argsort(descending=True).tolist()
+    kept, mass = [], 0.0
+    for word in order:
+        kept.append(word)
+        mass += p[word].item()
+        if mass >= top_p:
+            break
+    end = 0.0
+    for word in kept:
+        end += p[word].item() / mass
+        if number < end:
+            return word
+    return kept[-1]
+
+
+wrong(
+    "the rank instead of the id",
+    "for word in kept:",
+    "for rank, word in enumerate(kept):",
+    "            return word",
+    "            return rank",
+)
+
+
+@right
+def search(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, complete = [(0.0, [bos])], []
+    for _ in range(max_len - 1):
+        children = []
+        for score, ids in beam:
+            log_p = next_log_probabilities(ids)
+            children += [(score + lp, [*ids, word]) for word, lp in enumerate(log_p.tolist())]
+        children.sort(key=lambda child: child[0], reverse=True)
+        kept = children[:beam_size]
+        complete += [child for child in kept if child[1][-1] == eos]
+        beam = [child for child in kept if child[1][-1] != eos]
+        if not beam:
+            break
+    return torch.tensor(max(complete, key=lambda child: child[0])[1])
+
+
+wrong("[BOS] not counted in max_len", "range(max_len - 1)", "range(max_len)")

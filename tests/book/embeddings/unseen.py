@@ -218,3 +218,72 @@ wrong(
     "made_up * F.softplus(scores)",
     "made_up * (together == 0) * F.softplus(scores)",
 )
+
+
+@right
+def look_up_gradient(grad_output, ids, vocab_size):
+    d = grad_output.shape[-1]
+    gradient = torch.zeros(vocab_size, d, dtype=grad_output.dtype)
+    for word, row in zip(ids.flatten().tolist(), grad_output.reshape(-1, d)):
+        gradient[word] += row
+    return gradient
+
+
+wrong(
+    "only once for each word",
+    "    for word, row in zip(ids.flatten().tolist(), grad_output.reshape(-1, d)):\n"
+    "        gradient[word] += row\n",
+    "    gradient[ids] += grad_output\n",
+)
+
+
+@right
+def negative_sampling_loss(centre, neighbour, made_up):
+    real = (centre * neighbour).sum(dim=-1)
+    false = torch.einsum("bd,bkd->bk", centre, made_up)
+    loss = F.softplus(-real) + F.softplus(false).sum(dim=-1)
+    return loss.mean()
+
+
+wrong(
+    "logarithm of the sigmoid",
+    "F.softplus(-real)",
+    "-torch.log(torch.sigmoid(real))",
+    "F.softplus(false)",
+    "-torch.log(torch.sigmoid(-false))",
+)
+
+
+@right
+def count_vectors(sentences, vocab_size, window, d):
+    counts = torch.zeros(vocab_size, vocab_size, dtype=torch.float64)
+    for sentence in sentences:
+        for i, centre in enumerate(sentence):
+            for j in range(max(0, i - window), min(len(sentence), i + window + 1)):
+                if i != j:
+                    counts[centre, sentence[j]] += 1
+    total = counts.sum()
+    p_centre = counts.sum(dim=1, keepdim=True) / total
+    p_other = counts.sum(dim=0, keepdim=True) / total
+    pmi = torch.log(counts / total / (p_centre * p_other))
+    pmi = torch.where(counts > 0, pmi, 0.0).clamp(min=0)
+    U, S, _ = torch.linalg.svd(pmi)
+    return (U * S.sqrt())[:, :d].float()
+
+
+wrong("negative PMI is kept", ".clamp(min=0)", "")
+
+
+@right
+def expected_loss(scores, together, noise, k):
+    made_up = k * together.sum(dim=1, keepdim=True) * noise
+    real_cost = -(together * F.logsigmoid(scores)).sum()
+    false_cost = -(made_up * F.logsigmoid(-scores)).sum()
+    return (real_cost + false_cost) / together.sum()
+
+
+wrong(
+    "the neighbours' counts instead of the centres'",
+    "together.sum(dim=1, keepdim=True) * noise",
+    "together.sum(dim=0, keepdim=True) * noise",
+)

@@ -159,3 +159,27 @@ def read_narrow(query, kept, up_k, up_v):
 wrong("the scale of the cache's width", "query.shape[0]", "kept.shape[1]")
 
 wrong("the cache is read, not the values", "up_v @ (weights @ kept)", "weights @ kept")
+
+
+@right
+def has_room(chosen, most):
+    taken = {}
+    room = []
+    for expert in chosen.tolist():
+        room.append(taken.get(expert, 0) < most)
+        taken[expert] = taken.get(expert, 0) + 1
+    return torch.tensor(room)
+
+
+wrong("one queue for all experts", "expert in chosen.tolist():", "expert in [0] * len(chosen):")
+
+
+@right
+def read_narrow(query, kept, up_k, up_v):
+    asked = query @ up_k
+    scores = kept @ asked / query.shape[0] ** 0.5
+    weights = torch.softmax(scores, dim=0)
+    return up_v @ (weights @ kept)
+
+
+wrong("divided by d_k, not its root", "query.shape[0] ** 0.5", "query.shape[0]")

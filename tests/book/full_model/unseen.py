@@ -222,3 +222,81 @@ def train(model, batches, optimizer):
 
 
 wrong("each entry clipped", "clip_grad_norm_", "clip_grad_value_")
+
+
+@right
+def smoothed_loss(logits, targets, smoothing, pad_id):
+    log_p = logits.log_softmax(dim=-1)
+    of_target = log_p.gather(-1, targets[..., None])[..., 0]
+    of_all = log_p.mean(dim=-1)
+    loss = -(1 - smoothing) * of_target - smoothing * of_all
+    real = (targets != pad_id).to(loss.dtype)
+    return (loss * real).sum() / real.sum()
+
+
+wrong(
+    "the mean of the sentences' means",
+    "(loss * real).sum() / real.sum()",
+    "((loss * real).sum(dim=1) / real.sum(dim=1)).mean()",
+)
+
+
+@right
+def parameters(vocab_size, d_model, num_layers, num_heads, d_ff, d_k, d_v):
+    def linear(width_in, width_out):
+        return width_in * width_out + width_out
+
+    keys, values = num_heads * d_k, num_heads * d_v
+    attention = 2 * linear(d_model, keys) + linear(d_model, values) + linear(values, d_model)
+    network = linear(d_model, d_ff) + linear(d_ff, d_model)
+    norm = 2 * d_model
+    encoder = attention + network + 2 * norm
+    decoder = 2 * attention + network + 3 * norm
+    return vocab_size * d_model + num_layers * (encoder + decoder)
+
+
+wrong("one attention in the decoder's block", "2 * attention + network", "attention + network")
+
+
+@right("decoder_block")
+class OtherDecoderBlock(nn.Module):
+    def __init__(self, d_model, num_heads, d_ff):
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1 = nn.LayerNorm(d_model)
+        self.norm2 = nn.LayerNorm(d_model)
+        self.norm3 = nn.LayerNorm(d_model)
+
+    def forward(self, x, memory, memory_mask=None):
+        place = torch.arange(x.shape[1], device=x.device)
+        mask = place[:, None] >= place[None, :]
+        read, _ = self.self_attention(x, x, x, mask=mask)
+        x = self.norm1(x + read)
+        found, _ = self.cross_attention(x, memory, memory, mask=memory_mask)
+        x = self.norm2(x + found)
+        return self.norm3(x + self.feed_forward(x))
+
+
+wrong(
+    "no residual around the network",
+    "self.norm3(x + self.feed_forward(x))",
+    "self.norm3(self.feed_forward(x))",
+)
+
+
+@right
+def train(model, batches, optimizer):
+    history = []
+    for x, y in batches:
+        loss = F.cross_entropy(model(x), y)
+        history.append(loss.item())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return history
+
+
+wrong("each entry clipped", "clip_grad_norm_(", "clip_grad_value_(")

@@ -166,3 +166,42 @@ wrong(
     "torch.softmax(joint, dim=0)",
     "(joint.exp() / joint.exp().sum(dim=0))",
 )
+
+
+@right("keep_surest")
+def keep_surest_by_rank(blank, sure, keep):
+    score = sure.masked_fill(~blank, -torch.inf)
+    rank = score.argsort(dim=1, descending=True).argsort(dim=1)
+    return (rank < keep) & blank
+
+
+wrong(
+    "places that are no blanks are kept where blanks are few",
+    "(rank < keep) & blank",
+    "rank < keep",
+)
+
+
+@right
+def any_order_loss(losses, hidden, is_word):
+    asked = hidden & is_word
+    n = is_word.sum(dim=1)
+    m = asked.sum(dim=1)
+    summed = torch.where(asked, losses, 0.0).sum(dim=1)
+    return (n / m * summed).mean()
+
+
+wrong("padding counted as words", "n = is_word.sum(dim=1)", "n = losses.shape[1]")
+
+
+@right
+def who_wrote(log_p, log_prior):
+    both = log_p.T + log_prior
+    return torch.exp(both - torch.logsumexp(both, dim=1, keepdim=True))
+
+
+wrong(
+    "a row for each author",
+    "return torch.exp(both - torch.logsumexp(both, dim=1, keepdim=True))",
+    "return torch.exp(both - torch.logsumexp(both, dim=1, keepdim=True)).T",
+)

@@ -119,3 +119,30 @@ wrong(
     "log(odds)",
     "odds",
 )
+
+
+@right
+def both_orders(odds):
+    flips = wins = 0
+    for at_a, at_b in odds:
+        if (at_a > 0) == (at_b > 0):
+            flips += 1
+        if at_a > at_b:
+            wins += 1
+    return flips / len(odds), wins / len(odds)
+
+
+wrong("a flip where the letter changes", "(at_a > 0) == (at_b > 0)", "(at_a > 0) != (at_b > 0)")
+
+
+@right
+def first_proof(gains, odds):
+    goal, total = log(odds), 0.0
+    for count, gain in enumerate(gains, start=1):
+        total += gain
+        if total >= goal:
+            return count
+    return 0
+
+
+wrong("without the logarithm of the odds", "log(odds), 0.0", "odds, 0.0")

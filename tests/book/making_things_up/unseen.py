@@ -181,3 +181,45 @@ def ties_split(sure, right, t):
 
 
 wrong("answers some of those that are equally sure", ties_split)
+
+
+@right
+def calibration_error(sure, right):
+    bins = [[] for _ in range(10)]
+    for c, ok in zip(sure, right):
+        bins[min(int(c * 10), 9)].append((c, ok))
+    error = 0.0
+    for group in bins:
+        if group:
+            mean = sum(c for c, _ in group) / len(group)
+            share = sum(ok for _, ok in group) / len(group)
+            error += len(group) * abs(mean - share)
+    return error / len(sure)
+
+
+wrong(
+    "every bin weighs the same",
+    "error += len(group) * abs(mean - share)",
+    "error += abs(mean - share)",
+    "error / len(sure)",
+    "error / sum(1 for group in bins if group)",
+)
+
+
+@right
+def best_score(sure, right, t):
+    best = 0.0
+    for threshold in sure:
+        marks = 0.0
+        for c, ok in zip(sure, right):
+            if c >= threshold:
+                marks += 1 if ok else -t / (1 - t)
+        best = max(best, marks / len(sure))
+    return best
+
+
+wrong(
+    "the mean over the questions answered",
+    "marks / len(sure)",
+    "marks / sum(c >= threshold for c in sure)",
+)

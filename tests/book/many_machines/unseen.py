@@ -149,3 +149,33 @@ def reduce_scatter(net, vectors):
 wrong("ends with part r + 1", "(r - 1) % N", "r", "(r - 1 - step)", "(r - step)")
 
 wrong("chunks", "v.tensor_split(N)", "v.chunk(N)")
+
+
+@right
+def merge(out1, lse1, out2, lse2):
+    lse = torch.logaddexp(lse1, lse2)
+    out = torch.exp(lse1 - lse) * out1 + torch.exp(lse2 - lse) * out2
+    return out, lse
+
+
+wrong(
+    "the sums themselves",
+    "torch.logaddexp(lse1, lse2)",
+    "torch.log(torch.exp(lse1) + torch.exp(lse2))",
+)
+
+
+@right("scatter")
+def reduce_scatter(net, vectors):
+    N = len(vectors)
+    parts = [vector.tensor_split(N) for vector in vectors]
+    travelling = [parts[r][(r - 1) % N] for r in range(N)]
+    for done in range(1, N):
+        arrived = net.shift(travelling)
+        travelling = [arrived[r] + parts[r][(r - 1 - done) % N] for r in range(N)]
+    return travelling
+
+
+wrong(
+    "the mean instead of the sum", "return travelling", "return [part / N for part in travelling]"
+)

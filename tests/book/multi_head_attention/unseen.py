@@ -114,3 +114,71 @@ def name_the_fault(layer):
 
 
 wrong("changes the first word", "changed[:, -1] += 1", "changed[:, 0] += 1")
+
+
+@right
+def merge_heads(x):
+    return torch.cat([x[:, h] for h in range(x.shape[1])], dim=-1)
+
+
+wrong("heads behind each other along the words", "dim=-1", "dim=1")
+
+
+@right("my_multi_head")
+class OtherMultiHead(nn.Module):
+    def __init__(self, d_model, num_heads):
+        super().__init__()
+        self.num_heads = num_heads
+        self.fused = nn.Linear(d_model, 3 * d_model)
+        self.output = nn.Linear(d_model, d_model)
+
+    def forward(self, x, mask=None):
+        B, T, d = x.shape
+        d_k = d // self.num_heads
+        qkv = self.fused(x).view(B, T, 3, self.num_heads, d_k).permute(2, 0, 3, 1, 4)
+        query, key, value = qkv
+        scores = torch.einsum("bhid,bhjd->bhij", query, key) / d_k**0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        read = weights @ value
+        return self.output(read.transpose(1, 2).reshape(B, T, d))
+
+
+wrong("the heads are not exchanged back", "read.transpose(1, 2).reshape", "read.reshape")
+
+
+@right
+def name_the_fault(layer):
+    gen = torch.Generator().manual_seed(7)
+    T = 5
+    x = torch.randn(2, T, 12, generator=gen)
+    all_true = torch.ones(T, T, dtype=torch.bool)
+    causal = all_true.tril()
+    _, free = layer(x, all_true)
+    output, weights = layer(x, causal)
+    forbidden = weights[..., ~causal]
+    sums = weights.sum(dim=-1)
+    if free.abs().max() == 0:
+        return "mask inverted"
+    if not torch.allclose(free.sum(dim=-1), torch.ones(2, 3, T), atol=1e-4):
+        return "softmax over the queries"
+    if forbidden.abs().max() > 1e-6:
+        return "no mask"
+    if not torch.allclose(sums, torch.ones_like(sums), atol=1e-4):
+        return "mask after the softmax"
+    if torch.allclose(weights[:, 0], weights[:, 1]) and torch.allclose(
+        weights[:, 0], weights[:, 2]
+    ):
+        return "one row for all heads"
+    changed = x.clone()
+    changed[:, -1] += 1
+    after, _ = layer(changed, causal)
+    if not torch.allclose(after[:, :-1], output[:, :-1], atol=1e-5):
+        return "positions mixed"
+    return "none"
+
+
+wrong(
+    "columns taken for rows", "torch.allclose(free.sum(dim=-1)", "torch.allclose(free.sum(dim=-2)"
+)

@@ -109,3 +109,36 @@ def running(words):
 
 
 wrong("each average from the one before", running)
+
+
+@right
+def states(cell, words):
+    state = torch.zeros(cell.hidden_size)
+    rows = []
+    for t in range(len(words)):
+        state = cell(words[t], state)
+        rows.append(state)
+    return torch.stack(rows)
+
+
+wrong(
+    "the states before each word",
+    "        state = cell(words[t], state)\n        rows.append(state)\n",
+    "        rows.append(state)\n        state = cell(words[t], state)\n",
+)
+
+
+@right
+def so_far(words):
+    n = len(words)
+    seen = torch.tril(torch.ones(n, n, dtype=words.dtype))
+    return (seen / seen.sum(dim=1, keepdim=True)) @ words
+
+
+wrong(
+    "without its own word",
+    "torch.tril(torch.ones(n, n, dtype=words.dtype))",
+    "torch.tril(torch.ones(n, n, dtype=words.dtype), -1)",
+    "seen.sum(dim=1, keepdim=True)",
+    "seen.sum(dim=1, keepdim=True).clamp(min=1)",
+)

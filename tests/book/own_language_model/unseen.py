@@ -640,3 +640,196 @@ def distance(model, rows, truth):
 
 
 wrong("the other way round", "truth - sentence", "sentence - truth")
+
+
+@right("norm")
+class Norm(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(d))
+
+    def forward(self, x):
+        root = torch.sqrt(torch.mean(x * x, dim=-1, keepdim=True) + 1e-6)
+        return x / root * self.gain
+
+
+wrong("the small number behind the root", "keepdim=True) + 1e-6)", "keepdim=True)) + 1e-6")
+
+
+@right("rope")
+def rope(x, start=0):
+    T, d = x.shape[-2:]
+    speeds = 10000.0 ** (-torch.arange(0, d, 2) / d)
+    times = torch.arange(start, start + T)
+    theta = torch.outer(times.float(), speeds).to(x.device)
+    a, b = x[..., : d // 2], x[..., d // 2 :]
+    cos, sin = theta.cos(), theta.sin()
+    return torch.cat((a * cos - b * sin, a * sin + b * cos), dim=-1)
+
+
+wrong(
+    "turned the other way",
+    "(a * cos - b * sin, a * sin + b * cos)",
+    "(a * cos + b * sin, b * cos - a * sin)",
+)
+
+
+@right("attention")
+class Attend(nn.Module):
+    def __init__(self, d, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(d, 3 * d, bias=False)
+        self.out = nn.Linear(d, d, bias=False)
+
+    def forward(self, x, cache=None):
+        B, T, d = x.shape
+        q, k, v = self.qkv(x).split(d, dim=-1)
+        shape = (B, T, self.heads, d // self.heads)
+        q, k, v = (part.reshape(shape).permute(0, 2, 1, 3) for part in (q, k, v))
+        past = 0
+        if cache:
+            past = cache["k"].shape[2]
+        q, k = _rot(q, past), _rot(k, past)
+        if cache is not None:
+            if past:
+                k = torch.cat([cache["k"], k], dim=2)
+                v = torch.cat([cache["v"], v], dim=2)
+            cache["k"], cache["v"] = k, v
+        scores = q @ k.transpose(-1, -2) / (d // self.heads) ** 0.5
+        rows = torch.arange(past, past + T, device=x.device)[:, None]
+        columns = torch.arange(past + T, device=x.device)[None, :]
+        scores = scores.masked_fill(columns > rows, -torch.inf)
+        mixed = scores.softmax(-1) @ v
+        return self.out(mixed.permute(0, 2, 1, 3).reshape(B, T, d))
+
+
+wrong(
+    "the mask forgets the past: rows from 0",
+    "torch.arange(past, past + T, device",
+    "torch.arange(T, device",
+)
+
+
+@right("gate")
+class Gate(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        inner = 8 * d // 3
+        self.gate = nn.Linear(d, inner, bias=False)
+        self.up = nn.Linear(d, inner, bias=False)
+        self.down = nn.Linear(inner, d, bias=False)
+
+    def forward(self, x):
+        g = self.gate(x)
+        return self.down(g * torch.sigmoid(g) * self.up(x))
+
+
+wrong("adds gate and up", "torch.sigmoid(g) * self.up", "torch.sigmoid(g) + self.up")
+
+
+@right("model")
+class Model(nn.Module):
+    def __init__(self, vocab_size, d=64, layers=2, heads=4):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d)
+        self.norm_in = _RMS(d)
+        self.blocks = nn.ModuleList(BookBlock(d, heads) for _ in range(layers))
+        self.norm_out = _RMS(d)
+        for name, weight in self.named_parameters():
+            if weight.dim() == 2:  # what adds to the stream begins smaller
+                adds = name.endswith(("out.weight", "down.weight"))
+                scale = (2 * layers) ** -0.5 if adds else 1.0
+                first = weight is self.embedding.weight
+                std = 0.02 if first else weight.shape[1] ** -0.5
+                nn.init.normal_(weight, std=scale * std)
+
+    def empty_cache(self):
+        return [{} for _ in self.blocks]
+
+    def forward(self, ids, cache=None):
+        x = self.norm_in(self.embedding(torch.where(ids < 0, 0, ids)))
+        for i, block in enumerate(self.blocks):
+            x = block(x, None if cache is None else cache[i])
+        return F.linear(self.norm_out(x), self.embedding.weight)
+
+
+wrong(
+    "-1 is read as the last token",
+    "torch.where(ids < 0, 0, ids)",
+    "ids % self.embedding.num_embeddings",
+)
+
+
+@right("loop")
+def train(model, batch, steps, peak=0.01):
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+    losses = []
+    for step in range(steps):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, steps, peak)
+        ids = batch(step)
+        inputs, targets = ids[:, :-1], ids[:, 1:]
+        log_p = F.log_softmax(model(inputs), dim=-1)
+        picked = log_p.gather(-1, targets.clamp(min=0).unsqueeze(-1)).squeeze(-1)
+        there = targets != -1
+        loss = -picked[there].mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+wrong(
+    "the mean of each row's mean",
+    "-picked[there].mean()",
+    "-((picked * there).sum(1) / there.sum(1)).mean()",
+)
+
+
+@right("probabilities")
+def next_probabilities(logits, temperature=1.0, top_k=None, top_p=None):
+    p = torch.softmax(logits / temperature, dim=-1)
+    order = p.argsort(dim=-1, descending=True, stable=True)
+    ranked = p.gather(-1, order)
+    if top_k is not None:
+        ranked = torch.cat([ranked[..., :top_k], torch.zeros_like(ranked[..., top_k:])], -1)
+        ranked = ranked / ranked.sum(-1, keepdim=True)
+    if top_p is not None:
+        before = ranked.cumsum(-1) - ranked
+        ranked = ranked.masked_fill(before >= top_p, 0)
+        ranked = ranked / ranked.sum(-1, keepdim=True)
+    return torch.zeros_like(p).scatter(-1, order, ranked)
+
+
+wrong("the ranks are right but a token at exactly p stays", "before >= top_p", "before > top_p")
+
+
+@right("sampler")
+@torch.no_grad()
+def sample(model, prompts, length, end, temperature=1.0, top_k=None, top_p=None):
+    from book.language_model import next_probabilities
+
+    rows = prompts
+    cache = model.empty_cache()
+    read = prompts
+    ended = torch.zeros(len(prompts), 1, dtype=torch.bool, device=prompts.device)
+    for _ in range(length):
+        logits = model(read, cache)[:, -1]
+        p = next_probabilities(logits, temperature, top_k, top_p)
+        drawn = torch.multinomial(p, 1).masked_fill(ended, -1)
+        rows = torch.cat([rows, drawn], dim=1)
+        ended = ended | (drawn == end)
+        read = drawn
+        if ended.all():
+            break
+    return rows
+
+
+wrong(
+    "top_k and top_p are not handed on",
+    "next_probabilities(logits, temperature, top_k, top_p)",
+    "next_probabilities(logits, temperature)",
+)

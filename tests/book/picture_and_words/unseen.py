@@ -174,3 +174,35 @@ wrong("no copy", "captions.clone()", "captions")
 
 
 wrong("the left neighbour", "place + 1", "place - 1")
+
+
+@right
+def contrastive(pictures, captions, log_scale):
+    n = pictures.shape[0]
+    a = pictures / pictures.norm(dim=1, keepdim=True)
+    b = captions / captions.norm(dim=1, keepdim=True)
+    table = log_scale.exp() * (a @ b.mT)
+    mine = torch.arange(n, device=pictures.device)
+    by_picture = F.cross_entropy(table, mine)
+    by_caption = F.cross_entropy(table[:, :n].mT, mine)
+    return 0.5 * (by_picture + by_caption)
+
+
+wrong("the scale is used without exp", "log_scale.exp() *", "log_scale *")
+
+
+@right
+def with_swapped(captions, left):
+    n, k = captions.shape
+    order = torch.arange(k).repeat(n, 1)
+    rows = torch.arange(n)
+    order[rows, left] = left + 1
+    order[rows, left + 1] = left
+    return torch.cat([captions, captions.gather(1, order)])
+
+
+wrong(
+    "the swapped ones first",
+    "[captions, captions.gather(1, order)]",
+    "[captions.gather(1, order), captions]",
+)

@@ -113,3 +113,34 @@ wrong(
     "a * theta.sin() + b * theta.cos()",
     "b * theta.cos() - a * theta.sin()",
 )
+
+
+@right
+def move(encoding, k):
+    T, d = encoding.shape
+    i = torch.arange(d // 2)
+    angle = k * 10000.0 ** (-2 * i / d)
+    sin, cos = encoding[:, 0::2], encoding[:, 1::2]
+    new = torch.empty_like(encoding)
+    new[:, 0::2] = sin * torch.cos(angle) + cos * torch.sin(angle)
+    new[:, 1::2] = cos * torch.cos(angle) - sin * torch.sin(angle)
+    return new
+
+
+wrong("the sign of the cosine's sum", "- sin * torch.sin(angle)", "+ sin * torch.sin(angle)")
+
+
+@right
+def rotate(x, positions):
+    d = x.shape[1]
+    theta = positions[:, None] * 10000 ** (-torch.arange(0, d, 2) / d)
+    z = torch.view_as_complex(x.reshape(len(x), d // 2, 2).contiguous())
+    z = z * torch.polar(torch.ones_like(theta), theta)
+    return torch.view_as_real(z).reshape(len(x), d)
+
+
+wrong(
+    "laid side by side as halves after taking neighbours",
+    "torch.view_as_real(z).reshape(len(x), d)",
+    "torch.cat([z.real, z.imag], dim=1)",
+)

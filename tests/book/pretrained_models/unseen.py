@@ -143,3 +143,53 @@ wrong(
     "out[start + 2 * i + 1] =",
     "out[start + 2 * i] =",
 )
+
+
+@right
+def three_out_of_one(weight):
+    d = weight.size(0)
+    turned = weight.T
+    return turned[:d], turned[d : 2 * d], turned[2 * d :]
+
+
+wrong(
+    "not turned over",
+    "return turned[:d], turned[d : 2 * d], turned[2 * d :]",
+    "return weight[:, :d], weight[:, d : 2 * d], weight[:, 2 * d :]",
+)
+
+
+@right
+def count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    d_head = d_model // num_heads
+    query_out = 2 * d_model**2
+    key_value = 2 * d_model * d_head * num_kv_heads
+    gated = 3 * d_model * d_ff
+    norms = 2 * d_model
+    block = query_out + key_value + gated + norms
+    return 2 * vocab_size * d_model + num_layers * block + d_model
+
+
+wrong("the last norm is forgotten", "* block + d_model", "* block")
+
+
+@right
+def to_neighbours(weight, num_heads):
+    rows, d_model = weight.shape
+    d_k = rows // num_heads
+    result = torch.empty_like(weight)
+    for head in range(num_heads):
+        top = head * d_k
+        middle, bottom = top + d_k // 2, top + d_k
+        result[top:bottom:2] = weight[top:middle]
+        result[top + 1 : bottom : 2] = weight[middle:bottom]
+    return result
+
+
+wrong(
+    "the columns, not the rows",
+    "rows, d_model = weight.shape",
+    "weight = weight.T\n    rows, d_model = weight.shape",
+    "return result",
+    "return result.T",
+)

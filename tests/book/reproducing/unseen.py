@@ -227,3 +227,88 @@ wrong("the last block that is not full is not counted", "math.ceil(n / block)", 
 
 
 wrong("the output so far is not read", "read = 2 * n * d + 2 * n", "read = n * d + 2 * n")
+
+
+@right
+def fit_coverage(attempts, coverage):
+    points = [
+        (math.log(k), math.log(-math.log(c)), (c * math.log(c)) ** 2)
+        for k, c in zip(attempts, coverage, strict=True)
+        if 0 < c < 1
+    ]
+    total = sum(w for _, _, w in points)
+    mean_x = sum(w * x for x, _, w in points) / total
+    mean_y = sum(w * y for _, y, w in points) / total
+    up = sum(w * (x - mean_x) * (y - mean_y) for x, y, w in points)
+    b = up / sum(w * (x - mean_x) ** 2 for x, _, w in points)
+    return -math.exp(mean_y - b * mean_x), b
+
+
+wrong(
+    "the height itself, not its exponential",
+    "return -math.exp(mean_y - b * mean_x)",
+    "return mean_y - b * mean_x",
+)
+
+
+@right
+def cache_mask(length, first, recent):
+    place = torch.arange(length)
+    back = place[:, None] - place
+    return (back >= 0) & ((back < recent) | (place < first))
+
+
+wrong(
+    "the first tokens are seen by those before them",
+    "(back >= 0) & ((back < recent) | (place < first))",
+    "((back >= 0) & (back < recent)) | (place < first)",
+)
+
+
+@right
+def perplexity(model, text, length):
+    total, count = 0.0, 0
+    for start in range(0, len(text) - 1, length):
+        inputs = text[start : start + length]
+        targets = text[start + 1 : start + length + 1]
+        inputs = inputs[: len(targets)]
+        logits = model(inputs.unsqueeze(0)).squeeze(0)
+        total += F.cross_entropy(logits, targets, reduction="sum").item()
+        count += len(targets)
+    return math.exp(total / count)
+
+
+wrong(
+    "the mean of the pieces' means",
+    'reduction="sum").item()\n        count += len(targets)',
+    'reduction="mean").item()\n        count += 1',
+)
+
+
+@right
+def gradient_scales(matrices, losses):
+    sums = [torch.zeros_like(matrix) for matrix in matrices]
+    for loss in losses:
+        for s, g in zip(sums, torch.autograd.grad(loss(), matrices), strict=True):
+            s += g
+    return [(s / len(losses)).norm().item() for s in sums]
+
+
+wrong(
+    "the mean of the norms",
+    "            s += g\n",
+    "            s += g.norm() / s.numel() ** 0.5\n",
+)
+
+
+@right
+def traffic(n, d, block):
+    blocks = math.ceil(n / block)
+    once = 2 * n * d
+    query = n * d
+    read = n * d + 2 * n
+    written = n * d + 2 * n
+    return once + blocks * (query + read + written)
+
+
+wrong("keys only pass once", "once = 2 * n * d", "once = n * d")

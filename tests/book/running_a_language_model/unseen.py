@@ -148,3 +148,53 @@ wrong(
     "(byte >> 4)",
     "((byte >> 4).float() - 8)",
 )
+
+
+@right
+@torch.no_grad()
+def write(model, prompt, new, stop):
+    caches = [KVCache() for _ in model.blocks]
+    read, written = prompt, []
+    while len(written) < new:
+        logits = model(read, caches=caches)
+        token = logits[0, -1].argmax().item()
+        written.append(token)
+        if written[-len(stop) :] == list(stop):
+            break
+        read = torch.tensor([[token]], device=prompt.device)
+    return written
+
+
+wrong(
+    "a last token is read that nobody wants",
+    "        read = torch.tensor([[token]], device=prompt.device)\n",
+    "        read = torch.tensor([[token]], device=prompt.device)\n    if written:\n        model(torch.tensor([[token]]), caches=caches)\n",
+)
+
+
+@right
+def quantise(weight, bits, block):
+    rows = weight.reshape(-1, block)
+    low = rows.min(dim=1, keepdim=True).values
+    high = rows.max(dim=1, keepdim=True).values
+    step = (high - low) / (2**bits - 1)
+    safe = torch.where(step == 0, torch.ones_like(step), step)
+    code = ((rows - low) / safe).round()
+    return (low + step * code).reshape(weight.shape)
+
+
+wrong("rounds down", ").round()", ").floor()")
+
+
+@right
+def unpack(packed, scale, smallest):
+    low, high = packed % 16, packed // 16
+    code = torch.cat((low, high), dim=1).to(scale.dtype)
+    return smallest.unsqueeze(1) + code * scale.unsqueeze(1)
+
+
+wrong(
+    "neighbours share a byte",
+    "torch.cat((low, high), dim=1)",
+    "torch.stack((low, high), dim=2).reshape(len(packed), 32)",
+)

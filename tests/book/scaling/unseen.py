@@ -96,3 +96,47 @@ def fit_power_law(sizes, losses, floors):
 
 
 wrong("compared among logarithms", "((law - losses) ** 2)", "((slope * x + height - y) ** 2)")
+
+
+@right
+def bits_per_character(log_p, text):
+    nats = -log_p.sum().item()
+    return nats / math.log(2) / len(text)
+
+
+wrong("spaces are not counted", "len(text)", 'len("".join(text.split()))')
+
+
+@right
+def primed_bits(compress, old, new):
+    both = len(compress((old + new).encode()))
+    first = len(compress(old.encode()))
+    return (both - first) * 8 / len(new)
+
+
+wrong("per byte of the new text", "/ len(new)", "/ len(new.encode())")
+
+
+@right
+def fit_power_law(sizes, losses, floors):
+    x, y = np.log(np.asarray(sizes, float)), np.asarray(losses, float)
+    best, least = None, math.inf
+    for floor in floors:
+        if floor >= y.min():
+            continue
+        slope, height = np.polyfit(x, np.log(y - floor), 1)
+        factor, exponent = math.exp(height), -slope
+        law = floor + factor * np.exp(-exponent * x)
+        error = ((law - y) ** 2).sum()
+        if error < least:
+            best, least = (floor, factor, exponent), error
+    return best
+
+
+wrong(
+    "the worst of the laws",
+    "error < least",
+    "error > least",
+    "best, least = None, math.inf",
+    "best, least = None, -1",
+)

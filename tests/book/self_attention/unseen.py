@@ -151,3 +151,65 @@ wrong(
     "torch.allclose(output, expected @ value, atol=1e-5)",
     "output.shape == (4, 5)",
 )
+
+
+@right
+def attention(query, key, value):
+    scores = np.einsum("td,sd->ts", query, key) / np.sqrt(query.shape[-1])
+    scores = scores - np.max(scores, axis=1, keepdims=True)
+    weights = np.exp(scores)
+    weights = weights / np.sum(weights, axis=1, keepdims=True)
+    return np.dot(weights, value), weights
+
+
+wrong("divided by the sum over all", "np.sum(weights, axis=1, keepdims=True)", "np.sum(weights)")
+
+
+@right
+def masked_attention(query, key, value, mask):
+    scores = query @ key.T / query.shape[-1] ** 0.5
+    scores = torch.where(mask, scores, torch.tensor(-1e9))
+    weights = torch.softmax(scores, dim=-1)
+    weights = weights * mask
+    return weights @ value
+
+
+wrong(
+    "NaN only replaced in the output",
+    "torch.where(mask, scores, torch.tensor(-1e9))",
+    "scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf)",
+    "weights = weights * mask",
+    "weights = torch.nan_to_num(weights)",
+)
+
+
+def reference(query, key, value, mask=None):
+    scores = query @ key.transpose(-1, -2) / query.shape[-1] ** 0.5
+    if mask is not None:
+        scores = scores.masked_fill(~mask, -torch.inf)
+    weights = scores.softmax(-1)
+    return weights @ value, weights
+
+
+@right("broken_layers")
+def test_attention(attention):
+    generator = torch.Generator().manual_seed(3)
+    query = torch.randn(4, 6, generator=generator)
+    key = torch.randn(5, 6, generator=generator)
+    value = torch.randn(5, 6, generator=generator)
+    mask = torch.rand(4, 5, generator=generator) < 0.6
+    mask[:, 0] = True
+    for m in (None, mask):
+        output, weights = attention(query, key, value, m)
+        expected, expected_weights = reference(query, key, value, m)
+        assert torch.allclose(output, expected, atol=1e-4)
+        assert torch.allclose(weights, expected_weights, atol=1e-4)
+
+
+wrong(
+    "all inputs are ones",
+    "torch.randn(4, 6, generator=generator)",
+    "torch.ones(4, 6)",
+    "torch.randn(5, 6, generator=generator)",
+    "torch.ones(5, 6)",
+)

@@ -160,3 +160,36 @@ wrong(
     "second[:, unit] for unit in order]",
     "second[:, unit] for unit in order.argsort()]",
 )
+
+
+@right
+def merge(weight, down, up, alpha):
+    rank = up.shape[1]
+    change = torch.einsum("or,ri->oi", up, down)
+    return weight + change * (alpha / rank)
+
+
+wrong("the adapter instead of the layer", "return weight + change", "return change")
+
+
+@right
+def student_loss(student, teacher, temperature, there):
+    log_q = torch.log_softmax(student / temperature, dim=-1)
+    p = torch.softmax(teacher / temperature, dim=-1)
+    each = -torch.sum(p * log_q, dim=-1)
+    return temperature**2 * (each * there).sum() / there.sum()
+
+
+wrong(
+    "log of the softmax: infinite where the student is sure",
+    "torch.log_softmax(student / temperature, dim=-1)",
+    "torch.log(torch.softmax(student / temperature, dim=-1))",
+)
+
+
+@right
+def reordered(first, bias, second, order):
+    return first[order, :], bias[order], second[:, order]
+
+
+wrong("the bias stays", "bias[order]", "bias")

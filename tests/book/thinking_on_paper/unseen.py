@@ -101,3 +101,47 @@ wrong("the mean over the sums", "dim=1", "dim=0")
 
 
 wrong("the baseline does not know the cost", "- rewards.mean(", "- right.float().mean(")
+
+
+@right
+def by_hand(a, b, carries):
+    result, carried = 0, 0
+    for i, carry in enumerate(carries):
+        column = a // 10**i % 10 + b // 10**i % 10 + carried
+        result += 10**i * (column % 10)
+        carried = carry
+    return result + carried * 10 ** len(carries)
+
+
+wrong("the last carry in the column before", "10 ** len(carries)", "10 ** (len(carries) - 1)")
+
+
+@right
+def checked_vote(answers, a, b):
+    rest = (a % 9 + b % 9) % 9
+    votes = [answer for answer in answers if answer % 9 == rest] or list(answers)
+    counts = Counter(votes)
+    most = max(counts.values())
+    for answer in votes:
+        if counts[answer] == most:
+            return answer
+
+
+wrong(
+    "the check is ignored: all vote",
+    "[answer for answer in answers if answer % 9 == rest] or list(answers)",
+    "list(answers)",
+)
+
+
+@right
+def priced_advantages(right, lengths, cost):
+    reward = right.float() - cost * lengths
+    return reward - reward.mean(dim=1, keepdim=True)
+
+
+wrong(
+    "divided by the deviation too",
+    "    return reward - reward.mean(dim=1, keepdim=True)",
+    "    return (reward - reward.mean(dim=1, keepdim=True)) / (reward.std(dim=1, keepdim=True) + 1e-6)",
+)

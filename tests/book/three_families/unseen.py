@@ -274,3 +274,89 @@ wrong(
 
 
 wrong("the end is never counted", "range(1, len(s))", "range(1, len(s) - 1)")
+
+
+@right
+def prefix_mask(source, target):
+    length = source + target
+    i = torch.arange(length).view(-1, 1)
+    j = torch.arange(length).view(1, -1)
+    return (j < source) | (j <= i)
+
+
+wrong("True for may not", "(j < source) | (j <= i)", "~((j < source) | (j <= i))")
+
+
+@right
+def temper(logits, temperature):
+    scaled = logits / temperature
+    scaled = scaled - scaled.amax(dim=-1, keepdim=True)
+    e = scaled.exp()
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+wrong("the temperature is ignored", "logits / temperature", "logits")
+
+
+@right
+def cut(probabilities, top_k, top_p):
+    p = probabilities.clone()
+    for row in p:
+        places = sorted(range(len(row)), key=lambda i: -row[i].item())
+        if top_k is not None:
+            for i in places[top_k:]:
+                row[i] = 0
+            row /= row.sum()
+        if top_p is not None:
+            so_far = 0.0
+            for i in places:
+                share = row[i].item()
+                if so_far >= top_p:
+                    row[i] = 0
+                so_far += share
+            row /= row.sum()
+    return p
+
+
+wrong("keeps the least probable", "-row[i].item()", "row[i].item()")
+
+
+@right
+def hide(ids, chosen, fate, others, mask_id, pad_id):
+    seen = ids.clone()
+    seen[chosen & (fate < 0.8)] = mask_id
+    swap = chosen & (fate >= 0.9)
+    seen[swap] = others[swap]
+    targets = torch.full_like(ids, pad_id)
+    targets[chosen] = ids[chosen]
+    return seen, targets
+
+
+wrong(
+    "fate decides for all words, chosen or not",
+    "chosen & (fate < 0.8)",
+    "fate < 0.8",
+    "chosen & (fate >= 0.9)",
+    "fate >= 0.9",
+)
+
+
+@right
+def fill(probabilities, ids, mask_id):
+    ids = list(ids)
+    while mask_id in ids:
+        table = probabilities(ids)
+        best = None
+        for place, token in enumerate(ids):
+            if token != mask_id:
+                continue
+            row = table[place].clone()
+            row[mask_id] = -1
+            top, word = row.max(dim=0)
+            if best is None or top.item() > best[0]:
+                best = (top.item(), place, word.item())
+        ids[best[1]] = best[2]
+    return ids
+
+
+wrong("from left to right", "if best is None or top.item() > best[0]", "if best is None")

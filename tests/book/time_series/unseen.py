@@ -161,3 +161,72 @@ def fit_rival(windows, targets, ridge):
 
 
 wrong("the move, not the point", "return x[:, -1:] + move[:, None]", "return move[:, None]")
+
+
+@right
+def runge_kutta_step(derivative, state, h):
+    half = h / 2
+    start = derivative(state)
+    middle = derivative(state + half * start)
+    again = derivative(state + half * middle)
+    end = derivative(state + h * again)
+    return state + (start + 2 * middle + 2 * again + end) * h / 6
+
+
+wrong("the change alone", "return state + (", "return (")
+
+
+@right
+def honest_split(series, size, gap):
+    train, test = series[:size], series[size + gap :]
+    mean = train.mean(dim=0, keepdim=True)
+    spread = train.std(dim=0, keepdim=True)
+    return (train - mean) / spread, (test - mean) / spread
+
+
+wrong("one point too many in the gap", "size + gap :", "size + gap + 1 :")
+
+
+@right
+def good_for(forecast, truth, threshold):
+    error = ((forecast - truth) ** 2).mean(dim=-1) ** 0.5
+    steps = 0
+    for one in error.tolist():
+        if one > threshold:
+            break
+        steps += 1
+    return steps
+
+
+wrong("the sum over features", ".mean(dim=-1) ** 0.5", ".sum(dim=-1) ** 0.5")
+
+
+@right
+def fit_rival(windows, targets, ridge):
+    def table(w):
+        flat = w.reshape(len(w), -1)
+        n = flat.shape[1]
+        columns = [torch.ones(len(w), 1, dtype=w.dtype), flat]
+        for i in range(n):
+            columns.append(flat[:, i : i + 1] * flat[:, i:])
+        return torch.cat(columns, dim=1)
+
+    phi = table(windows)
+    moves = (targets - windows[:, -1:])[:, 0]
+    penalty = len(windows) * ridge * torch.eye(phi.shape[1], dtype=phi.dtype)
+    W = torch.linalg.solve(phi.T @ phi + penalty, phi.T @ moves)
+
+    def forecast(w):
+        return w[:, -1:] + (table(w) @ W)[:, None]
+
+    return forecast
+
+
+wrong("the move alone", "w[:, -1:] + (table(w) @ W)[:, None]", "(table(w) @ W)[:, None]")
+wrong(
+    "moves from the first point of the window",
+    "targets - windows[:, -1:]",
+    "targets - windows[:, :1]",
+    "w[:, -1:] + (table",
+    "w[:, :1] + (table",
+)

@@ -218,3 +218,128 @@ wrong(
     '"post-norm" if normed else "no residual"',
     '"no residual"',
 )
+
+
+@right
+def rms_norm(x, eps):
+    d = x.shape[-1]
+    mean_square = (x**2).sum(dim=-1, keepdim=True) / d
+    return x / torch.sqrt(mean_square + eps)
+
+
+wrong("over the words", "(x**2).sum(dim=-1, keepdim=True) / d", "(x**2).mean(dim=-2, keepdim=True)")
+
+
+@right
+def add_and_norm(x, sub_layer, norm, norm_first):
+    if not norm_first:
+        return norm(x + sub_layer(x))
+    return x + sub_layer(norm(x))
+
+
+wrong(
+    "pre-norm norms again at the end",
+    "return x + sub_layer(norm(x))",
+    "return norm(x + sub_layer(norm(x)))",
+)
+
+
+@right("tap")
+class AnotherTap(nn.Module):
+    def __init__(self, sub_layer):
+        super().__init__()
+        self.sub_layer = sub_layer
+        self.tap = nn.Parameter(torch.tensor(0.0))
+
+    def forward(self, x):
+        return x + self.tap * self.sub_layer(x)
+
+
+wrong(
+    "the sub-layer is hidden in a list",
+    "self.sub_layer = sub_layer",
+    "self.parts = [sub_layer]",
+    "self.sub_layer(x)",
+    "self.parts[0](x)",
+)
+
+
+@right
+def spreads(weights, depth):
+    product, found = weights, []
+    for layer in range(depth):
+        found.append((product.max(dim=0).values - product.min(dim=0).values).max().item())
+        product = product @ weights
+    return found
+
+
+wrong("the mean over the columns", "values).max().item()", "values).mean().item()")
+
+
+def moved_over_words(block):
+    torch.manual_seed(1)
+    x = torch.randn(1, 4, 8)
+    other = x.clone()
+    other[:, -1] += 2 * torch.randn(8)
+    both = []
+    for mask in (torch.eye(4, dtype=torch.bool), ~torch.eye(4, dtype=torch.bool)):
+        a, b = block(x, mask), block(other, mask)
+        both.append((a - b).abs()[:, 0].max() > 1e-3)
+    return bool(all(both)) and not inverted_under_last(block)
+
+
+def inverted_under_last(block):
+    # under this mask word 0 may read the last only: an inverted block reads all but the last
+    torch.manual_seed(2)
+    x = torch.randn(1, 4, 8)
+    other = x.clone()
+    other[:, -1] += 2 * torch.randn(8)
+    mask = torch.zeros(4, 4, dtype=torch.bool)
+    mask[:, -1] = True
+    return not bool((block(x, mask) - block(other, mask)).abs()[:, 0].max() > 1e-3)
+
+
+@right
+def diagnose(block):
+    def close(a, b):
+        return torch.allclose(a, b, atol=1e-3, rtol=1e-3)
+
+    torch.manual_seed(0)
+    T = 5
+    x = torch.randn(2, T, 8)
+    full = torch.ones(T, T, dtype=torch.bool)
+    alone = torch.eye(T, dtype=torch.bool)
+    causal = full.tril()
+    with torch.no_grad():
+        if not close(block(x), block(x)):
+            return "dropout left on"
+        big = 1000 * torch.randn(2, T, 8)
+        out = block(big)
+        if out.abs().max() < 50:
+            # the norm comes last, or the residual is missing
+            wide = (out.mean(-1).abs() < 1e-3).all() and (
+                out.std(-1, correction=0) - 1
+            ).abs().max() < 1e-2
+            return "post-norm" if wide else "no residual"
+        if close(block(x, causal), block(x, full)):
+            return "mask ignored"
+        other = x.clone()
+        other[:, -1] = torch.randn(2, 8) * 3
+
+        def moved(mask):
+            return (block(x, mask) - block(other, mask)).abs()[:, 0].max() > 1e-3
+
+        if moved(alone):
+            return (
+                "norm over the words"
+                if moved(full) and moved_over_words(block)
+                else "mask inverted"
+            )
+        return "none"
+
+
+wrong(
+    "dropout is not looked for",
+    '        if not close(block(x), block(x)):\n            return "dropout left on"\n',
+    "",
+)

@@ -155,3 +155,61 @@ wrong(
 
 
 wrong("a rise, not a fall", "before - probability(blank)", "probability(blank) - before")
+
+
+@right
+def patchify(images, patch_size):
+    patches = []
+    P = patch_size
+    for top in range(0, images.shape[2], P):
+        for left in range(0, images.shape[3], P):
+            patches.append(images[:, :, top : top + P, left : left + P].flatten(1))
+    return torch.stack(patches, dim=1)
+
+
+wrong(
+    "pixels of a patch column by column",
+    "left : left + P].flatten(1)",
+    "left : left + P].mT.flatten(1)",
+)
+
+
+@right
+def resized_positions(positions, side):
+    d = positions.shape[1]
+    n = round((positions.shape[0] - 1) ** 0.5)
+    picture = positions[1:].T.reshape(1, d, n, n)
+    stretched = F.interpolate(picture, size=(side, side), mode="bilinear", align_corners=False)
+    return torch.cat([positions[0:1], stretched.reshape(d, side * side).T])
+
+
+wrong(
+    "the class token is left out",
+    "torch.cat([positions[0:1], stretched.reshape(d, side * side).T])",
+    "stretched.reshape(d, side * side).T",
+)
+
+
+@right
+@torch.no_grad()
+def occlusion(model, images, labels, patch_size):
+    N, C, height, width = images.shape
+    mine = labels.view(N, 1)
+    full = model(images).softmax(dim=1).gather(1, mine)
+    drops = []
+    for top in range(0, height, patch_size):
+        for left in range(0, width, patch_size):
+            blank = images.clone()
+            blank[:, :, top : top + patch_size, left : left + patch_size] = 0
+            drops.append(full - model(blank).softmax(dim=1).gather(1, mine))
+    return torch.cat(drops, dim=1)
+
+
+wrong(
+    "logits, not probabilities",
+    "model(images).softmax(dim=1)",
+    "model(images)",
+    "model(blank).softmax(dim=1)",
+    "model(blank)",
+)
+wrong("log-probabilities", ".softmax(dim=1)", ".log_softmax(dim=1)")

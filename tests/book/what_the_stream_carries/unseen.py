@@ -112,3 +112,51 @@ wrong("the first block that names it", "going_on = going_on & named", "going_on 
 
 
 wrong("wrong at the end: -1", "torch.full((N,), blocks)", "torch.full((N,), -1)")
+
+
+@right
+def pushed(x, ones, twos, times):
+    direction = twos.sum(dim=0) / len(twos) - ones.sum(dim=0) / len(ones)
+    return torch.add(x, direction, alpha=times)
+
+
+wrong(
+    "sums, not means",
+    "twos.sum(dim=0) / len(twos) - ones.sum(dim=0) / len(ones)",
+    "twos.sum(dim=0) - ones.sum(dim=0)",
+)
+
+
+@right
+def sparse_code(x, E, b, D, k):
+    latents = torch.relu(x @ E.T + b)
+    kept = latents.topk(k, dim=-1)
+    code = torch.zeros_like(latents).scatter(-1, kept.indices, kept.values)
+    return code, code @ D
+
+
+wrong(
+    "not sparse: all positive latents",
+    "    code = torch.zeros_like(latents).scatter(-1, kept.indices, kept.values)",
+    "    code = latents",
+)
+
+
+@right
+def settled(streams, norm, head, answers):
+    blocks = len(streams)
+    right = head(norm(streams)).argmax(dim=-1) == answers
+    result = torch.full_like(answers, blocks)
+    still = torch.ones_like(answers, dtype=torch.bool)
+    for block in reversed(range(blocks)):
+        still = still & right[block]
+        result[still] = block
+    return result
+
+
+wrong(
+    "the first block that is right, whatever comes later",
+    "still = still & right[block]",
+    "still = right[block]",
+)
+wrong("the number of all wrong blocks", "    return result\n", "    return (~right).sum(0)\n")

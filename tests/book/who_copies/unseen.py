@@ -141,3 +141,50 @@ wrong(
     "slice(head * layer.d_v, (head + 1) * layer.d_v)",
     "slice(head, None, layer.num_heads)",
 )
+
+
+@right
+def looks_at(ids):
+    last, result = {}, []
+    for t, token in enumerate(ids):
+        result.append(last.get(token, -2) + 1)
+        last[token] = t
+    return result
+
+
+wrong(
+    "the token that followed, not its position",
+    "last.get(token, -2) + 1",
+    "ids[last[token] + 1] if token in last else -1",
+)
+
+
+@right
+def induction_scores(weights, period):
+    T = weights.shape[-1]
+    picked = [weights[:, :, t, t - period + 1] for t in range(period, T)]
+    return torch.stack(picked).mean(dim=(0, 1))
+
+
+wrong("sum over the tokens", ".mean(dim=(0, 1))", ".sum(dim=0).mean(dim=0)")
+
+
+@right
+@torch.no_grad()
+def costs_of_silence(layer, x, loss):
+    whole = float(loss(layer(x, is_causal=True)[0]))
+    width, costs = layer.d_v, []
+    for head in range(layer.num_heads):
+
+        def silence(module, inputs, head=head):
+            heads = inputs[0].clone()
+            heads[..., head * width : (head + 1) * width] = 0
+            return (heads,)
+
+        with layer.out_proj.register_forward_pre_hook(silence):
+            costs.append(float(loss(layer(x, is_causal=True)[0])) - whole)
+    return torch.tensor(costs)
+
+
+wrong("the sign: loss with all less the loss without", "- whole)", "* -1 + whole)")
+wrong("all heads up to this one", "head * width : (head + 1) * width]", ": (head + 1) * width]")

@@ -118,3 +118,59 @@ def goes_on(p, q, words, uniform):
 
 
 wrong("words behind the refused one count", goes_on)
+
+
+@right
+def grouped_attention(query, key, value):
+    shared = query.shape[1] // key.shape[1]
+    heads = []
+    for h in range(query.shape[1]):
+        k, v = key[:, h // shared], value[:, h // shared]
+        scores = query[:, h] @ k.transpose(1, 2) / query.shape[-1] ** 0.5
+        heads.append(scores.softmax(dim=-1) @ v)
+    return torch.stack(heads, dim=1)
+
+
+wrong(
+    "all read the first key head",
+    "key[:, h // shared], value[:, h // shared]",
+    "key[:, 0], value[:, 0]",
+)
+
+
+@right("window_cache")
+class AnotherWindowCache:
+    def __init__(self, window):
+        self.window = window
+        self.rows = []
+
+    def append(self, key, value):
+        self.rows.append((key, value))
+        if len(self.rows) > self.window:
+            self.rows.pop(0)
+        keys, values = zip(*self.rows)
+        return torch.stack(keys), torch.stack(values)
+
+
+wrong(
+    "shared by all caches",
+    "        self.rows = []\n",
+    "",
+    "    def __init__",
+    "    rows = []\n\n    def __init__",
+)
+
+
+@right
+def judge(p, q, words, uniform):
+    kept = 0
+    for t, word in enumerate(words.tolist()):
+        if uniform[t] * q[t, word] >= p[t, word]:
+            missing = (p[t] - q[t]).clamp(min=0)
+            return kept, missing / missing.sum()
+        kept += 1
+    return kept, p[kept]
+
+
+wrong("not normalised", "missing / missing.sum()", "missing")
+wrong("the refused word counts as kept", "return kept, missing", "return kept + 1, missing")
