@@ -28,7 +28,7 @@ def square_root() -> str:
     scaled.load_state_dict(small.state_dict())
     position = sinusoidal_encoding(300, d_model).square().mean().sqrt()
     word, lifted = (table(ids).square().mean().sqrt() for table in (small, scaled))
-    return "The words are drowned" if word < position / 10 < position < lifted else "Nothing"
+    return "The words are tiny" if word < position / 10 < position < lifted else "Nothing"
 
 
 def smoothed() -> str:

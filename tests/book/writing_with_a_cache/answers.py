@@ -97,7 +97,7 @@ def at_once(p, q, words, uniform):
     return kept.item(), more / more.sum()
 
 
-@wrong(judge, "a number below a half keeps it")
+@wrong(judge, "a small number keeps it")
 def by_the_better(p, q, words, uniform):
     return at_once(p, q, words, torch.ones(len(words)))
 
