@@ -22,6 +22,11 @@ SHEET = re.compile(rf'/(book\.css|{re.escape(COLOURS)})(?:\?v=\w+)?"')
 ENCODER = "all-MiniLM-L6-v2"
 
 FIGURE = re.compile(r'class="companion-live" data-figure="(\w+)"')
+LATER = re.compile(
+    r'(data-figure="(?P<name>\w+)" data-later="[^"]+")>'
+    r'<script type="application/json">(?P<state>.*?)</script>',
+    re.S,
+)
 
 
 def write_assets(site: Path) -> None:
@@ -45,8 +50,12 @@ def write_assets(site: Path) -> None:
 
 
 def with_assets(page: str, static: Path) -> str:
-    """A page that names the script with its own figures, which is written, and today's sheets."""
+    """A page that names the script with its own figures, which is written, and today's sheets.
+
+    The numbers of a figure that is for later go to a file, which a click fetches.
+    """
     page = _with_script(page, {*FIGURE.findall(page)}, static)
+    page = LATER.sub(lambda found: _apart(found, static), page)
     return SHEET.sub(lambda found: _with_hash(static, found[1]), page)
 
 
@@ -58,6 +67,12 @@ def _with_script(page: str, names: set[str], static: Path) -> str:
     name = SCRIPT.replace(".", f"-{_hash(text.encode())}.")
     (static / name).write_text(text, "utf8")
     return SCRIPT_NAME.sub(f"/{name}", page)
+
+
+def _apart(later: re.Match, static: Path) -> str:
+    name = f"later-{later['name']}-{_hash(later['state'].encode())}.js"
+    live.deliver(static / name, later["state"])
+    return f'{later[1]} data-from="{name}">'
 
 
 def _with_hash(static: Path, sheet: str) -> str:

@@ -7,7 +7,6 @@ each). Matrices are 8-bit whole numbers with a float32 for each row; the rest is
 """
 
 import base64
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from companion.pretrained import PretrainedTokenizer
 
 PART = 2_000_000  # bytes
 TABLES = ("token_embedding.weight", "positions.weight", "type_embedding.weight")
-DELIVER = "companionDelivers"  # figures/encoder.js waits for it
 
 
 def in_eight_bits(matrix: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
@@ -74,10 +72,6 @@ def write_encoder(
         "sentences": list(sentences),
         "vectors": live.packed(vectors),
     }
-    _deliver(folder / "index.js", index)
+    live.deliver(folder / "index.js", index)
     for number, at in enumerate(places):
-        _deliver(folder / f"{number}.js", base64.b64encode(content[at : at + PART]).decode())
-
-
-def _deliver(file: Path, content: object) -> None:
-    file.write_text(f"{DELIVER}({json.dumps(content)});\n", "utf8")
+        live.deliver(folder / f"{number}.js", base64.b64encode(content[at : at + PART]).decode())

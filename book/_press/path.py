@@ -37,7 +37,7 @@ LIST = re.compile(r"^(?:- \[.+?\]\((\w+)/\1\.ipynb\)\n)+", re.M)
 TRANSLATOR = re.compile(r"^<!-- translator: (\w+) -->$", re.M)
 SECTIONS = re.compile(r"^<!-- sections: (.+) -->$", re.M)
 HEADING = re.compile(r"^#+ (([\d.]+) .+)$", re.M)
-LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+) -->$", re.M)
+LENT = re.compile(r"^<!-- figure: (?P<chapter>\w+)/(?P<figure>\w+)(?:; (?P<later>.+))? -->$", re.M)
 FIGURE = re.compile(
     r'<div class="companion-live" data-figure="(?P<name>\w+)">'
     r'<script type="application/json">(?P<state>.*?)</script>(?P<fallback>.*)</div>',
@@ -101,8 +101,9 @@ def reading_minutes(notebook: nbformat.NotebookNode) -> int:
 def with_chapters(index: str, root: Path, outputs: Mapping[str, str]) -> str:
     """The Markdown of the index with its scene, and a card for every chapter in place of its row.
 
-    It may show other figures, as its chapters do: `<!-- figure: chapter/name -->`. Another page
-    stays as it is.
+    It may show other figures, as its chapters do: `<!-- figure: chapter/name -->`; or only their
+    tables, with a button that fetches the rest: `<!-- figure: chapter/name; What it says -->`.
+    Another page stays as it is.
 
     Args:
         index: what is committed.
@@ -140,7 +141,10 @@ def with_chapters(index: str, root: Path, outputs: Mapping[str, str]) -> str:
         return translator_figure(lent, doors).to_html()
 
     def lent(place: re.Match) -> str:
-        return _shown(kept(place["chapter"]), place["figure"])[0]
+        shown = _shown(kept(place["chapter"]), place["figure"])[0]
+        if place["later"] is None:
+            return shown
+        return shown.replace(">", f' data-later="{escape(place["later"])}">', 1)
 
     return TRANSLATOR.sub(scene, LENT.sub(lent, LIST.sub(cards, index)))
 

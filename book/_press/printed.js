@@ -16,8 +16,8 @@
   article.querySelectorAll("details").forEach((part) => (part.open = true));
   for (const figure of article.querySelectorAll(".companion-live")) {
     const isQuiz = figure.dataset.figure === "quiz";
-    // Nobody answers a quiz on paper: its questions and answers are in the table behind it.
-    if (!onPaper || isQuiz) {
+    // Nobody answers a quiz on paper: its questions and answers are in the table behind it. Nor does anybody click.
+    if (!onPaper || isQuiz || figure.dataset.from) {
       figure.querySelectorAll("script").forEach((part) => part.remove());
       figure.removeAttribute("data-figure");
     }

@@ -25,6 +25,7 @@ from book.page.linker import linked
 
 KIT = Path(__file__).parent / "kit"
 BOOK = Path(__file__).parents[1]
+DELIVER = "companionDelivers"  # kit/deliver.js waits for it
 PACKED = re.compile(r'"float16": "([A-Za-z0-9+/=]{64,})"')  # not worth it for fewer numbers
 
 
@@ -110,6 +111,11 @@ def worker() -> str:
         ValueError: as `linker.linked`.
     """
     return f'"use strict";\n{linked(KIT / "worker.js")}load("worker.js");\n'
+
+
+def deliver(file: Path, content: object) -> None:
+    """Write what a page fetches on a click: a classic script, as a page from the disk reads it."""
+    file.write_text(f"{DELIVER}({json.dumps(content)});\n", "utf8")
 
 
 def table(caption: str, columns: Sequence[str], rows: Sequence[Sequence]) -> str:

@@ -2,6 +2,7 @@
 // others the weights are fetched on a click, from beside the book's script, and run in a worker.
 
 import { choice, connect, slider, tabs } from "../../page/kit/controls.js";
+import { BESIDE, deliver } from "../../page/kit/deliver.js";
 import { announce, css, drawing, element, fill, format, frame, write } from "../../page/kit/dom.js";
 import { goals } from "../../page/kit/goals.js";
 import { argmax, clamp, descending, dot, norm } from "../../page/kit/numerics.js";
@@ -10,8 +11,6 @@ import { arrow, tokenRow } from "../../page/kit/parts.js";
 import { textInput } from "../../page/kit/sentences.js";
 import { label } from "../../page/kit/stage.js";
 import { answerList, shareBar } from "../../page/kit/tables.js";
-
-const BESIDE = document.currentScript?.src; // null in a notebook, where no site is beside it
 
 css`
   .cl-heads {
@@ -46,16 +45,6 @@ const VIEWS = [
   ["senses", "A word in two sentences"],
 ];
 
-/** What a file of the site hands over: it is a script, since a page from the disk can read nothing else. */
-const deliver = (file) =>
-  new Promise((resolve, reject) => {
-    const script = element("script", { src: new URL(`encoder/${file}`, BESIDE).href });
-    window.companionDelivers = resolve;
-    script.addEventListener("load", () => script.remove());
-    script.addEventListener("error", () => reject(new Error(`${file} did not arrive`)));
-    document.head.append(script);
-  });
-
 /** A worker with this text: `ask(kind, more)` promises its answer. */
 function employ(source) {
   const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
@@ -80,11 +69,11 @@ function employ(source) {
 
 /** The encoder at work; `progress(share)` is told how much of it is there. */
 async function fetchEncoder(progress) {
-  const index = await deliver("index.js");
+  const index = await deliver("encoder/index.js");
   const { ask, close } = employ(index.worker);
   await ask("begin", { length: index.length });
   for (let i = 0; i < index.parts.length; i++) {
-    await ask("part", { at: index.parts[i], base64: await deliver(`${i}.js`) });
+    await ask("part", { at: index.parts[i], base64: await deliver(`encoder/${i}.js`) });
     progress((i + 1) / (index.parts.length + 1));
   }
   await ask("end", index);

@@ -12,7 +12,7 @@ const sheets = [STYLE];
 export const css = (strings, ...values) =>
   sheets.push(`.cl:not(#_) {${String.raw(strings, ...values)}}`);
 
-function useStyles(el) {
+export function useStyles(el) {
   const inside = el.getRootNode();
   const root = inside instanceof ShadowRoot ? inside : document;
   root.companionSheets ??= new Set();

@@ -2,6 +2,8 @@
 // The static page's stand-in for the notebook's widget manager.
 
 import { offerAnswers } from "./answers.js";
+import { deliver } from "./deliver.js";
+import { useStyles } from "./dom.js";
 import { rememberChapters } from "./read.js";
 
 /** As much of a widget's model as a figure uses; setting a trait tells the figure at once. */
@@ -34,6 +36,29 @@ function failure(error) {
   return node;
 }
 
+/** A button over the fallback of a figure whose numbers are fetched on a click. */
+function offer(host, draw) {
+  const box = document.createElement("div"),
+    button = document.createElement("button");
+  box.className = "cl";
+  button.className = "cl-main";
+  button.textContent = host.dataset.later;
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    host.querySelector("[role=alert]")?.remove();
+    try {
+      draw(host, await deliver(host.dataset.from));
+    } catch (error) {
+      button.disabled = false;
+      host.prepend(failure(error));
+    }
+    /** @type {HTMLElement} */ (host.querySelector("input, button"))?.focus();
+  });
+  box.append(button);
+  host.prepend(box);
+  useStyles(box);
+}
+
 /** Draw every figure of the page; `load` gives the module of a name. */
 export function start(load) {
   rememberChapters();
@@ -46,17 +71,21 @@ export function start(load) {
   };
   /** @type {NodeListOf<HTMLElement>} */
   const hosts = document.querySelectorAll(".companion-live[data-figure]");
-  for (const host of hosts) {
+  const draw = (host, text) => {
     const el = document.createElement("div");
     try {
-      const state = JSON.parse(host.querySelector("script").textContent, whole);
+      const state = JSON.parse(text, whole);
       load(`${host.dataset.figure}.js`).render({ model: new StaticModel(state), el });
     } catch (error) {
       console.error(`live figure ${host.dataset.figure}:`, error);
       host.prepend(failure(error));
-      continue;
+      return;
     }
     host.replaceChildren(el);
+  };
+  for (const host of hosts) {
+    if (host.dataset.from) offer(host, draw);
+    else draw(host, host.querySelector("script").textContent);
   }
   offerAnswers();
 }

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from torch import nn
 
-from book._press.encoder import DELIVER, in_eight_bits, write_encoder
+from book._press.encoder import in_eight_bits, write_encoder
 from book.contextual_embeddings import encoder_figure
 from book.contextual_embeddings.figures.encoder import SENTENCES, sentence_vectors
 from book.page import live
@@ -312,7 +312,7 @@ def test_the_site_has_the_encoder_and_no_page_loads_it(open_page, address, site)
     names = "performance.getEntriesByType('resource').map((entry) => entry.name)"
     assert not [name for name in page.evaluate(names) if "/encoder/" in name]
     index = (site / "_static" / "encoder" / "index.js").read_text("utf8")
-    parts = json.loads(index.removeprefix(f"{DELIVER}(").removesuffix(");\n"))["parts"]
+    parts = json.loads(index.removeprefix(f"{live.DELIVER}(").removesuffix(");\n"))["parts"]
     assert all((site / "_static" / "encoder" / f"{i}.js").is_file() for i in range(len(parts)))
     page.get_by_role("button", name="Load the encoder").click()
     expect(field(page, "sentence")).to_be_enabled(timeout=60_000)

@@ -12,6 +12,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
+from book._press.assets import with_assets
 from book.beyond_recurrence import path_figure
 from book.page.colours import COLOURS
 from book.page.live import LiveFigure, bundle, scripts, without_repetition
@@ -182,6 +183,31 @@ def test_figures_that_share_their_numbers_show_them_all(browser, tmp_path):
     alone = re.findall(r"<td>([^<]+)</td>", figures[1].fallback)
     shown = numbers(page.locator(".cl").nth(1).locator(EXAMPLES["decoder"].numbers))
     close(shown, torch.tensor([float(cell) for cell in alone[: len(shown)]]), 1e-3)
+    page.close()
+
+
+def test_a_figure_for_later_is_its_table_until_a_click(browser, tmp_path):
+    figure = EXAMPLES["attention"].make()
+    html = figure.to_html().replace(">", ' data-later="Load it">', 1)
+    page_text = with_assets(PAGE.format(html), tmp_path)
+    assert "application/json" not in page_text
+    (tmp_path / "figures.js").write_text(bundle(), "utf8")
+    (tmp_path / "page.html").write_text(page_text, "utf8")
+    (file,) = tmp_path.glob("later-attention-*.js")
+    kept = file.rename(tmp_path / "elsewhere.js")
+    page = browser.new_page()
+    page.goto((tmp_path / "page.html").as_uri())
+    expect(page.locator(".companion-live > table")).to_have_count(1)
+    button = page.get_by_role("button", name="Load it")
+    button.click()
+    expect(page.get_by_role("alert")).to_contain_text("did not arrive")
+    kept.rename(file)
+    button.click()
+    expect(page.locator(".cl [name]").first).to_be_visible()
+    expect(page.locator(".companion-live > table")).to_have_count(0)
+    cells = re.findall(r"<td>([^<]+)</td>", figure.fallback)
+    shown = numbers(page.locator(EXAMPLES["attention"].numbers))
+    close(shown, torch.tensor([float(cell) for cell in cells[: len(shown)]]), 1e-3)
     page.close()
 
 

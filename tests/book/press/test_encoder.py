@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from book._press import encoder
+from book.page import live
 from book.page.live import worker
 from companion.models import BERT, BERTConfig
 
@@ -48,7 +49,7 @@ def test_every_tensor_is_in_the_parts_where_the_index_says(tmp_path, model, monk
 
     def delivered(name):
         text = (tmp_path / "new" / name).read_text("utf8")
-        return json.loads(text.removeprefix(f"{encoder.DELIVER}(").removesuffix(");\n"))
+        return json.loads(text.removeprefix(f"{live.DELIVER}(").removesuffix(");\n"))
 
     index = delivered("index.js")
     assert index["worker"] == worker()

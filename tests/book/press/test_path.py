@@ -207,6 +207,10 @@ def test_a_card_has_both_times_and_the_scene_the_chapters_own_weights(tmp_path):
         "question": "How can a word fetch what it needs from another?",
     }
     assert scene[2] == "<table><td>1.0</td></table>"
+    later = f"<!-- figure: {LISTED[0].name}/translation; Load & run it -->\n"
+    page = with_chapters(f"{PAGE.format(rows)}\n{later}", tmp_path, outputs)
+    offered = figure.replace(">", ' data-later="Load &amp; run it">', 1)
+    assert page.endswith(f"\n{offered}\n")
 
 
 def test_a_figure_that_a_chapter_does_not_show_cannot_be_lent(tmp_path):

@@ -480,8 +480,23 @@ def test_a_claim_near_its_bound_was_measured_under_twenty_seeds(site):
 
 
 def figures_of(page: Page) -> list[str]:
-    shown = page.locator(".companion-live")
+    shown = page.locator(".companion-live:not([data-from])")
     return shown.evaluate_all("all => all.map((host) => host.dataset.figure)")
+
+
+def test_the_front_page_has_a_gpt_that_no_page_loads_unasked(open_page, address):
+    page = open_page(f"{address}/book/index.html")
+    names = "performance.getEntriesByType('resource').map((entry) => entry.name)"
+    assert not [name for name in page.evaluate(names) if "/later-" in name]
+    gpt = page.locator("[data-figure=writer]")
+    expect(gpt.locator("table")).to_be_visible()
+    gpt.get_by_role("button", name="Load the GPT").click()
+    sentence = gpt.get_by_label("the sentence begins with")
+    sentence.fill("the queen reads")
+    expect(gpt.locator("output[aria-live=polite]").first).to_contain_text("reads")
+    gpt.get_by_role("button", name="Next word").click()
+    expect(gpt.locator(".cl-words u")).to_have_count(1)
+    assert gpt.locator("[data-word]").count() > 5
 
 
 def test_every_figure_stands_in_the_book(site):
