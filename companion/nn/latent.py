@@ -107,7 +107,8 @@ class LatentAttention(nn.Module):
             rotation = self.rope.rotation(x, positions, start=0 if cache is None else cache.length)
         if rotation is not None:
             q_turned, k_turned = rotation.turn(q_turned), rotation.turn(k_turned)
-        kept = torch.cat([self.latent_norm(latent), k_turned], dim=-1)  # (B, 1, T, c + r)
+        latent = self.latent_norm(latent).to(k_turned.dtype)  # autocast leaves the norm wider
+        kept = torch.cat([latent, k_turned], dim=-1)  # (B, 1, T, c + r)
         if cache is not None:
             kept, _ = cache.append(kept, kept[..., :0])
             if cache.capacity is not None:
