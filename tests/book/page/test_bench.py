@@ -8,6 +8,10 @@ from markdown_it import MarkdownIt
 
 from book.page import bench
 
+WITH_BUNDLE = pytest.mark.skipif(
+    not hasattr(ipywidgets.Widget, "_repr_mimebundle_"), reason="ipywidgets 7 shows itself"
+)
+
 
 def reversed_words(text, times, loud):
     if not text:
@@ -52,14 +56,14 @@ def test_a_page_without_a_kernel_shows_the_recorded_answer():
     assert "you set text, times and loud yourself" in page
 
 
-@pytest.mark.skipif(ipywidgets.version_info < (8,), reason="it shows itself, without a bundle")
+@WITH_BUNDLE
 def test_a_page_without_a_kernel_shows_what_a_notebook_has_stored():
     bundle, page = made()._repr_mimebundle_(), made().to_html()
     assert bundle["text/html"] == page and "0x" not in bundle["text/plain"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
 
 
-@pytest.mark.skipif(ipywidgets.version_info < (8,), reason="it shows itself, without a bundle")
+@WITH_BUNDLE
 def test_in_colab_the_widget_is_shown_and_not_its_record(monkeypatch):
     monkeypatch.setitem(sys.modules, "google.colab", sys)
     assert "text/html" not in made()._repr_mimebundle_()
