@@ -267,7 +267,9 @@ def trained_otherwise(sees=lambda ids, P: (ids, ids), loss=F.cross_entropy, draw
 
     def round_of(model, prompts, judge, tries, length, epochs, rate):
         P, student = prompts.shape[1], deepcopy(model)
-        ids = draws(model, prompts, tries, length) if draws else drawn(model, prompts, tries, length)
+        ids = (
+            draws(model, prompts, tries, length) if draws else drawn(model, prompts, tries, length)
+        )
         good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
         optimizer = (best or torch.optim.Adam)(student.parameters(), lr=rate)
         for _ in range(epochs if good.any() else 0):
@@ -310,7 +312,9 @@ def all_tokens_at_once(model, prompts, judge, tries, length, epochs, rate):
     ids = prompts.repeat_interleave(tries, dim=0)
     p = model(ids)[:, -1].softmax(-1)
     ids = torch.cat([ids, torch.multinomial(p, length, replacement=True)], dim=1)
-    good = torch.tensor([bool(judge(row[:-length].tolist(), row[-length:].tolist())) for row in ids])
+    good = torch.tensor(
+        [bool(judge(row[:-length].tolist(), row[-length:].tolist())) for row in ids]
+    )
     return trained_on(deepcopy(model), ids[good], epochs, rate, first=prompts.shape[1])
 
 
