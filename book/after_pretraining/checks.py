@@ -48,8 +48,8 @@ PASS_AT_K.mistakes |= {
     ),
     "the share of picks in which all k are right is subtracted from 1; it is that in "
     "which none is, of tries - right answers": edited(_pass_at_k, "tries - right", "right"),
-    "one right answer somewhere is not enough: it must be among the k that are picked "
-    "(or // has made 0 of the share that fails)": edited(
+    "it is 1 wherever any answer is right; one must be among the k that are picked "
+    "(// makes 0 of the share that fails)": edited(
         _pass_at_k, "1 - all_fail", "1.0 * (right > 0 or k > tries)"
     ),
     "answers are picked without putting them back; 1 - (1 - right / tries) ** k puts "

@@ -219,8 +219,8 @@ MASKED_ATTENTION.mistakes |= {
     "the mask is always causal; it is the one that is given": (
         _masked(change=lambda mask: torch.ones_like(mask).tril())
     ),
-    "all is NaN: 0 times infinity is NaN, so fill the forbidden scores instead of adding a "
-    "multiple of -inf": (lambda query, key, value, mask: value * math.nan),
+    "all is NaN, as 0 times infinity is: the forbidden scores are filled with -inf, and no "
+    "multiple of it is added": (lambda query, key, value, mask: value * math.nan),
     "softmax over the queries: each row, the last axis, has to sum to 1, not each column": (
         _masked(dim=-2)
     ),
