@@ -120,7 +120,7 @@ def _vote(answers):
 
 
 CHECKED_VOTE.mistakes |= {
-    "all vote, as if none were checked, or none passed; what fails has no vote": lambda answers, a, b: (
+    "all vote, as if none were checked or passed; what fails has no vote": lambda answers, a, b: (
         _vote(answers)
     ),
     "the first answer that passes is taken; let those that pass vote": edited(
