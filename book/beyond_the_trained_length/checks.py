@@ -165,28 +165,31 @@ def three_back_bias(answer) -> str:
     for length in (7, 12, 40):
         bias = call(answer, length=length, device=torch.device("cpu"))
         _check_form(bias, length)
-        if (early := bias[:, :3]).isnan().any() or not early.isfinite().any(-1).all():
+        later = torch.ones(length, length, dtype=torch.bool).triu(1)
+        seen = bias.float().masked_fill(later, -torch.inf)
+        if (early := seen[:, :3]).isnan().any() or not early.isfinite().any(-1).all():
             raise Mistake(
                 "the first three queries have no key three back, and must not be left with nothing "
                 "to look at: rows of NaN or -inf make NaN of the softmax",
-                f"bias({length}, device)[:, :3] has a row without a finite number",
+                f"bias({length}, device)[:, :3] has a row without a finite number, or with NaN, "
+                "among the keys up to the query",
             )
-        if torch.equal(bias.argmax(-1)[:, :-3], torch.arange(3, length).expand(len(bias), -1)):
+        best = seen == seen.amax(-1, keepdim=True)
+        right = best.diagonal(-3, 1, 2) & (best.sum(-1)[:, 3:] == 1)
+        ahead = torch.arange(3, length).expand(len(bias), -1)
+        if not right.all() and torch.equal(bias.argmax(-1)[:, :-3], ahead):
             raise Mistake(
                 "the bias is largest three places ahead: distance is that of the query less that "
                 "of the key, i - j (row i, column j), and 3 is subtracted from it",
                 f"bias({length}, device)[0, 0] is largest at key {bias[0, 0].argmax().item()}",
             )
-        seen = bias.float().masked_fill(torch.ones(length, length).triu(1).bool(), -torch.inf)
-        best = seen == seen.amax(-1, keepdim=True)
-        favoured = (length - 1 - seen[:, -1].argmax(-1)).tolist()
-        if len(set(favoured)) == len(bias) > 1:
+        favoured, before = ((length - back - seen[:, -back].argmax(-1)).tolist() for back in (1, 2))
+        if favoured == before and len(set(favoured)) == len(bias) > 1:
             raise Mistake(
                 f"each head has a distance of its own, {favoured}; every head has to favour the "
                 "same one, 3, and may differ from the others in how strongly",
                 f"bias({length}, device)[:, -1], the query at {length - 1}",
             )
-        right = best.diagonal(-3, 1, 2) & (best.sum(-1)[:, 3:] == 1)
         for head, i in (~right).nonzero().tolist()[::-1]:
             where = f"bias({length}, device)[{head}], the query at {i + 3}"
             _check_row(bias[head, i + 3, : i + 4], where)
@@ -207,7 +210,8 @@ class _Devices(TorchFunctionMode):
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         given = [*args, *(kwargs or {}).values()]
-        self.found |= any(isinstance(x, torch.device) for x in given)
+        told = any(isinstance(x, torch.device | str) and str(x) == "cpu" for x in given)
+        self.found |= told and function is not torch.device  # the check itself makes some
         return function(*args, **(kwargs or {}))
 
 

@@ -555,8 +555,13 @@ def _steps(error: BaseException):
         step = step.tb_next
 
 
+MOVES = re.compile("CopySlices|^(Cat|Stack|Copy|Clone|Select|Slice|Unsqueeze|View)Backward")
+
+
 def longest_chain(result: torch.Tensor) -> int:
     """The number of operations in a row that autograd has recorded on the way to the result.
+
+    Those that only put numbers in another place are not counted: rows may be written one by one.
 
     Raises:
         Mistake: it has recorded none.
@@ -573,7 +578,9 @@ def longest_chain(result: torch.Tensor) -> int:
         if missing:
             todo += missing
         else:
-            length[todo.pop()] = 1 + max((length[before] for before in needed), default=0)
+            moves = MOVES.search(todo[-1].name())
+            before = max((length[before] for before in needed), default=0)
+            length[todo.pop()] = before + (not moves)
     return length[result.grad_fn]
 
 

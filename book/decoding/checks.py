@@ -419,8 +419,9 @@ def DRAW(draw):
 
 
 DRAW.mistakes |= {
-    "it is always the most probable word: the number is not used, or top_p = 1 leaves "
-    "nothing else": edited(_draw, "number).sum()", "0).sum()"),
+    "it is always the most probable word; the number picks one, in whose stretch it lies": edited(
+        _draw, "number).sum()", "0).sum()"
+    ),
     "it gives the place in the sorted row; the word is what stood there": edited(
         _draw, "words[place]", "place"
     ),

@@ -70,9 +70,6 @@ MCNEMAR.mistakes |= {
     "it is not cut at 1": edited(
         _mcnemar, "min(1.0, 2 * tail / 2**differ)", "2 * tail / 2**differ"
     ),
-    "the smaller number of heads bounds the tail, not the larger": edited(
-        _mcnemar, "range(min(only", "range(max(only"
-    ),
     "the right answers of each are compared; what counts is on which questions they differ": edited(
         _mcnemar, "sum(a and not b for", "sum(a for", "sum(b and not a for", "sum(b for"
     ),

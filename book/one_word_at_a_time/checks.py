@@ -197,8 +197,8 @@ def so_far(answer) -> str:
     )
     if long > 2 * short:
         raise Mistake(
-            "the numbers are right, but each row waits for the one before: make every row from "
-            "the words themselves",
+            "the numbers are right, but the chain of operations grows with the sentence, as where "
+            "each row waits for the one before: make every row from the words, in a few steps",
             f"16 words: {short} operations in a row; 128 words: {long}",
         )
     return "sentences of 1 to 12 words, and the longest chain for 16 and 128 words"

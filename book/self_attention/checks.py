@@ -219,8 +219,8 @@ MASKED_ATTENTION.mistakes |= {
     "the mask is always causal; it is the one that is given": (
         _masked(change=lambda mask: torch.ones_like(mask).tril())
     ),
-    "all is NaN: 0 times infinity is NaN, so fill the forbidden scores instead of adding a "
-    "multiple of -inf": (lambda query, key, value, mask: value * math.nan),
+    "all is NaN, as 0 times infinity is: the forbidden scores are filled with -inf, and no "
+    "multiple of it is added": (lambda query, key, value, mask: value * math.nan),
     "softmax over the queries: each row, the last axis, has to sum to 1, not each column": (
         _masked(dim=-2)
     ),
@@ -247,11 +247,12 @@ def broken_layers(answer) -> str:
         if not accepted:
             others = {fault: _judgement(answer, _broken(fault)) for fault in BROKEN_LAYERS}
             instead = [x for x, (taken, there, _) in others.items() if taken and max(_off(there))]
-            hidden = _hidden(calls)
+            hidden = [text for text in _hidden(calls) if "weight" in text]
             why = f"; on its inputs {', and '.join(hidden)}" * bool(hidden)
             if instead:
-                why = "; it accepts one with this fault, so that its own formula has it: "
-                why += instead[0]
+                why = f"; and it accepts what is broken: {'; '.join(instead)}"
+            if len(instead) == 1:
+                why = f"; it accepts what has this fault, as if its formula had it: {instead[0]}"
             raise Mistake(
                 f"the test rejects a right function: {name} ({reason.partition(chr(10))[0]}){why}",
                 f"{reason}\n{_shown(calls)}",
@@ -282,7 +283,10 @@ def _judgement(test: Callable, layer: Callable) -> tuple[bool, list, str]:
 
     try:
         with calling("test_attention(attention)"), undisturbed():
-            accepted, reason = test(recorded) is not False, "it returned False"
+            given = test(recorded)
+            # False also as numpy and torch have it
+            given = bool(given.all()) if isinstance(given, torch.Tensor | np.bool_) else given
+            accepted, reason = given is not False, "it returned False"
     except AssertionError as error:
         accepted, reason = False, f"it raised AssertionError {where(error)}\n{error}"
     except Exception as error:
@@ -314,8 +318,8 @@ def _why(calls: list) -> str:
         what = ["output", "weights"][apart.index(max(apart))]
         return (
             f"on the test's inputs the first of them differs from a right one in its {what} by "
-            f"up to {max(apart):.2g}, and the test does not mind: it looks at something else, or "
-            "its tolerance hides this"
+            f"up to {max(apart):.2g}, and the test does not mind: it looks at something else, its "
+            "tolerance hides this, or it says nothing of what it finds (`assert`, or False)"
         )
     hidden = _hidden(calls)
     return (
@@ -352,7 +356,7 @@ def _apart(x: torch.Tensor, y: torch.Tensor) -> float:
 
 
 HIDES = {
-    "there is one key only, whose weight is 1": lambda q, k, v, mask, weights: len(k) == 1,
+    "there is one key only, whose weight is 1": lambda q, k, v, mask, weights: k.shape[-2] == 1,
     "the queries are one number wide, and the root of 1 is 1": lambda q, k, v, mask, weights: (
         q.shape[-1] == 1
     ),

@@ -120,7 +120,9 @@ def _vote(answers):
 
 
 CHECKED_VOTE.mistakes |= {
-    "nothing is checked: answers that fail have no vote": lambda answers, a, b: _vote(answers),
+    "all vote, as if none were checked or passed; what fails has no vote": lambda answers, a, b: (
+        _vote(answers)
+    ),
     "the first answer that passes is taken; let those that pass vote": edited(
         _checked_vote, "return max(counts, key=counts.get)", "return (passed or answers)[0]"
     ),

@@ -136,7 +136,7 @@ INDUCTION_SCORES.mistakes |= {
     "the sum is divided by all tokens; only those count that have an earlier copy": edited(
         _scores, "picked.mean((0, 2))", "picked.sum(2).mean(0) / T"
     ),
-    "queries and keys have changed places: weights[..., query, key]": edited(
+    "all is 0, as the weights on later tokens are: weights[..., query, key]": edited(
         _scores, "weights[:, :, queries, keys]", "weights[:, :, keys, queries]"
     ),
     "only the first text is used": edited(_scores, "picked.mean((0, 2))", "picked[0].mean(-1)"),

@@ -179,7 +179,7 @@ def changed(**how):
 
 for text, how in {
     "changes its input model": {"copy": lambda model: model},
-    "is the sign of the loss right": {"sign": -1.0},
+    "the sign of the loss is turned": {"sign": -1.0},
     "gradients of earlier epochs are still there": {"zero": False},
     "tokens of the prompt were trained on": {"first": 1},
     "only the first token of the answers": {"last": 1},
@@ -218,7 +218,7 @@ def one_epoch_more(model, prompts, judge, tries, length, epochs, rate):
     return one_round(model, prompts, judge, tries, length, epochs + 1, rate)
 
 
-@wrong(rejection_round, "expected 3: without the prompt")
+@wrong(rejection_round, "got an answer of 7 tokens, expected 4")
 def judged_with_the_prompt(model, prompts, judge, *more):
     return one_round(model, prompts, lambda prompt, y: judge(prompt, prompt + y), *more)
 
@@ -232,6 +232,103 @@ def judged_as_tensors(model, prompts, judge, *more):
 def prompts_in_another_order(model, prompts, judge, tries, *more):
     asked = iter(prompts.repeat(tries, 1).tolist())
     return one_round(model, prompts, lambda _, y: judge(next(asked), y), tries, *more)
+
+
+@wrong(rejection_round, "the answer, without the prompt and of the whole length")
+def judge_that_is_asked_the_other_way_round(model, prompts, judge, *more):
+    return one_round(model, prompts, lambda prompt, y: judge(y, prompt), *more)
+
+
+@right(rejection_round)
+def into_another_copy_and_row_by_row(model, prompts, judge, tries, length, epochs, rate):
+    P, student, result = prompts.shape[1], deepcopy(model), deepcopy(model)
+    ids = [row for p in prompts for row in drawn(model, p[None], tries, length).tolist()]
+    good = [torch.tensor([row]) for row in ids if judge(row[:P], row[P:])]
+    optimizer = torch.optim.Adam(student.parameters(), lr=rate)
+    for _ in range(epochs if good else 0):
+        optimizer.zero_grad()
+        for row in good:
+            loss = F.cross_entropy(student(row)[0, P - 1 : -1], row[0, P:]) / len(good)
+            loss.backward()
+        optimizer.step()
+    result.load_state_dict(student.state_dict())
+    return result
+
+
+def drawn_from(model, prompts, tries, length, read):
+    ids = prompts.repeat_interleave(tries, dim=0)
+    for _ in range(length):
+        ids = torch.cat([ids, sampled(model(read(ids))[:, -1].softmax(-1))], dim=1)
+    return ids
+
+
+def trained_otherwise(sees=lambda ids, P: (ids, ids), loss=F.cross_entropy, draws=None, best=None):
+    """A round in which what is fed and what is asked, the loss or the optimizer is another."""
+
+    def round_of(model, prompts, judge, tries, length, epochs, rate):
+        P, student = prompts.shape[1], deepcopy(model)
+        ids = (
+            draws(model, prompts, tries, length) if draws else drawn(model, prompts, tries, length)
+        )
+        good = torch.tensor([bool(judge(row[:P].tolist(), row[P:].tolist())) for row in ids])
+        optimizer = (best or torch.optim.Adam)(student.parameters(), lr=rate)
+        for _ in range(epochs if good.any() else 0):
+            fed, asked = sees(ids[good], P)
+            optimizer.zero_grad()
+            loss(student(fed)[:, -asked.shape[1] :].flatten(0, 1), asked.flatten()).backward()
+            optimizer.step()
+        return student
+
+    return round_of
+
+
+for text, how in {
+    "rows that do not begin with a prompt": {"sees": lambda x, P: (x[:, P:-1], x[:, P + 1 :])},
+    "logits[:, t] is about the token after ids[:, t]": {"sees": lambda x, P: (x, x[:, P:])},
+    "to say again what it has just read": {"sees": lambda x, P: (x[:, :-1], x[:, P - 1 : -1])},
+    "not 2 that becomes most probable": {"sees": lambda x, P: (x[:, :-1], 0 * x[:, P:])},
+    "all tokens of the answers are predicted, and": {
+        "sees": lambda x, P: (x[:, :-1], x[:, P + 1 :])
+    },
+    "with a step of Adam at the given rate": {
+        "sees": lambda x, P: (x[:, :-1], x[:, P:]),
+        "best": torch.optim.SGD,
+    },
+    "too fast for a step of Adam": {
+        "sees": lambda x, P: (x[:, :-1], x[:, P:]),
+        "best": lambda parameters, lr: torch.optim.Adam(parameters, lr=2.0),
+    },
+    "each token follows what the model says": {
+        "draws": lambda model, prompts, tries, length: drawn_from(
+            model, prompts, tries, length, lambda ids: ids[:, -1:]
+        )
+    },
+}.items():
+    wrong(rejection_round, text)(trained_otherwise(**how))
+
+
+@wrong(rejection_round, "each token follows what the model says")
+def all_tokens_at_once(model, prompts, judge, tries, length, epochs, rate):
+    ids = prompts.repeat_interleave(tries, dim=0)
+    p = model(ids)[:, -1].softmax(-1)
+    ids = torch.cat([ids, torch.multinomial(p, length, replacement=True)], dim=1)
+    good = torch.tensor(
+        [bool(judge(row[:-length].tolist(), row[-length:].tolist())) for row in ids]
+    )
+    return trained_on(deepcopy(model), ids[good], epochs, rate, first=prompts.shape[1])
+
+
+@wrong(rejection_round, "answers that failed are trained on as well")
+def failed_ones_made_less_probable(model, prompts, judge, tries, length, epochs, rate):
+    P, ids, student = prompts.shape[1], drawn(model, prompts, tries, length), deepcopy(model)
+    sign = torch.tensor([1.0 if judge(row[:P], row[P:]) else -0.01 for row in ids.tolist()])
+    optimizer = torch.optim.Adam(student.parameters(), lr=rate)
+    for _ in range(epochs):
+        log_p = student(ids).log_softmax(-1)[:, P - 1 : -1].gather(-1, ids[:, P:, None])
+        optimizer.zero_grad()
+        (-(sign[:, None] * log_p[..., 0]).mean()).backward()
+        optimizer.step()
+    return student
 
 
 @wrong(rejection_round, "expected the trained model")

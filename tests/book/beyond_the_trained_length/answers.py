@@ -61,6 +61,22 @@ def all_or_nothing(length, device):
     return torch.where(distance(length, device) == 3, 0.0, -10.0).expand(4, -1, -1)
 
 
+@right(three_back_bias)
+def symmetric_for_what_is_hidden(length, device):
+    return -(distance(length, device.type).abs() - 3).abs()[None]
+
+
+@right(three_back_bias)
+def no_number_for_what_is_hidden(length, device):
+    return -((distance(length, device) + 1) / 4).log().abs()[None]
+
+
+@wrong(three_back_bias, "the bias is smallest at distance 3")
+def one_rate_of_two_is_negative(length, device):
+    rates = torch.tensor([1, -1], device=device)[:, None, None]
+    return -rates * (distance(length, device) - 3).abs()
+
+
 @wrong(three_back_bias, "not made on the device")
 def always_on_the_cpu(length, device):
     distance = torch.arange(length)[:, None] - torch.arange(length)

@@ -30,6 +30,13 @@ def with_tensors(first, second):
     return torch.tensor(min(1.0, 2 * sum(coin(b + c, k) for k in range(min(b, c) + 1))))
 
 
+@wrong(mcnemar, "it returns the same on every input of this check")
+def all_tosses_counted_and_not_divided(first, second):
+    pairs = [(x, y) for x, y in zip(first, second, strict=True) if x != y]
+    least = min(sum(x for x, _ in pairs), sum(y for _, y in pairs))
+    return min(1.0, 2 * sum(math.comb(len(pairs), k) for k in range(least + 1)))
+
+
 @wrong(mcnemar, "ZeroDivisionError")
 def by_the_square(first, second):
     b = sum(x > y for x, y in zip(first, second, strict=True))

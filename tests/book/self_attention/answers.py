@@ -134,6 +134,14 @@ def says_false(attention):
 
 
 @right(broken_layers)
+def says_false_as_a_tensor(attention):
+    query, key, value = inputs()
+    mask = torch.tensor([[True, False, True], [True, True, False]])
+    expected = F.scaled_dot_product_attention(query, key, value, mask)
+    return (attention(query, key, value, mask)[0] - expected).abs().max() < 1e-4
+
+
+@right(broken_layers)
 def by_its_properties(attention):
     query, key, value = torch.tensor([[2.0, 0, 0, 0]]), torch.eye(4)[:2], torch.tensor([[1.0], [0]])
     output, weights = attention(query, key, value)
@@ -171,6 +179,20 @@ def a_mask_now_and_then(attention):
 def no_mask(attention):
     query, key, value = inputs()
     assert torch.allclose(attention(query, key, value)[0], by_hand(query, key, value), atol=1e-5)
+
+
+@wrong(broken_layers, "so that no comparison can tell: no mask is given")
+def a_batch_of_one_text(attention):
+    query, key, value = (x[None] for x in inputs(3, 5, 6, 6))
+    expected = F.scaled_dot_product_attention(query, key, value)
+    assert torch.allclose(attention(query, key, value)[0], expected, atol=1e-5)
+
+
+@wrong(broken_layers, "and it accepts what is broken: no scaling; scaling by d_k; ")
+def the_other_way_round(attention):
+    query, key, value = inputs()
+    expected = by_hand(query, key, value, causal_mask(2, 3))
+    assert not torch.allclose(attention(query, key, value, causal_mask(2, 3))[0], expected)
 
 
 @wrong(broken_layers, "pass: no scaling; scaling by d_k; values and keys swapped; mask inverted")

@@ -88,3 +88,9 @@ def each_part_by_itself(right, lengths, cost):
     hits = right - right.mean(dim=-1)[:, None]
     tokens = lengths - lengths.mean(dim=-1)[:, None]
     return hits - cost * tokens
+
+
+@wrong(checked_vote, "all vote, as if none were checked or passed")
+def vote_of_those_that_9_divides_so_often(answers, a, b):
+    passed = [x for x in answers if x // 9 == (a + b) % 9] or answers
+    return max(passed, key=passed.count)

@@ -81,3 +81,8 @@ def by_a_copy(layer, x, loss):
 @wrong(costs_of_silence, "in evaluation mode")
 def evaluated(layer, x, loss):
     return by_a_hook(layer.eval(), x, loss)
+
+
+@wrong(induction_scores, "all is 0, as the weights on later tokens are")
+def the_diagonal_on_the_other_side(weights, period):
+    return weights.diagonal(period - 1, -2, -1).mean((0, 2))
