@@ -554,6 +554,7 @@ MODEL.mistakes |= {
 def loop(answer) -> str:
     """Check `train(model, batch, steps, peak)` -> the loss of every step."""
     check_own_work(answer)
+    torch.optim.AdamW([torch.zeros(1)])  # the first of a session imports for seconds
     climb(LOOP, answer)
     return "the first loss, rows that have ended, several steps, a long gradient and the schedule"
 

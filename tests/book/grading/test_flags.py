@@ -22,7 +22,7 @@ TOUCHED = {
     "import sys as s\ndel s.modules['torch']": "sys.modules",
     "from sys import modules": "sys.modules",
     "import book\nbook.checking.verdict.Verdict = dict": "book.checking",
-    "import book as b\nb.checking.exercise._ours.cache_clear()": "book.checking",
+    "import book as b\nb.checking.exercise.ours.cache_clear()": "book.checking",
     "from book.checking.verdict import Verdict": "book.checking",
     "from book.checking import *": "book.checking",
     "import book.checking.exercise as e": "book.checking",
