@@ -133,9 +133,9 @@ def longest_chain(result: torch.Tensor) -> int:
     """
     if getattr(result, "grad_fn", None) is None:
         raise Mistake(
-            "what waits for what cannot be counted: the result has no grad_fn, as after plain "
-            "numbers, numpy, detach or no_grad; compute it from the inputs with torch's operations",
-            "inputs with requires_grad=True",
+            "no gradient reaches the inputs, so that what waits for what cannot be counted: compute "
+            "it with torch's operations, without plain numbers, numpy, detach or no_grad",
+            "inputs with requires_grad=True; the result has no grad_fn",
         )
     length, todo = {}, [result.grad_fn]
     while todo:

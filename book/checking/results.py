@@ -313,14 +313,20 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         if close(x, y.cumsum(axis)):
             return f"what it returns are the running sums of what is expected{along}"
         totals = x.sum(axis, keepdims=True), y.sum(axis, keepdims=True)
-        if all((abs(total) > 1e-6).all() for total in totals) and close(
-            x / totals[0], y / totals[1]
-        ):
+        shared = all((abs(total) > 1e-6).all() for total in totals)
+        if shared and close(x / totals[0], y / totals[1]) and _differ(y / totals[1], axis):
             return f"the numbers keep their ratios{along}, but not their sum"
-        differences = x - y
-        if close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape)):
+        differences, apart = x - y, y - y.mean(axis, keepdims=True)
+        kept = close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape))
+        if kept and _differ(apart, axis):
             return f"the numbers keep their differences{along}, but not their mean"
     return _place_of_the_wrong(x, y)
+
+
+def _differ(y: np.ndarray, axis: int) -> bool:
+    """Whether the lines along an axis differ, if there are several; equal ones tell little."""
+    lines = np.moveaxis(y, axis, -1).reshape(-1, y.shape[axis])
+    return len(lines) == 1 or not close(lines, np.broadcast_to(lines[:1], lines.shape))
 
 
 def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:

@@ -485,20 +485,24 @@ def test_few_whole_numbers_are_in_another_order_by_chance(result):
     assert not visible_fact(torch.tensor(result), torch.tensor([0, 1, 1, 0])).text
 
 
-def test_what_fits_by_chance_alone_is_refuted_with_other_random_numbers():
-    def where_the_largest_is(x, limit):
-        return x.argmax()
-
+def test_another_argument_that_fits_by_chance_alone_is_refuted_with_other_random_numbers():
     def by_chance(x, limit):
-        return x.argmax() if x[0] == first else torch.tensor(9)
+        return 2 * x - limit if x[0] == first else 0 * x
 
     torch.manual_seed(0)
     first = torch.rand(3)[0]
-    known = {"it says a place": where_the_largest_is}
-    rungs = [Rung("how many are", f"larger(torch.rand(3), {x})") for x in (0.1, 0.2, 0.3)]
-    for answer, said in (where_the_largest_is, "it says a place"), (by_chance, "how many are"):
+    rungs = [Rung("what is above", f"above(torch.rand(3), {x})") for x in (0.1, 0.2, 0.3)]
+    twice = "would be right if `x` were twice as large; on this case: what is above"
+    for answer, said in (lambda x, limit: 2 * x - limit, twice), (by_chance, "^on this case"):
         with pytest.raises(Mistake, match=said):
-            hold(rungs, lambda x, limit: (x > limit).sum(), known, larger=answer)
+            hold(rungs, lambda x, limit: x - limit, above=answer)
+
+
+def test_what_an_outer_product_keeps_by_itself_is_no_fact():
+    expected = torch.outer(torch.tensor([1.0, 3.1, 4.2]), torch.tensor([2.5, 7.3, 1.1]))
+    result = torch.outer(torch.tensor([2.0, 1.4, 0.9]), torch.tensor([2.5, 7.3, 1.1]))
+    assert not visible_fact(result, expected).text
+    assert not visible_fact(result.log(), expected.log()).text
 
 
 def test_several_results_may_be_the_rows_of_one_tensor():
