@@ -133,8 +133,8 @@ def longest_chain(result: torch.Tensor) -> int:
     """
     if getattr(result, "grad_fn", None) is None:
         raise Mistake(
-            "no gradient reaches the inputs, so that what waits for what cannot be counted: compute "
-            "it with torch's operations, without plain numbers, numpy, detach or no_grad",
+            "no gradient reaches the inputs, so that what waits for what cannot be counted: "
+            "compute it with torch's operations, without plain numbers, numpy, detach or no_grad",
             "inputs with requires_grad=True; the result has no grad_fn",
         )
     length, todo = {}, [result.grad_fn]

@@ -443,6 +443,23 @@ def test_that_it_returned_nothing_is_said_of_all_inputs_or_of_this_one():
     assert seen == "it returned None, not always; on this case: rows and columns stay"
 
 
+def test_a_class_whose_methods_return_something_is_not_asked_for_a_return():
+    class Appends:
+        def __init__(self):
+            self.things = []
+
+        def put(self, x):
+            return self.things.append(x)
+
+    with pytest.raises(Mistake, match="it returned None; there is a `return`, but"):
+        hold([Rung("it comes back", "box = Box()\nbox.put(1)")], ThreeComeBack, Box=Appends)
+
+
+class ThreeComeBack:
+    def put(self, x):
+        return 3
+
+
 def test_a_last_line_that_does_more_than_call_the_answer_is_not_taken_for_what_it_returns():
     rows = "torch.arange(12.0).reshape(4, 3)"
     for last, said in {
