@@ -31,7 +31,7 @@ def _merge(largest_1, total_1, blend_1, largest_2, total_2, blend_2):
 @ladder(_merge)
 def MERGE(merge):
     """equal maxima: nothing has to be rescaled, sums and blends add up; the results are the
-    largest, the sum and the blend, in this order"""
+    largest, one for each query, the sum and the blend, in this order"""
     m = torch.tensor([[2.0]])
     yield merge(m, m / 2, 3 * m, m, 2 * m, 5 * m)
 
@@ -129,7 +129,8 @@ class _Sizes(TorchFunctionMode):
 
     def __torch_function__(self, operation, types, args=(), kwargs=None):
         result = operation(*args, **(kwargs or {}))
-        self.seen |= {x.numel() for x in tree_leaves(result) if isinstance(x, torch.Tensor)}
+        tensors = [x for x in tree_leaves(result) if isinstance(x, torch.Tensor)]
+        self.seen |= {x.numel() for x in tensors if x.is_floating_point()}  # not places of keys
         return result
 
 

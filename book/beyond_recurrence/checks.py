@@ -41,6 +41,9 @@ def FORGET_BIAS(forget_bias):
 
 
 FORGET_BIAS.mistakes |= {
+    "these are the odds of the gate; the bias is their logarithm": edited(
+        _forget_bias, ").log()", ")"
+    ),
     "this is the gate, not its bias: solve sigmoid(b) = gate for b": edited(
         _forget_bias, "(gate / (1 - gate)).log()", "gate"
     ),
@@ -145,8 +148,8 @@ def scan(answer) -> str:
     short, long = (longest_chain(call(answer, **_leaves(n))) for n in (32, 256))
     if long > 2 * short:  # 8 rounds against 5; a loop has 256 against 32
         raise Mistake(
-            "the numbers are right, but each waits for the one before: the longest chain of "
-            "operations should grow with the logarithm of n",
+            "the numbers are right, but too many operations wait for each other: the longest chain "
+            "of them should grow with the logarithm of n",
             f"32 numbers: {short} operations in a row; 256 numbers: {long}",
         )
     return "1 to 100 numbers, weights of 0, and the longest chain for 32 and 256 numbers"

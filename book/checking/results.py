@@ -4,6 +4,7 @@ import inspect
 import math
 from collections.abc import Iterable
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -179,33 +180,46 @@ def exchanged(results: list[tuple]) -> str:
     return ""
 
 
-def visible_fact(result, expected, optional: int = 0) -> str:
-    """What can be seen of a wrong result without knowing why, such as its form; "" if nothing."""
+class Fact(NamedTuple):
+    """What can be seen of a wrong result without knowing why; "" if nothing.
+
+    Args:
+        of_numbers: whether it is about numbers of the right form, which may be so by chance.
+    """
+
+    text: str
+    of_numbers: bool = False
+
+
+def visible_fact(result, expected, optional: int = 0) -> Fact:
+    """What can be seen of a wrong result; of several results, of the first that shows anything."""
     if isinstance(expected, tuple):
         results = _each(result, expected)
         if not len(expected) - optional <= len(results) <= len(expected):
             found = len(results)
-            return f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}"
-        facts = map(visible_fact, results, expected)
-        return next(filter(None, facts), "")
+            return Fact(f"it returned {found} result{'s' * (found != 1)}, expected {len(expected)}")
+        facts = [visible_fact(x, y) for x, y in zip(results, expected, strict=False)]
+        for i, (text, of_numbers) in enumerate(facts, start=1):
+            if text:
+                which = f"result {i} of {len(expected)}: " if len(expected) > 1 else ""
+                return Fact(which + text, of_numbers)
+        return Fact("")
     if alike(result, expected):
-        return ""
+        return Fact("")
     try:
         x, y = _numbers(_alone(result)), _numbers(expected)
     except (TypeError, ValueError) as error:
         kinds = type(result).__name__, type(expected).__name__
         if kinds[0] != kinds[1]:
-            return "it returned {}, expected {}".format(*kinds)
-        return f"what it returned cannot be read: {error}" if torch.is_tensor(result) else ""
+            return Fact("it returned {}, expected {}".format(*kinds))
+        return Fact(f"what it returned cannot be read: {error}" * torch.is_tensor(result))
     if x.shape != y.shape:
         seen = _seen_in_the_shape(x, y)
-        return f"it returned shape {x.shape}, expected {y.shape}{seen}"
-    return not_finite(result, expected) or _seen_in_the_numbers(x, y)
-
-
-def is_of_numbers(fact: str) -> bool:
-    """Whether a visible fact is about numbers of the right form, which may be so by chance."""
-    return bool(fact) and not fact.startswith(("it returned ", "what it returned "))
+        return Fact(f"it returned shape {x.shape}, expected {y.shape}{seen}")
+    if infinite := not_finite(result, expected):
+        return Fact(infinite)
+    seen = _seen_in_the_numbers(x, y)
+    return Fact(seen, of_numbers=bool(seen))
 
 
 def can_refute(expected, least: int) -> bool:
@@ -259,14 +273,15 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         return ""
     if y.ndim > 1 and y.shape[-1] == y.shape[-2] and close(np.swapaxes(x, -1, -2), y):
         return "rows and columns have changed places"
-    for axis in range(y.ndim):
+    few = len(np.unique(y)) < 4 and close(y, np.round(y))  # soon in another order by chance
+    for axis in range(0 if few else y.ndim):
         if close(np.flip(x, axis), y):
             return f"the numbers are in reverse order{f' along axis {axis}' * (y.ndim > 1)}"
         if close(x, np.broadcast_to(y.mean(axis, keepdims=True), y.shape)):
             return f"each number is the mean of what is expected along axis {axis}"
         if close(np.roll(x, 1, axis), y) or close(np.roll(x, -1, axis), y):
             return f"the numbers are one place off{f' along axis {axis}' * (y.ndim > 1)}"
-    if close(np.sort(x, None), np.sort(y, None)):
+    if not few and close(np.sort(x, None), np.sort(y, None)):
         return "the numbers are right, but they stand in other places"
     if close(x - y, np.full_like(y, (x - y).flat[0])):
         off = (x - y).flat[0]
@@ -298,14 +313,20 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
         if close(x, y.cumsum(axis)):
             return f"what it returns are the running sums of what is expected{along}"
         totals = x.sum(axis, keepdims=True), y.sum(axis, keepdims=True)
-        if all((abs(total) > 1e-6).all() for total in totals) and close(
-            x / totals[0], y / totals[1]
-        ):
+        shared = all((abs(total) > 1e-6).all() for total in totals)
+        if shared and close(x / totals[0], y / totals[1]) and _differ(y / totals[1], axis):
             return f"the numbers keep their ratios{along}, but not their sum"
-        differences = x - y
-        if close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape)):
+        differences, apart = x - y, y - y.mean(axis, keepdims=True)
+        kept = close(differences, np.broadcast_to(differences.mean(axis, keepdims=True), y.shape))
+        if kept and _differ(apart, axis):
             return f"the numbers keep their differences{along}, but not their mean"
     return _place_of_the_wrong(x, y)
+
+
+def _differ(y: np.ndarray, axis: int) -> bool:
+    """Whether the lines along an axis differ, if there are several; equal ones tell little."""
+    lines = np.moveaxis(y, axis, -1).reshape(-1, y.shape[axis])
+    return len(lines) == 1 or not close(lines, np.broadcast_to(lines[:1], lines.shape))
 
 
 def _place_of_the_wrong(x: np.ndarray, y: np.ndarray) -> str:

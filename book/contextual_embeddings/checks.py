@@ -122,8 +122,8 @@ NEARER_MEAN.mistakes |= {
     "the vectors of a sense are added up; their mean was asked for": edited(
         _nearer_mean, ".mean(0)", ".sum(0)"
     ),
-    "the sums are divided by half the number of all; a mean is over the vectors of its own "
-    "sense": edited(_nearer_mean, ".mean(0)", ".sum(0) / (len(known) / 2)"),
+    "both sums are divided by the number of all; a mean is over the vectors of its own "
+    "sense": edited(_nearer_mean, ".mean(0)", ".sum(0) / len(known)"),
     "the median was taken in each place; the mean was asked for": edited(
         _nearer_mean, ".mean(0)", ".median(0).values"
     ),
@@ -167,9 +167,6 @@ def SELF_SIMILARITY(self_similarity):
 
     """three occurrences are three pairs: all of them count, and equally"""
     yield self_similarity(torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]]))
-
-    """one number, a tensor without axes"""
-    yield self_similarity(torch.tensor([[1.0, 0.0], [3.0, 4.0], [0.0, -2.0]])).shape
 
     """seven occurrences with five entries"""
     vectors = torch.randn(7, 5) + 1

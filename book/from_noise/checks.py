@@ -150,7 +150,8 @@ def _share_of_copies(pictures, training, held, q):
 
 @ladder(_share_of_copies)
 def SHARE_OF_COPIES(share_of_copies):
-    """a picture is near if its nearest training image is nearer than the median of real ones"""
+    """a picture is near if its nearest training image is nearer than the median of real ones; each
+    picture, a row of torch.cdist(pictures, training), has one that is nearest"""
     training = torch.tensor([[0.0], [10.0]])
     held = torch.tensor([[1.0], [3.0], [13.5]])  # 1, 3 and 3.5 away: the limit is 3
     pictures = torch.tensor([[0.5], [12.0], [13.2], [7.1], [18.0], [4.0], [5.0], [-9.0]])
@@ -162,7 +163,7 @@ def SHARE_OF_COPIES(share_of_copies):
     pictures = torch.tensor([[1.5], [12.5], [-3.5], [0.5], [19.0]])
     yield [share_of_copies(pictures, training, held, q) for q in (1.0, 0.0)]
 
-    """a quantile between two distances: a quarter of the way from 3 to 5"""
+    """a quantile between two distances, not their squares: a quarter of the way from 3 to 5"""
     training = torch.tensor([[0.0], [20.0]])
     held = torch.tensor([[1.0], [3.0], [25.0], [9.0]])  # 1, 3, 5 and 9 away
     pictures = torch.tensor([[3.2], [23.4], [-3.6], [4.8], [0.5], [7.5], [29.0]])

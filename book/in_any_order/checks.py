@@ -147,6 +147,9 @@ LOST_IN_ONE_PASS.mistakes |= {
     "the marginal of the first place is left out": edited(
         _lost_in_one_pass, "for p in places)", "for p in places[1:])"
     ),
+    "the marginal of the last place is left out": edited(
+        _lost_in_one_pass, "for p in places)", "for p in places[:-1])"
+    ),
     "only two places are counted; there is one for each axis": (
         lambda joint: (
             _entropy(joint.sum(0).flatten()) + _entropy(joint.flatten(1).sum(1)) - _entropy(joint)

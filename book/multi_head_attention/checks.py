@@ -138,7 +138,8 @@ def my_multi_head(answer) -> str:
     for name, parameter in module.named_parameters():
         if parameter.dim() > 1 and parameter.grad is None:
             raise Mistake(
-                f"no gradient reaches {name}, so that it is never trained: something detaches it",
+                f"no gradient reaches {name}, so that it is never trained: it is detached, or not "
+                "used",
                 f"MyMultiHead(4, 2)({show({'x': x}).removeprefix('x = ')}).sum().backward()",
             )
     return "one to three heads, masks of several kinds, batches of one and two, gradients"

@@ -1,10 +1,11 @@
 """Checks for the exercises of book/positional_encoding.ipynb."""
 
+from contextlib import suppress
 from functools import partial
 
 import torch
 
-from book.checking.exercise import Mistake, climb, exercise
+from book.checking.exercise import Mistake, call, climb, exercise
 from book.checking.rungs import edited, ladder
 from companion.nn import sinusoidal_encoding
 
@@ -106,6 +107,9 @@ MOVE.mistakes |= {
         "cos * turn.cos() - sin * turn.sin()",
         "cos + turn.cos()",
     ),
+    "a sign: the cosine of a sum is cos · cos − sin · sin": edited(
+        _move, "cos * turn.cos() - sin", "cos * turn.cos() + sin"
+    ),
     "all pairs are turned by the same angle: pair i turns by 10000^(-2i / d_model) per "
     "position": edited(_move, "10000.0 **", "1.0 **"),
     "later pairs turn faster; they should turn slower: the exponent is negative": edited(
@@ -136,8 +140,12 @@ def rotate(answer) -> str:
 
     Pairs may be neighbours, or a number of the first half and its counterpart in the second.
     """
-    found = []
-    for pairing in ("interleaved", "halves"):
+    found, pairings = [], ["interleaved", "halves"]
+    with suppress(Exception):  # the ladder says what it cannot do
+        turned = call(answer, x=torch.eye(4)[:1], positions=torch.tensor([1]))
+        if turned[0][2] != 0:  # entry 0 goes with entry 2 of 4
+            pairings.reverse()
+    for pairing in pairings:
         try:
             climb(ROTATE.mapped(partial, pairing=pairing), answer)
             return "positions 0, 1 and others in any order, widths 2, 4 and 6, in either pairing"

@@ -280,6 +280,9 @@ def PERPLEXITY(perplexity):
 
 
 PERPLEXITY.mistakes |= {
+    "2 to the power of the mean; the losses are natural logarithms, so take e": edited(
+        _perplexity, ".mean().exp()", ".mean().exp2()"
+    ),
     "this is the mean loss; the perplexity is e to its power": edited(
         _perplexity, ".mean().exp()", ".mean()"
     ),
@@ -291,9 +294,6 @@ PERPLEXITY.mistakes |= {
     ),
     "the sum is divided by the number of all tokens; the first is never predicted": edited(
         _perplexity, ".mean().exp()", ".sum().div(len(text)).exp()"
-    ),
-    "logits are no logarithms of probabilities yet, and were added up as if they were": edited(
-        _perplexity, "cross_entropy(", "torch.nn.functional.nll_loss("
     ),
     "e to the power of each token's loss was averaged; average the losses": edited(
         _perplexity, ".mean().exp()", ".exp().mean()"

@@ -248,8 +248,8 @@ FIT_POWER_LAW.mistakes |= {
     "it is always the last floor; choose the one with the least error": edited(
         _fit_power_law, "min(found)[1:]", "found[-1][1:]"
     ),
-    "the lowest floor is taken, not the one with the least error": edited(
-        _fit_power_law, "min(found)[1:]", "min(found, key=lambda fit: fit[1])[1:]"
+    "the line is drawn over the sizes, not over their logarithms": edited(
+        _fit_power_law, "np.log(sizes)", "sizes"
     ),
     "the highest floor is taken, not the one with the least error": edited(
         _fit_power_law, "min(found)[1:]", "max(found, key=lambda fit: fit[1])[1:]"

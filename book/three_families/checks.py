@@ -572,34 +572,45 @@ def _try_on_three_sentences(answer) -> None:
 
 
 def _why(answer) -> str:
-    """What keeps an answer from being better, if a few sentences can tell."""
+    """What keeps an answer from being better, if a few sentences can tell; they show no more."""
+    seen = _seen_after_few(answer)
+    return f"; tried on a few sentences, {seen}" if seen else ""
+
+
+def _seen_after_few(answer) -> str:
+    """What it says after a few sentences that nobody expects; or nothing."""
 
     def after(sentences, *contexts):
         """(contexts, 8): what an answer that has read these sentences says after each context."""
         next_word = _trained(answer, sentences, 8)
-        return np.stack([np.asarray(next_word(list(before)), dtype=float) for before in contexts])
+        said = [torch.as_tensor(next_word(list(before))).detach() for before in contexts]
+        return torch.stack(said).double().numpy()
 
     pairs, other, end = after(FEW, [0, 2, 3], [0, 5, 3], [0, 2, 3, 4])
     last = after([*FEW, [0, 2, 5, 6, 1]], [0, 2, 3], [0, 2, 5])
     if np.allclose(*last):
-        return ": the last word changes nothing"
+        return "the last word changes nothing"
     if pairs[3] > 0.35 and end[3] > 0.35:
-        return ": it goes by the first words of the sentence; the last ones decide"
+        return "it goes by the first words of the sentence; the last ones decide"
     if min(pairs[3], other[3]) > 0.35:
-        return ": it predicts the word that it has just read; count which word comes next"
+        return "it predicts the word that it has just read; count which word comes next"
     first, turned = after([[0, 2, 3, 4, 1], [0, 3, 2, 5, 1]], [0, 2, 3], [0, 3, 2])
-    if first[5] > first[4] and turned[4] > turned[5]:
+    if min(first[5], turned[4]) > 0.35:
         return (
-            ": the two words before are looked up in the other order than that in which they were "
+            "the two words before are looked up in the other order than that in which they were "
             "counted"
         )
+    if min(pairs[1], other[1]) > 0.35:
+        return "it expects the end a word too early; count the next word, not the one behind it"
+    if min(pairs[[0, 2, 5]].sum(), other[[0, 2, 5]].sum()) > 0.7:
+        return "it expects words that stood before; count which word comes next"
     if max(pairs[4], other[6]) < 0.35:
-        unseen = ", which were seen nowhere: add less to their counts" * bool(pairs[7] > 0.05)
-        return f": nearly all probability goes to words that never followed{unseen}"
+        unseen = ", as to one that was seen nowhere" * bool(pairs[7] > 0.05)
+        return f"most probability goes to words that never followed{unseen}"
     if end[1] < 0.35:
-        return ": it does not expect the end; [EOS] is counted and predicted like any word"
+        return "it does not expect the end; [EOS] is counted and predicted like any word"
     if np.allclose(pairs[[4, 6]], other[[4, 6]]):
-        return ": the last word decides alone, what stands before it changes nothing"
+        return "the last word decides alone, what stands before it changes nothing"
     return ""
 
 

@@ -302,14 +302,14 @@ SPREADS.mistakes |= {
     "the mean over the columns was taken; the largest difference was asked for": edited(
         _spreads, "spread.amax()", "spread.mean()"
     ),
-    "the standard deviation was taken; the largest difference was asked for": edited(
-        _spreads, "power.amax(0) - power.amin(0)", "power.std(0, correction=0)"
-    ),
     "all numbers of the matrix are compared; compare within each column": edited(
         _spreads, "power.amax(0) - power.amin(0)", "power.amax() - power.amin()"
     ),
     "each number was raised to a power; layers multiply matrices: weights @ weights": edited(
         _spreads, "torch.linalg.matrix_power(weights, k)", "weights**k"
+    ),
+    "the product is squared with each layer; it is multiplied by `weights` once more": edited(
+        _spreads, "matrix_power(weights, k)", "matrix_power(weights, 2 ** (k - 1))"
     ),
     "every entry is for one layer: the product is not carried on": edited(
         _spreads, "torch.linalg.matrix_power(weights, k)", "weights"

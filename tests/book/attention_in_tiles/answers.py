@@ -82,3 +82,15 @@ def by_distance(T, S, window):
 def by_triangles(T, S, window):
     ones = torch.ones(T, S, dtype=torch.bool)
     return ones.tril(S - T).triu(S - T - window + 1)
+
+
+@right(backward_row)
+def places_of_all_keys_split(query, key, value, output, log_sum_exp, grad_output, block):
+    """The places are as many as the keys; the weights are not."""
+    grad_query, grad_key, grad_value = (torch.zeros_like(x) for x in (query, key, value))
+    for at in torch.arange(len(key)).split(block):
+        weights = (key[at] @ query / len(query) ** 0.5 - log_sum_exp).exp()
+        slopes = weights * (value[at] @ grad_output - output @ grad_output) / len(query) ** 0.5
+        grad_query += slopes @ key[at]
+        grad_key[at], grad_value[at] = torch.outer(slopes, query), torch.outer(weights, grad_output)
+    return grad_query, grad_key, grad_value

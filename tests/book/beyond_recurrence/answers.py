@@ -72,3 +72,11 @@ def detached(w, x):
 @wrong(scan, "on this case: two numbers: the second state")
 def a_round_too_few(w, x):
     return x if len(x) == 2 else doubling(w, x)
+
+
+@wrong(scan, "without plain numbers, numpy, detach or no_grad")
+def by_plain_numbers(w, x):
+    states = [0.0]
+    for factor, number in zip(w.tolist(), x.tolist(), strict=True):
+        states.append(factor * states[-1] + number)
+    return torch.tensor(states[1:])

@@ -10,7 +10,7 @@ import book.embeddings.checks
 import book.multi_head_attention.checks
 import book.one_word_at_a_time.checks
 import book.self_attention.checks
-from book.checking.exercise import _result
+from book.checking.calls import run
 from book.checking.results import alike
 from book.checking.rungs import Ladder
 from tests.book.answers import chapters, ladders
@@ -33,7 +33,7 @@ def results(check) -> dict[str, list]:
 
     def on(code: str, answer):
         try:
-            return _result(code, ladder.name, answer)[0]
+            return run(code, ladder.name, answer)[0]
         except Exception as error:
             return type(error).__name__
 

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from book.checking.exercise import AGAIN, Mistake, climb, exercise
+from book.checking.results import visible_fact
 from book.checking.rungs import Ladder, Rung, ladder
 from book.checking.verdict import Verdict
 
@@ -426,11 +427,99 @@ def test_inputs_of_methods_must_stay():
 
 def test_that_it_returned_nothing_is_said_of_all_inputs_or_of_this_one():
     assert halve(lambda x: None).mistake.startswith("it returned None; is the `return` missing?")
-    behind = "it returned None; there is a `return`, but what stands behind it gives None; on this"
+    behind = (
+        "it returned None; there is a `return`, but it is not reached, or what stands behind it "
+        "gives None; on this"
+    )
     assert halve(lambda x: [None]).mistake.startswith(behind)
     assert halve(lambda x: [x].sort()).mistake.startswith(behind)
+
+    def unreached(x):
+        if x.dim() > 9:
+            return x / 2
+
+    assert halve(unreached).mistake.startswith(behind)
     seen = halve(lambda x: x / 2 if x.dim() == 1 else None).mistake
     assert seen == "it returned None, not always; on this case: rows and columns stay"
+
+
+def test_a_class_whose_methods_return_something_is_not_asked_for_a_return():
+    class Appends:
+        def __init__(self):
+            self.things = []
+
+        def put(self, x):
+            return self.things.append(x)
+
+    with pytest.raises(Mistake, match="it returned None; there is a `return`, but"):
+        hold([Rung("it comes back", "box = Box()\nbox.put(1)")], ThreeComeBack, Box=Appends)
+
+
+class ThreeComeBack:
+    def put(self, x):
+        return 3
+
+
+def test_a_last_line_that_does_more_than_call_the_answer_is_not_taken_for_what_it_returns():
+    rows = "torch.arange(12.0).reshape(4, 3)"
+    for last, said in {
+        f"f({rows})": "it returned shape (4, 1), expected (4, 3)",
+        f"f({rows}), f({rows})": "result 1 of 2: it returned shape (4, 1), expected (4, 3)",
+        f"x = f({rows})\nx @ x.mT + len(x[0])": "",
+        f"x = f({rows})\nx.mT @ x": "the last line gives shape (1, 1), expected (3, 3)",
+        f"f({rows}).grad_fn if f({rows}).shape[1] == 1 else 1": "the last line gives None",
+        f"x = f({rows})\n(x / (x.shape[1] - 1)).sum()": "the last line gives NaN or infinity",
+    }.items():
+        with pytest.raises(Mistake) as found:
+            hold([Rung("all come back", last)], lambda x: x, f=lambda x: x[:, 1:2])
+        assert found.value.mistake == f"{said}; on this case: all come back".removeprefix("; ")
+
+
+def test_of_several_results_it_is_said_which_is_wrong():
+    rungs = [Rung("both come back", f"both(torch.tensor([{x}, 9.0]))") for x in (1.0, 3.0)]
+    with pytest.raises(Mistake, match="result 2 of 2: the sign is turned; on this case: both"):
+        hold(rungs, lambda x: (x, x + 1), both=lambda x: (x, -x - 1))
+
+
+ROW = torch.tensor([0.5, 2.0, 3.25])
+
+
+@pytest.mark.parametrize(
+    ("result", "of_numbers"),
+    [(-ROW, True), (ROW.flip(0), True), (ROW[None], False), ({}, False), (ROW / 0, False)],
+)
+def test_a_fact_says_whether_it_is_of_numbers(result, of_numbers):
+    fact = visible_fact(result, ROW)
+    assert fact.text and fact.of_numbers == of_numbers
+    several = visible_fact((ROW, result), (ROW, ROW))
+    assert several == (f"result 2 of 2: {fact.text}", of_numbers)
+    assert visible_fact((ROW,), (ROW, ROW)) == ("it returned 1 result, expected 2", False)
+
+
+@pytest.mark.parametrize("result", [[1, 0, 0, 1], [0, 0, 1, 1]])
+def test_few_whole_numbers_are_in_another_order_by_chance(result):
+    """One-hot numbers, say, or the classes that were found."""
+    assert not visible_fact(torch.tensor(result), torch.tensor([0, 1, 1, 0])).text
+
+
+def test_another_argument_that_fits_by_chance_alone_is_refuted_with_other_random_numbers():
+    def by_chance(x, limit):
+        return 2 * x - limit if x[0] == first else 0 * x
+
+    torch.manual_seed(0)
+    first = torch.rand(3)[0]
+    rungs = [Rung("what is above", f"above(torch.rand(3), {x})") for x in (0.1, 0.2, 0.3)]
+    twice = "would be right if `x` were twice as large; on this case: what is above"
+    for answer, said in (lambda x, limit: 2 * x - limit, twice), (by_chance, "^on this case"):
+        with pytest.raises(Mistake, match=said):
+            hold(rungs, lambda x, limit: x - limit, above=answer)
+
+
+def test_what_an_outer_product_keeps_by_itself_is_no_fact():
+    expected = torch.outer(torch.tensor([1.0, 3.1, 4.2]), torch.tensor([2.5, 7.3, 1.1]))
+    result = torch.outer(torch.tensor([2.0, 1.4, 0.9]), torch.tensor([2.5, 7.3, 1.1]))
+    assert not visible_fact(result, expected).text
+    assert not visible_fact(result.log(), expected.log()).text
 
 
 def test_several_results_may_be_the_rows_of_one_tensor():

@@ -56,3 +56,9 @@ def off_the_diagonal(vectors):
 def pair_by_pair(vectors):
     found = [F.cosine_similarity(x, y, dim=0) for x, y in combinations(vectors, 2)]
     return torch.stack(found).mean()
+
+
+@right(self_similarity)
+def as_a_plain_number(vectors):
+    length = F.normalize(vectors, dim=1).sum(0).square().sum().item()
+    return (length - len(vectors)) / (len(vectors) * (len(vectors) - 1))

@@ -354,3 +354,22 @@ def triples_and_pairs(sentences, vocab_size, following=1, read=lambda before: be
 @wrong(language_model, "it goes by the first words of the sentence")
 def goes_by_the_beginning(sentences, vocab_size):
     return triples_and_pairs(sentences, vocab_size, read=lambda before: before[:2])
+
+
+@wrong(language_model, "it expects the end a word too early")
+def counts_the_word_behind_the_next(sentences, vocab_size):
+    return triples_and_pairs([[*sentence, sentence[-1]] for sentence in sentences], vocab_size, 2)
+
+
+@wrong(language_model, "it expects words that stood before")
+def counts_backwards(sentences, vocab_size):
+    pairs = torch.full((vocab_size, vocab_size), 0.01)
+    for sentence in sentences:
+        pairs[sentence[1:], sentence[:-1]] += 1
+    return lambda before: pairs[before[-1]] / pairs[before[-1]].sum()
+
+
+@wrong(language_model, "most probability goes to words that never followed, as to one that")
+def softmax_of_probabilities(sentences, vocab_size):
+    next_word = triples_and_pairs(sentences, vocab_size)
+    return lambda before: next_word(before).requires_grad_().softmax(0)

@@ -105,3 +105,26 @@ def by_the_better(p, q, words, uniform):
 @wrong(judge, "is the `return` missing?")
 def silent(p, q, words, uniform):
     one_by_one(p, q, words, uniform)
+
+
+@right(window_cache)
+class WithSlots:
+    __slots__ = ("held", "window")
+
+    def __init__(self, window):
+        self.window, self.held = window, []
+
+    def append(self, key, value):
+        self.held = [*self.held, (key, value)][-self.window :]
+        return [torch.stack(rows) for rows in zip(*self.held, strict=True)]
+
+
+@wrong(window_cache, "what the cache holds grows with the text")
+class Counting(ByConcatenation):
+    def __init__(self, window):
+        super().__init__(window)
+        self.seen = []
+
+    def append(self, key, value):
+        self.seen.append(len(self.seen))
+        return super().append(key, value)
