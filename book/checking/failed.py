@@ -204,11 +204,11 @@ class Failed:
 
 
 def _is_a_call(code: str, answer: str) -> bool:
-    """Whether the last line is what the answer returns, or what something that it made does."""
+    """Whether the last line is what the answer returns, once or in a list, or what it made does."""
     *lines, last = ast.parse(code).body
     made = {x.id for line in lines for x in ast.walk(line) if isinstance(x, ast.Name)}
-    values = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
-    for x in values:
+    several = getattr(last.value, "elts", None) or [getattr(last.value, "elt", last.value)]
+    for x in several:
         if not isinstance(x, ast.Call):
             return False
         while isinstance(x, ast.Call | ast.Attribute):

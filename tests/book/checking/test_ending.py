@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from book._grading.sandbox import Limits
-from book.checking import ending
+from book.checking import ending, failed
 from book.checking.exercise import COULD_NOT_JUDGE, climb, exercise
 from book.checking.rungs import ladder
 from book.checking.verdict import Verdict
@@ -281,7 +281,7 @@ def test_other_ways_out_are_mistakes(told, answer):
 
 
 def test_an_error_of_the_check_is_a_verdict_that_says_so(monkeypatch):
-    monkeypatch.setitem(climb.__globals__, "difference", int)  # int(result, expected)
+    monkeypatch.setattr(failed, "difference", int)  # int(result, expected)
     verdict = split_heads(lambda x, num_heads: x)
     assert verdict.mistake.startswith(f"{COULD_NOT_JUDGE} (TypeError: ")
     assert "\nin example, line " in verdict.example

@@ -465,6 +465,7 @@ def test_a_last_line_that_does_more_than_call_the_answer_is_not_taken_for_what_i
     for last, said in {
         f"f({rows})": "it returned shape (4, 1), expected (4, 3)",
         f"f({rows}), f({rows})": "result 1 of 2: it returned shape (4, 1), expected (4, 3)",
+        f"[f({rows}), f({rows})]": "it returned shape (2, 4, 1), expected (2, 4, 3)",
         f"x = f({rows})\nx @ x.mT + len(x[0])": "",
         f"x = f({rows})\nx.mT @ x": "the last line gives shape (1, 1), expected (3, 3)",
         f"f({rows}).grad_fn if f({rows}).shape[1] == 1 else 1": "the last line gives None",

@@ -331,7 +331,7 @@ def triples_and_pairs(sentences, vocab_size, following=1, read=lambda before: be
     triples, pairs = {}, {}
     for sentence in sentences:
         for i in range(len(sentence) - 1):
-            word = sentence[i + following]
+            word = sentence[min(i + following, len(sentence) - 1)]
             for table, key in (
                 (triples, tuple(sentence[max(0, i - 1) : i + 1])),
                 (pairs, sentence[i]),
@@ -358,7 +358,7 @@ def goes_by_the_beginning(sentences, vocab_size):
 
 @wrong(language_model, "it expects the end a word too early")
 def counts_the_word_behind_the_next(sentences, vocab_size):
-    return triples_and_pairs([[*sentence, sentence[-1]] for sentence in sentences], vocab_size, 2)
+    return triples_and_pairs(sentences, vocab_size, following=2)
 
 
 @wrong(language_model, "it expects words that stood before")
