@@ -45,6 +45,11 @@ def KEEP_SUREST(keep_surest):
     sure = torch.tensor([[-1.0, -2.0, -1.5, -0.5], [-4.0, -3.0, -6.0, -5.0]])
     yield keep_surest(blank, sure, 1)
 
+    """more are asked for than the sentence has places: all blanks are kept"""
+    blank = torch.tensor([[True, False, True]])
+    sure = torch.tensor([[-2.0, -0.25, -0.5]])
+    yield keep_surest(blank, sure, 4)
+
     """of four blanks three are kept; the other sentence has one, which is kept"""
     blank = torch.tensor([[True, True, True, True], [False, False, True, False]])
     sure = torch.tensor([[-1.0, -2.0, -1.5, -2.5], [-4.0, -3.0, -6.0, -5.0]])

@@ -103,6 +103,9 @@ def TOKENIZER(Tokenizer):
     """a pair counts as often as its word stands in the text"""
     yield Tokenizer("xy\nzz\nzz\nzz", 258).encode("zzxy")
 
+    """after a merge, too, a pair counts as often as its word stands in the text"""
+    yield Tokenizer("pq\npq\npq\nxy\nzz\nzz", 259).encode("zzxy")
+
     """learning begins with the bytes of a letter, not with the letter: the two of é are a
     pair"""
     yield Tokenizer("é é é", 258).encode("é")

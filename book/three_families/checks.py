@@ -437,6 +437,27 @@ def FILL(fill):
     ids = [0, 0]
     yield fill(model, ids, 0)
 
+    """how surest is meant: the gap whose best word has the largest probability, as the model gives
+    it, comes first; without [MASK] the other gap's would be the larger share"""
+
+    def model(ids):  # .4 of .5 and .6 of .9; each depends on the other
+        first = [0.5, 0.4, 0.1] if ids[1] == 0 else [0.5, 0.1, 0.4]
+        second = [0.1, 0.6, 0.3] if ids[0] == 0 else [0.1, 0.3, 0.6]
+        return torch.tensor([first, second])
+
+    ids = [0, 0]
+    yield fill(model, ids, 0)
+
+    """the largest probability decides, not how far it is ahead of the second"""
+
+    def model(ids):  # .5 by .05, and .4 by .2; each depends on the other
+        first = [0.0, 0.5, 0.45, 0.05] if ids[1] == 0 else [0.0, 0.1, 0.1, 0.8]
+        second = [0.2, 0.4, 0.2, 0.2] if ids[0] == 0 else [0.0, 0.1, 0.1, 0.8]
+        return torch.tensor([first, second])
+
+    ids = [0, 0]
+    yield fill(model, ids, 0)
+
     """at a tie the leftmost gap comes first"""
 
     def model(ids):  # equally sure of both; the second depends on the first
@@ -488,6 +509,12 @@ FILL.mistakes |= {
     "the gap was chosen by how sure the model is of [MASK], too, which is never written": edited(
         _fill, "key=lambda t: p[t].max()", "key=lambda t: probabilities(ids)[t].max()"
     ),
+    "the gap was chosen by its best word's share of all words but [MASK]; its probability decides, "
+    "as the model gives it": edited(
+        _fill, "key=lambda t: p[t].max()", "key=lambda t: p[t].max() / p[t].sum()"
+    ),
+    "the gap was chosen by how far its best word is ahead of the second; its probability "
+    "decides": edited(_fill, "p[t].max())", "p[t].topk(2).values.diff().neg())"),
     "at a tie the rightmost gap came first; at a tie the leftmost gap does": edited(
         _fill, "max(gaps,", "max(gaps[::-1],"
     ),
