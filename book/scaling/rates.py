@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 from importlib.resources import files
 
-from book.scaling.budgets import BUDGETS, gap, reading, steps_for, trained
+from book.scaling.budgets import BUDGETS, reading, steps_for
+from book.sizes import gap, trained
 
 SIZES = (8, 12, 16, 24)  # whose schedules are cut short
 BASE, STEPS = 16, 200
