@@ -1,6 +1,6 @@
 """Small language models that all cost the same to train, and how far each ends from the entropy.
 
-    python -m book.scaling.budgets 11 12 > book/scaling/budgets.json
+    python -m book.budgets.budgets 11 12 > book/budgets/budgets.json
 
 made the table beside this file: for every seed, which draws the text and the weights, every budget
 and every width, the gap in nats per token. It takes about four minutes on one core. The chapter
@@ -47,7 +47,7 @@ def lowest(sizes: Sequence[float], gaps: Sequence[float]) -> float:
 
 def measured() -> list[dict]:
     """The committed table: {"seed", "budget", "d", "gap"} of every run."""
-    return json.loads(files("book.scaling").joinpath("budgets.json").read_text("utf8"))
+    return json.loads(files("book.budgets").joinpath("budgets.json").read_text("utf8"))
 
 
 def reading(seed: int) -> tuple[Tensor, Tensor, float]:

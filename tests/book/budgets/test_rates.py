@@ -3,7 +3,7 @@
 import pytest
 
 from book import sizes
-from book.scaling import budgets, rates
+from book.budgets import budgets, rates
 
 
 @pytest.mark.long

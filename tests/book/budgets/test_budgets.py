@@ -5,8 +5,8 @@ import math
 import pytest
 
 from book import sizes
+from book.budgets import budgets
 from book.language_model import NOTHING
-from book.scaling import budgets
 from companion.data import corpus
 
 
