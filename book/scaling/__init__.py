@@ -2,6 +2,5 @@
 
 from book.scaling.figures.bits import bits_figure
 from book.scaling.figures.floor import floor_figure
-from book.scaling.figures.valleys import valleys_figure
 
-__all__ = ["bits_figure", "floor_figure", "valleys_figure"]
+__all__ = ["bits_figure", "floor_figure"]

@@ -1,6 +1,6 @@
 """What the learning rate does when sizes are compared: schedules cut short, three widths.
 
-    python -m book.scaling.rates 11 12 13 > book/scaling/rates.json
+    python -m book.budgets.rates 11 12 13 > book/budgets/rates.json
 
 made the table beside this file, in about three minutes on one core. Its rows are of two kinds:
 {"seed", "d", "cut", "gap"}, the middle budget read off runs that were planned for the largest one
@@ -12,7 +12,8 @@ import sys
 from collections.abc import Sequence
 from importlib.resources import files
 
-from book.scaling.budgets import BUDGETS, gap, reading, steps_for, trained
+from book.budgets.budgets import BUDGETS, reading, steps_for
+from book.sizes import gap, trained
 
 SIZES = (8, 12, 16, 24)  # whose schedules are cut short
 BASE, STEPS = 16, 200
@@ -23,7 +24,7 @@ WAYS = ((BASE, 1.0), (32, 1.0), (64, 1.0), (32, BASE / 32), (64, BASE / 64))
 
 def measured() -> list[dict]:
     """The committed table, both kinds of rows."""
-    return json.loads(files("book.scaling").joinpath("rates.json").read_text("utf8"))
+    return json.loads(files("book.budgets").joinpath("rates.json").read_text("utf8"))
 
 
 def main(seeds: Sequence[int]) -> None:

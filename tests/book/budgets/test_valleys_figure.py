@@ -6,7 +6,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.scaling import valleys_figure
+from book.budgets import valleys_figure
 from tests.book.reading import Example, press
 
 pytestmark = pytest.mark.browser
