@@ -42,8 +42,9 @@ def BITS_PER_CHARACTER(bits_per_character):
     """a letter with an accent is one character, though two bytes"""
     yield bits_per_character(torch.tensor([0.5, 0.125]).log(), "déjà")
 
-    """many cheap tokens"""
-    yield bits_per_character(torch.full((500,), 0.9).log(), "abc" * 500)
+    """many tokens: the product of their probabilities is too small for a number, and the sum of
+    their logarithms is not"""
+    yield bits_per_character(torch.full((500,), 0.125).log(), "abc" * 500)
 
 
 BITS_PER_CHARACTER.mistakes |= {

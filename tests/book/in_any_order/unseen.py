@@ -21,6 +21,11 @@ def keep_surest(blank, sure, keep):
 
 wrong("least sure", "-float(sure[b, t])", "float(sure[b, t])")
 wrong(
+    "topk of more than there are",
+    "    out = torch.zeros_like(blank)",
+    "    sure.topk(keep, dim=1); out = torch.zeros_like(blank)",
+)
+wrong(
     "argsort once",
     lambda blank, sure, keep: (
         blank & (sure.masked_fill(~blank, -torch.inf).argsort(1, descending=True) < keep)

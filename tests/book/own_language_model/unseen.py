@@ -96,6 +96,11 @@ wrong(
     "sorted(self.merges.items(), key=lambda m: -len(self.pieces[m[1]]))",
 )
 wrong("a pair counts once per word", "for p in zip(l, l[1:])", "for p in set(zip(l, l[1:]))")
+wrong(
+    "words count once after the first merge",
+    "[merge(l, pair, new) for l in lists]",
+    "[[*t] for t in dict.fromkeys(tuple(merge(l, pair, new)) for l in lists)]",
+)
 
 
 @right("norm")

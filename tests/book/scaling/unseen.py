@@ -18,6 +18,11 @@ wrong("nats", " / math.log(2)", "")
 wrong("bytes", "len(text)", "len(text.encode())")
 wrong("not divided", " / len(text)", "")
 wrong("ends stripped", "len(text)", "len(text.strip())")
+wrong(
+    "a product that becomes 0",
+    "sum(-l / math.log(2) for l in log_p.tolist())",
+    "-log_p.double().exp().prod().log2().item()",
+)
 
 
 @right

@@ -239,6 +239,20 @@ def fill(probabilities, ids, mask_id):
 
 
 wrong("at a tie the rightmost", "max(row) > surest", "max(row) >= surest")
+wrong(
+    "the margin over the second",
+    "max(row) > surest",
+    "(ahead := max(row) - sorted(row)[-2]) > surest",
+    "surest, place, choice = max(row)",
+    "surest, place, choice = ahead",
+)
+wrong(
+    "the share without the mask",
+    "max(row) > surest",
+    "(share := max(row) / (sum(row) + 1)) > surest",
+    "surest, place, choice = max(row)",
+    "surest, place, choice = share",
+)
 
 
 @right
