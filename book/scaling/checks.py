@@ -55,7 +55,7 @@ BITS_PER_CHARACTER.mistakes |= {
         -sum(log_p) * math.log(2) / len(text)
     ),
     "this is the probability, or its inverse; the cost is its "
-    "logarithm, and log_p holds that": lambda log_p, text: math.exp(-sum(log_p)) / len(text),
+    "logarithm, and log_p holds that": lambda log_p, text: (-sum(log_p)).exp() / len(text),
     "only the last token is counted": lambda log_p, text: -log_p[-1] / math.log(2) / len(text),
     "divided twice: the mean over the tokens is divided by the "
     "characters once more": lambda log_p, text: -sum(log_p) / len(log_p) / math.log(2) / len(text),
