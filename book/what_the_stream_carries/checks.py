@@ -175,79 +175,72 @@ SPARSE_CODE.mistakes |= {
 
 
 @exercise
-def settled(answer) -> str:
-    """Check `settled(streams, norm, head, answers)` -> integers (N,).
+def purity(answer) -> str:
+    """Check `purity(codes, words, k)` -> (L,).
 
-    streams (blocks, N, d_model); answers (N,). For each question the first block from which on the
-    lens of norm and head names the answer; the number of blocks if the last one does not.
+    codes (N, L), none below 0; words (N,). For each latent the share of its k strongest tokens that
+    are the most frequent word among these; 0 for a latent that is above 0 at fewer than k tokens.
     """
-    with torch.no_grad():
-        climb(SETTLED, answer)
-    return "answers that come early, late, go away again, or never come, and a norm that matters"
+    climb(PURITY, answer)
+    return "one latent and several, all k one word and none, latents that are seen too seldom"
 
 
-def _settled(streams, norm, head, answers):
-    logits = head(norm(streams))
-    right = (logits.argmax(-1) == answers).int()
-    blocks = len(right)
-    return blocks - right.flip(0).cumprod(0).sum(0)
+def _purity(codes, words, k):
+    strongest = words[codes.topk(k, dim=0).indices]  # (k, L)
+    frequent = strongest.mode(0).values
+    share = (strongest == frequent).float().mean(0)
+    seen = (codes > 0).sum(0)
+    return torch.where(seen >= k, share, 0.0)
 
 
-@ladder(_settled)
-def SETTLED(settled):
-    """two questions: the first is named from the first block on, the second from the second: the
-    number is that of the first block from which on the answer is named without a break, from 0"""
-    same = torch.nn.Identity()
-    streams = torch.eye(3)[
-        torch.tensor([[1, 0], [1, 2], [1, 2]])
-    ]  # after each block, the word it names: 1, 0
-    yield settled(streams, same, same, torch.tensor([1, 2]))
+@ladder(_purity)
+def PURITY(purity):
+    """one latent, whose three strongest tokens are one word; weaker tokens do not count"""
+    codes = torch.tensor([[0.5], [4.0], [0.25], [3.0], [5.0]])
+    yield purity(codes, torch.tensor([8, 7, 2, 7, 7]), 3)
 
-    """named from the third of four blocks on: the number is 2"""
-    same = torch.nn.Identity()
-    streams = torch.eye(3)[torch.tensor([[0], [2], [1], [1]])]
-    yield settled(streams, same, same, torch.tensor([1]))
+    """of the three strongest two are one word, and the strongest is another one"""
+    codes = torch.tensor([[0.5], [4.0], [0.25], [3.0], [5.0]])
+    yield purity(codes, torch.tensor([8, 7, 2, 7, 9]), 3)
 
-    """named, then lost, then named again: only what stays counts"""
-    same = torch.nn.Identity()
-    streams = torch.eye(3)[torch.tensor([[1], [0], [1], [1]])]
-    yield settled(streams, same, same, torch.tensor([1]))
+    """the word that is most frequent among the three strongest is not the text's"""
+    codes = torch.tensor([[0.5], [4.0], [0.25], [3.0], [5.0], [0.125]])
+    yield purity(codes, torch.tensor([8, 7, 8, 7, 8, 8]), 3)
 
-    """wrong at the end: the number is that of all blocks, even if the answer was named
-    before"""
-    same = torch.nn.Identity()
-    streams = torch.eye(3)[torch.tensor([[1, 2], [1, 0], [0, 0]])]
-    yield settled(streams, same, same, torch.tensor([1, 1]))
+    """two latents: each has strongest tokens of its own"""
+    codes = torch.tensor([[4.0, 0.5], [3.0, 0.25], [0.5, 4.0], [0.25, 3.0], [0.125, 5.0]])
+    yield purity(codes, torch.tensor([7, 7, 5, 6, 6]), 2)
 
-    """the lens reads through the norm, and then the output matrix"""
-    norm, head = torch.nn.LayerNorm(3), torch.nn.Linear(3, 2)
-    with torch.no_grad():
-        norm.bias.copy_(torch.tensor([0.0, 4.0, 0.0]))
-    streams = torch.randn(4, 6, 3) + torch.randn(6, 3)
-    yield settled(streams, norm, head, head(norm(streams[-1])).argmax(-1))
+    """a latent that is above 0 at one token is not judged by two; it gets 0"""
+    codes = torch.tensor([[4.0, 0.0], [3.0, 0.0], [0.5, 2.0], [0.25, 0.0]])
+    yield purity(codes, torch.tensor([7, 7, 7, 7]), 2)
 
-    """many questions, of which some are wrong at the end: each has a number of its own"""
-    norm, head = torch.nn.LayerNorm(6), torch.nn.Linear(6, 3)
-    streams, answers = torch.randn(6, 20, 6) + torch.randn(20, 6), torch.randint(3, (20,))
-    yield settled(streams, norm, head, answers)
+    """a latent that is above 0 at exactly k tokens has been seen often enough"""
+    codes = torch.tensor([[4.0, 2.0], [3.0, 0.0], [0.0, 1.0], [0.25, 0.0]])
+    yield purity(codes, torch.tensor([7, 5, 7, 7]), 2)
+
+    """many tokens and latents, of which some are seldom above 0"""
+    codes = (torch.randn(60, 7) - torch.tensor([0.0, 0, 0, 1, 1.5, 2, 3])).relu()
+    yield purity(codes, torch.randint(4, (60,)), 6)
 
 
-SETTLED.mistakes |= {
-    "that is the last block at which it is *not* named; the next one is the first "
-    "that counts": edited(_settled, "return blocks -", "return blocks - 1 -"),
-    "the smallest logit is taken": edited(_settled, "argmax", "argmin"),
-    "it counts how many blocks are right; say from which one on": edited(
-        _settled, "return blocks -", "return"
+PURITY.mistakes |= {
+    "a latent that is above 0 at fewer than k tokens is judged, too; it gets 0": edited(
+        _purity, "torch.where(seen >= k, share, 0.0)", "share"
     ),
-    "that is the first block at which the answer is named; it may go away again": edited(
-        _settled, "return", "return torch.where(right.any(0), right.argmax(0), blocks);"
+    "k tokens are enough; a latent with exactly k is judged": edited(
+        _purity, "seen >= k", "seen > k"
     ),
-    "a question that is wrong at the end never settles: its number is that of all blocks": edited(
-        _settled, "right.flip(0).cumprod(0).sum(0)", "right.flip(0).cumprod(0).sum(0).clamp(min=1)"
+    "that is how many tokens; return a share of the k": edited(_purity, "mean(0)", "sum(0)"),
+    "the word of the strongest token is looked for; it is the most frequent of the k": edited(
+        _purity, "strongest.mode(0).values", "strongest[0]"
     ),
-    "that is when the model's own last word settles; the question is about the right "
-    "answer": edited(_settled, "== answers", "== logits[-1].argmax(-1)"),
-    "the norm is left out; the output matrix has never read a vector without it": edited(
-        _settled, "head(norm(streams))", "head(streams)"
+    "the word that is most frequent in the whole text is looked for; it is that among the latent's "
+    "k strongest": edited(_purity, "strongest.mode(0).values", "words.mode().values"),
+    "it is 1 or 0, all one word or not; return the share": edited(
+        _purity, ".float().mean(0)", ".all(0).float()"
+    ),
+    "the share is of all tokens at which the latent is above 0; it is of the k strongest": edited(
+        _purity, "mean(0)", "sum(0) / (codes > 0).sum(0).clamp(min=1)"
     ),
 }

@@ -2,7 +2,7 @@
 
 import torch
 
-from book.what_the_stream_carries.checks import pushed, settled, sparse_code
+from book.what_the_stream_carries.checks import purity, pushed, sparse_code
 from tests.book.answers import right, wrong
 
 # A vector for "many"
@@ -48,17 +48,36 @@ def row_by_row(x, E, b, D, k):
     return torch.stack(codes), torch.stack(codes) @ D
 
 
-# A lens for every block
+# All one word
 
 
-@right(settled)
-def from_the_end(streams, norm, head, answers):
-    right_ones = head(norm(streams)).argmax(-1) == answers
-    return len(streams) - right_ones.flip(0).long().cumprod(0).sum(0)
+@right(purity)
+def word_by_word(codes, words, k):
+    shares = []
+    for latent in codes.T:
+        if (latent > 0).sum() < k:
+            shares.append(0.0)
+            continue
+        top = words[latent.argsort(descending=True)[:k]].tolist()
+        shares.append(max(top.count(word) for word in top) / k)
+    return shares
 
 
-@right(settled)
-def after_the_last_wrong_one(streams, norm, head, answers):
-    wrong_ones = head(norm(streams)).argmax(-1) != answers
-    number = torch.arange(1, len(streams) + 1)[:, None]
-    return (wrong_ones * number).amax(0)
+@right(purity)
+def by_comparing_all_pairs(codes, words, k):
+    top = words[codes.topk(k, dim=0).indices]
+    same = (top[:, None] == top).sum(0).amax(0)
+    return same / k * ((codes > 0).sum(0) >= k)
+
+
+@wrong(purity, "each has strongest tokens of its own")
+def by_the_first_latent(codes, words, k):
+    top = words[codes[:, 0].topk(k).indices]
+    return (top == top.mode().values).float().mean().expand(codes.shape[1])
+
+
+@wrong(purity, "a share of the k")
+def counted(codes, words, k):
+    top = words[codes.topk(k, dim=0).indices]
+    count = (top == top.mode(0).values).sum(0)
+    return torch.where((codes > 0).sum(0) < k, 0, count)

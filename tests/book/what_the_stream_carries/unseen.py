@@ -1,4 +1,4 @@
-"""Answers by somebody who had not read the checks."""
+"""Answers by somebody who had not read the checks; those to `purity` stood before its check did."""
 
 import torch
 
@@ -45,30 +45,6 @@ wrong(
 
 
 @right
-def settled(streams, norm, head, answers):
-    L, N = streams.shape[:2]
-    out = []
-    for n in range(N):
-        first = L
-        for l in reversed(range(L)):
-            if int(head(norm(streams[l, n])).argmax()) != int(answers[n]):
-                break
-            first = l
-        out.append(first)
-    return torch.tensor(out)
-
-
-wrong("counts from 1", "out.append(first)", "out.append(first + 1)")
-wrong("last wrong block", "out.append(first)", "out.append(first - 1)")
-wrong(
-    "argmax over questions",
-    lambda streams, norm, head, answers: (
-        (head(norm(streams)).argmax(-1) == answers).int().argmax(0)
-    ),
-)
-
-
-@right
 def pushed(x, ones, twos, times):
     one = ones.sum(dim=0) / len(ones)
     two = twos.sum(dim=0) / len(twos)
@@ -94,24 +70,6 @@ def sparse_code(x, E, b, D, k):
 
 
 wrong("negative ones are kept", "largest.clamp(min=0)", "largest")
-
-
-@right
-def settled(streams, norm, head, answers):
-    blocks, N = streams.shape[:2]
-    number = torch.full((N,), blocks)
-    going_on = torch.ones(N, dtype=torch.bool)
-    for block in reversed(range(blocks)):
-        named = head(norm(streams[block])).argmax(-1) == answers
-        going_on = going_on & named
-        number[going_on] = block
-    return number
-
-
-wrong("the first block that names it", "going_on = going_on & named", "going_on = named")
-
-
-wrong("wrong at the end: -1", "torch.full((N,), blocks)", "torch.full((N,), -1)")
 
 
 @right
@@ -143,20 +101,46 @@ wrong(
 
 
 @right
-def settled(streams, norm, head, answers):
-    blocks = len(streams)
-    right = head(norm(streams)).argmax(dim=-1) == answers
-    result = torch.full_like(answers, blocks)
-    still = torch.ones_like(answers, dtype=torch.bool)
-    for block in reversed(range(blocks)):
-        still = still & right[block]
-        result[still] = block
-    return result
+def purity(codes, words, k):
+    N, L = codes.shape
+    out = []
+    for l in range(L):
+        column = codes[:, l].tolist()
+        if sum(v > 0 for v in column) < k:
+            out.append(0.0)
+            continue
+        best = sorted(range(N), key=lambda n: -column[n])[:k]
+        seen = [int(words[n]) for n in best]
+        out.append(max(seen.count(w) for w in seen) / k)
+    return torch.tensor(out)
 
 
+wrong("rare latents are judged, too", "if sum(v > 0 for v in column) < k:", "if False:")
+wrong("exactly k is too few", "< k:", "<= k:")
+wrong("a count, not a share", " / k)", ")")
+wrong("the weakest", "-column[n]", "column[n]")
+wrong("how many different words", "max(seen.count(w) for w in seen)", "len(set(seen))")
+wrong("the strongest token's word", "max(seen.count(w) for w in seen)", "seen.count(seen[0])")
 wrong(
-    "the first block that is right, whatever comes later",
-    "still = still & right[block]",
-    "still = right[block]",
+    "is the latent pure at all",
+    "max(seen.count(w) for w in seen) / k",
+    "float(len(set(seen)) == 1)",
 )
-wrong("the number of all wrong blocks", "    return result\n", "    return (~right).sum(0)\n")
+wrong(
+    "the word most frequent in the text",
+    "seen.count(w) for w in seen",
+    "seen.count(int(w)) for w in words.mode().values[None]",
+)
+
+
+@right
+def purity(codes, words, k):
+    places = codes.argsort(dim=0, descending=True)[:k]
+    result = []
+    for column, fires in zip(words[places].T, (codes > 0).sum(0), strict=True):
+        counts = torch.bincount(column)
+        result.append(counts.max() / k if fires >= k else torch.tensor(0.0))
+    return torch.stack(result)
+
+
+wrong("of all tokens at which it fires", "counts.max() / k", "counts.max() / fires")

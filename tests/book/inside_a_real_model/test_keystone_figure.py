@@ -4,7 +4,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from book.what_the_stream_carries import keystone_figure
+from book.inside_a_real_model import keystone_figure
 from tests.book.reading import Example, close, numbers, press, select
 
 pytestmark = pytest.mark.browser
