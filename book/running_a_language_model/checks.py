@@ -95,6 +95,9 @@ def WRITE(write):
     """12, 12, 6 ends with 12, 6: where one beginning fails, another may begin"""
     yield write(model, prompt, 8, [12, 6])
 
+    """1, 1, 1, 8 ends with 1, 1, 8: where a beginning fails at its third token, another has two"""
+    yield write(model, torch.tensor([[0, 0, 14]]), 9, [1, 1, 8])
+
     """the prompt ends with 4 and the first token written is 5: what you gave it does not
     count"""
     yield write(model, prompt, 6, [4, 5])

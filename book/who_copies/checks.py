@@ -155,9 +155,9 @@ def costs_of_silence(answer) -> str:
     return "layers of one to four heads, with biases and without; each is whole afterwards"
 
 
-def a_layer(d_model: int, num_heads: int, *, bias: bool = False) -> MultiHeadAttention:
+def a_layer(d_model: int, num_heads: int, **more) -> MultiHeadAttention:
     """A layer with random weights, and random biases if it has any."""
-    layer = MultiHeadAttention(d_model, num_heads, bias=bias)
+    layer = MultiHeadAttention(d_model, num_heads, **{"bias": False, **more})
     for parameter in layer.parameters():
         nn.init.normal_(parameter, std=0.7)
     return layer
@@ -214,6 +214,10 @@ def COSTS_OF_SILENCE(costs_of_silence):
 
     """two texts, three heads, and biases"""
     layer, x = a_layer(6, 3, bias=True), torch.randn(2, 5, 6)
+    yield costs_of_silence(layer, x, off)
+
+    """values may be wider than keys: a head's numbers in what out_proj reads are layer.d_v"""
+    layer, x = a_layer(4, 2, d_k=2, d_v=3), torch.randn(1, 3, 4)
     yield costs_of_silence(layer, x, off)
 
     """the costs are right, but afterwards the layer gives another output: remove every hook,

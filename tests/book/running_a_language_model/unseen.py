@@ -23,6 +23,14 @@ def write(model, prompt, new, stop):
 
 wrong("returns the prompt, too", "    return written", "    return prompt[0].tolist() + written")
 wrong(
+    "a second beginning of one token only",
+    "    ids = prompt",
+    "    ids, met = prompt, 0",
+    "        if written[len(written) - len(stop) :] == list(stop) and len(written) >= len(stop):",
+    "        met = met + 1 if word == stop[met] else int(word == stop[0])\n"
+    "        if met == len(stop):",
+)
+wrong(
     "one more pass at the end",
     "    return written",
     "    model(torch.tensor([[written[-1]]]), caches=caches)\n    return written",

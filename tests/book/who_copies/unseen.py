@@ -62,6 +62,11 @@ def costs_of_silence(layer, x, loss):
 
 
 wrong(
+    "the width of a key",
+    "head * layer.d_v : (head + 1) * layer.d_v",
+    "head * layer.d_k : (head + 1) * layer.d_k",
+)
+wrong(
     "interleaved heads",
     "y[..., head * layer.d_v : (head + 1) * layer.d_v] = 0",
     "y[..., head :: layer.num_heads] = 0",
