@@ -3,6 +3,9 @@
 They were 3,053. These are right ones and about every fourth wrong one, chosen by their order
 alone. A wrong one is a function of its own, or the right one above it with parts replaced. They
 measure the checks, so no check is to be written with one of them in view.
+
+Of a later set, every third of those whose mistake a check has since learned to name is here, too:
+they measure nothing, but stay judged.
 """
 
 import inspect
