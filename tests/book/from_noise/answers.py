@@ -50,7 +50,7 @@ def as_attention(z, t, images):
     return torch.softmax(scores / (1 - t) ** 2, dim=-1) @ images
 
 
-@wrong(best_guess, "more probable image weighs more")
+@wrong(best_guess, "the distance is not squared")
 def with_distances_not_squared(z, t, images):
     return (-torch.cdist(z, t * images) / (2 * (1 - t) ** 2)).softmax(-1) @ images
 
