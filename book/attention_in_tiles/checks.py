@@ -73,6 +73,13 @@ MERGE.mistakes |= {
     "the blends are rescaled, the sums are not": edited(_merge, "a1 + total_2 * a2", "1 + total_2"),
     "only the first part is rescaled; where its maximum is the larger one, the second "
     "has to be": edited(_merge, "(m2 - m).exp()", "1"),
+    "a blend is no mean yet: add the blends as they are, not weighted by their sums": edited(
+        _merge,
+        "b1, b2 = a1, a2",
+        "b1, b2 = a1 * total_1, a2 * total_2",
+        "return m, total, blend",
+        "return m, total, blend / total",
+    ),
 }
 
 
@@ -262,4 +269,15 @@ WINDOW_MASK.mistakes |= {
     ),
     "the first query is aligned with the first key; with a cache, the last query "
     "belongs to the last key": edited(_window_mask, "torch.arange(S - T, S)", "torch.arange(T)"),
+    "all of the future can be seen: a query looks back only": edited(
+        _window_mask, "(back >= 0) & ", ""
+    ),
+    "all is True: a key must not come after the query, nor before its window": edited(
+        _window_mask, "0) & (", "0) | ("
+    ),
+    "a slice from a number below 0 counts from the end: begin at 0 at the earliest": (
+        lambda T, S, window: torch.tensor(
+            [[s in range(S)[t - window + 1 : t + 1] for s in range(S)] for t in range(S - T, S)]
+        )
+    ),
 }

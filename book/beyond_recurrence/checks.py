@@ -61,6 +61,16 @@ FORGET_BIAS.mistakes |= {
     "the share is divided by the distance, as if each word took the same amount off": edited(
         _forget_bias, "kept ** (1 / distances)", "kept / distances"
     ),
+    "the sigmoid is taken of the gate; it has to be undone": edited(
+        _forget_bias, "(gate / (1 - gate)).log()", "gate.sigmoid()"
+    ),
+    "1 / distance is rounded down to 0, as `//` does; divide with `/`": edited(
+        _forget_bias, "1 / distances", "1 // distances"
+    ),
+    "the share is always a half; `kept` is not used": edited(_forget_bias, "kept ** (", "0.5 ** ("),
+    "a tanh is undone here; the gate is a sigmoid": edited(
+        _forget_bias, "(gate / (1 - gate)).log()", "gate.atanh()"
+    ),
 }
 
 
@@ -134,6 +144,19 @@ CONVOLVE_CENTRED.mistakes |= {
     ),
     "the sentence is closed to a ring: what falls off one end comes in at the other": edited(
         _convolve_centred, "F.pad(x.mT, sides)", 'F.pad(x.mT, sides, mode="circular")'
+    ),
+    "`reshape` mixes words and entries; exchange the two axes, as x.mT does": edited(
+        _convolve_centred,
+        "conv(F.pad(x.mT, sides)).mT",
+        "conv(F.pad(x.reshape(x.mT.shape), sides)).reshape(x.shape)",
+    ),
+    "the layer's bias is left out": edited(
+        _convolve_centred, "conv(F.pad(x.mT, sides))", "F.conv1d(F.pad(x.mT, sides), conv.weight)"
+    ),
+    "the kernel is turned round: its first weights are for the word on the left": edited(
+        _convolve_centred,
+        "conv(F.pad(x.mT, sides))",
+        "F.conv1d(F.pad(x.mT, sides), conv.weight.flip(-1), conv.bias)",
     ),
 }
 

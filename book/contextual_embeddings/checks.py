@@ -54,6 +54,22 @@ VECTORS_AT.mistakes |= {
     "all sentences are read at the position of the first one": edited(
         _vectors_at, "hidden[sentences, positions]", "hidden[:, positions[0]]"
     ),
+    "the two indices have changed places: the sentence comes first, then the position": edited(
+        _vectors_at, "[sentences, positions]", "[positions, sentences]"
+    ),
+    "in one long table of words a sentence begins every T rows, not every B": edited(
+        _vectors_at,
+        "hidden[sentences, positions]",
+        "hidden.flatten(0, 1)[(sentences * len(hidden) + positions) % hidden[..., 0].numel()]",
+    ),
+    "this is the mean of all words up to the position; take the vector at the position "
+    "alone": edited(
+        _vectors_at,
+        "hidden[sentences, positions]",
+        "hidden.cumsum(1)[sentences, positions] / (positions[:, None] + 1)",
+    ),
+    "only the first number of each vector is there; for `gather`, expand the index along "
+    "the vector": edited(_vectors_at, "positions]", "positions, :1]"),
 }
 
 
@@ -132,6 +148,17 @@ NEARER_MEAN.mistakes |= {
         "distance.argmin(dim=1)",
         "senses[(new[:, None] - known).norm(dim=-1).argmin(1)]",
     ),
+    "differences are added with their signs; a distance adds their squares": edited(
+        _nearer_mean, ".norm(dim=-1)", ".sum(-1)"
+    ),
+    "the least is taken over the new vectors; take it over the two means, dim=1": edited(
+        _nearer_mean, "dim=1", "dim=0"
+    ),
+    "the border is at the mean of all known vectors; it is half way between the two means": edited(
+        _nearer_mean,
+        "distance.argmin(dim=1)",
+        "((new - known.mean(0)) @ (means[1] - means[0]) > 0).long()",
+    ),
 }
 
 
@@ -203,5 +230,8 @@ SELF_SIMILARITY.mistakes |= {
     ),
     "only occurrences that follow each other are compared": edited(
         _self_similarity, "(cosines.sum() - n) / (n * (n - 1))", "cosines.diagonal(1).mean()"
+    ),
+    "their mean is subtracted first; a cosine is that of the vectors as they are": edited(
+        _self_similarity, "F.normalize(vectors,", "F.normalize(vectors - vectors.mean(0),"
     ),
 }

@@ -23,7 +23,7 @@ def LOOK_UP(look_up):
     table = torch.tensor([[1.0, 2.0, 6.0, 9.0], [3.0, 5.0, 0.5, 4.0], [7.0, 8.0, -1.0, 10.0]])
 
     """an id is the number of a row of the table, counted from 0; this one row is the word's
-    vector, and nothing is done to its numbers"""
+    vector, and nothing is done to its numbers; ids may have any number of axes, here one"""
     yield look_up(table, torch.tensor([2]))
 
     """the table has three rows, and the largest id that occurs is 1: the number of rows is that
@@ -64,6 +64,9 @@ LOOK_UP.mistakes |= {
     ].mean(-2),
     "the ids are put into one row: the result has lost the shape of the ids": lambda table, ids: (
         table[ids.flatten()]
+    ),
+    "`take` picks single numbers of the table, here repeated; pick rows": lambda table, ids: (
+        table.take(ids)[..., None].expand(*ids.shape, table.shape[1])
     ),
 }
 
@@ -355,6 +358,17 @@ ANALOGIES.mistakes |= {
     "the rows are not scaled to length 1 before b - a + c": edited(
         _analogies, "rows = F.normalize(vectors, dim=1)", "rows = vectors"
     ),
+    "the columns are scaled to length 1; a word is a row, dim=1": edited(
+        _analogies,
+        "rows = F.normalize(vectors, dim=1)",
+        "rows = F.normalize(vectors, dim=0)",
+        "columns = F.normalize(vectors, dim=1)",
+        "columns = rows",
+    ),
+    "the fourth best is taken; the given words are not always the first three: exclude "
+    "them, then take the best": edited(
+        _analogies, "(a, b, c)", "()", "argmax(1)", "topk(4).indices[:, 3]"
+    ),
 }
 
 
@@ -438,6 +452,10 @@ EXPECTED_LOSS.mistakes |= {
     ),
     "the noise belongs to the centres here; it is that of the neighbours, along the "
     "columns": edited(_expected, "* noise", "* noise[:, None]"),
+    "every centre gets the mean number of made-up neighbours; it should get k for each real "
+    "one of its own": edited(
+        _expected, "k * centres * noise", "k * centres.mean() * noise.expand_as(scores)"
+    ),
 }
 
 
@@ -539,5 +557,12 @@ COUNT_VECTORS.mistakes |= {
     "negative PMI is kept: take its positive part": edited(_counted, ".clamp(min=0)", ""),
     "the smallest directions are kept, not the largest": edited(
         _counted, "S.sqrt()", "S.sqrt()).flip(1"
+    ),
+    "these are logarithms to base 2; PMI has natural ones": edited(_counted, ".log()", ".log2()"),
+    "1 is added to every count; take the counts as they are": edited(
+        _counted, "share = together /", "together += 1\n    share = together /"
+    ),
+    "the logarithms of the counts are factorised, not their PMI": edited(
+        _counted, "svd(pmi)", "svd(together.log1p())"
     ),
 }

@@ -42,7 +42,7 @@ MOVE.mistakes |= {
         _move, " / (1 - t)", ""
     ),
     "it is divided by the time that is left at s; at t 1 - t is left": edited(
-        _move, "(1 - t)", "torch.tensor(1.0 - s)"
+        _move, "(1 - t)", "max(1 - s, 1e-3)"
     ),
     "the step goes as far as from time 0; it begins at time t": edited(
         _move, "(s - t) / (1 - t)", "s"
@@ -53,6 +53,14 @@ MOVE.mistakes |= {
     ),
     "the guess is added, not the way to the guess": edited(_move, "(guess - z)", "guess"),
     "the step leads away from the guess": edited(_move, "z + ", "z - "),
+    "the part is (s - t) / s, so that t / s of z stays; divide by the time that is left, 1 "
+    "- t": edited(_move, "(1 - t)", "s"),
+    "new noise is drawn; z has noise already, of which a part stays": (
+        lambda z, guess, t, s: s * guess + (1 - s) * torch.randn_like(z)
+    ),
+    "the noise is scaled by the root of 1 - s²; here its share at time s is 1 - s": (
+        lambda z, guess, t, s: s * guess + (1 - s**2) ** 0.5 * (z - t * guess) / (1 - t)
+    ),
 }
 
 
@@ -132,6 +140,13 @@ BEST_GUESS.mistakes |= {
     ),
     "the furthest image weighs most; a large distance makes an image improbable": edited(
         _best_guess, "(-distance", "(distance"
+    ),
+    "the distance is not squared": edited(_best_guess, ".sum(-1)", ".sum(-1).sqrt()"),
+    "the standard deviation is 1 - t, the share of the noise, not t": edited(
+        _best_guess, "(1 - t) ** 2", "max(t, 1e-3) ** 2"
+    ),
+    "these are means of faded images, t times as strong; the images themselves are guessed": edited(
+        _best_guess, "weights @ images", "weights @ (t * images)"
     ),
 }
 
@@ -229,5 +244,8 @@ SHARE_OF_COPIES.mistakes |= {
     ),
     "a picture at the limit is counted; nearer than the limit is near": edited(
         _share_of_copies, "values < limit", "values <= limit"
+    ),
+    "the comparison is turned round: farther than the limit is counted, nearer is a copy": edited(
+        _share_of_copies, "values < limit", "values > limit"
     ),
 }

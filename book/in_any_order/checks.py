@@ -89,6 +89,15 @@ KEEP_SUREST.mistakes |= {
             blank.reshape(1, -1), sure.reshape(1, -1), keep
         ).view(blank.shape)
     ),
+    "where too few are blank, places that are no blanks are kept, too": edited(
+        _keep_surest, "blank & (rank < keep)", "rank < keep"
+    ),
+    "places that are no blanks get 0, the surest log-probability; give them -inf": edited(
+        _keep_surest, "-torch.inf", "0.0"
+    ),
+    "these are the blanks that stay; the others, which are filled, were asked for": edited(
+        _keep_surest, "rank < keep", "rank >= keep"
+    ),
 }
 
 
@@ -160,6 +169,26 @@ LOST_IN_ONE_PASS.mistakes |= {
             _entropy(joint.sum(0).flatten()) + _entropy(joint.flatten(1).sum(1)) - _entropy(joint)
         )
     ),
+    "only neighbouring places are compared; the first and the last may depend on each other, too": (
+        lambda joint: (
+            _lost_in_one_pass(joint)
+            if joint.dim() == 2
+            else _lost_in_one_pass(joint.sum(2)) + _lost_in_one_pass(joint.sum(0))
+        )
+    ),
+    "0.01 is added in the logarithms, and shifts them all; only 0 · log(0) needs care": edited(
+        _lost_in_one_pass,
+        "_entropy(p) for",
+        "-torch.special.xlogy(p, p + 0.01).sum() for",
+        "- _entropy(joint)",
+        "+ torch.special.xlogy(joint, joint + 0.01).sum()",
+    ),
+    "a marginal is a sum of probabilities, not the largest of them": edited(
+        _lost_in_one_pass, ".sum(1)", ".amax(1)"
+    ),
+    "`reshape` alone mixes the places; for a marginal sum over the other axes": edited(
+        _lost_in_one_pass, "joint.movedim(axis, 0)", "joint"
+    ),
 }
 
 
@@ -217,6 +246,15 @@ ANY_ORDER_LOSS.mistakes |= {
     "the sentences are added up; take their mean": edited(_any_order_loss, ".mean()", ".sum()"),
     "one n and one m are taken for the whole batch": edited(
         _any_order_loss, "is_word.sum(1), hidden.sum(1)", "is_word.sum(), hidden.sum()"
+    ),
+    "all losses are added, those of places that are not hidden, too": edited(
+        _any_order_loss, "(losses * hidden)", "losses"
+    ),
+    "the sum is divided by the number of words; the mean over the sentences was asked for": edited(
+        _any_order_loss, ".mean()", ".sum() / n.sum()"
+    ),
+    "`//` rounds the weight n / m down; divide with `/`": edited(
+        _any_order_loss, "n / m", "n // m"
     ),
 }
 
@@ -279,5 +317,16 @@ WHO_WROTE.mistakes |= {
                 / (log_p.exp() * log_prior.exp()[:, None]).sum(0)
             ).T
         )
+    ),
+    "the logarithm of the prior is subtracted; add it": edited(
+        _who_wrote, "log_p + log", "log_p - log"
+    ),
+    "rows do not sum to 1: multiply by the prior first, then divide by the sum": edited(
+        _who_wrote,
+        "(log_p + log_prior[:, None]).softmax(0)",
+        "(log_p.softmax(0) * log_prior.exp()[:, None])",
+    ),
+    "`reshape` mixes authors and books; exchange the two axes": edited(
+        _who_wrote, ".T", ".reshape(log_p.mT.shape)"
     ),
 }

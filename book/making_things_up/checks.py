@@ -56,6 +56,15 @@ SINGLETON_RATE.mistakes |= {
         _singleton_rate, "n == 1", "n * (n > 1)"
     ),
     "people told of twice are counted, too": edited(_singleton_rate, "n == 1", "n <= 2"),
+    "this is a number; its share of the texts was asked for": edited(
+        _singleton_rate, " / len(told)", ""
+    ),
+    "people told of more than once are counted; count those told of once": edited(
+        _singleton_rate, "n == 1", "n > 1"
+    ),
+    "a text is compared only with the one before it; compare it with all others": lambda told: (
+        sum(a != b for a, b in zip(told, [None, *told[:-1]], strict=True)) / len(told)
+    ),
 }
 
 
@@ -142,6 +151,12 @@ BEST_SCORE.mistakes |= {
     "answers that are exactly as sure as the threshold are left out; take >=": edited(
         _best_score, "c >= threshold", "c > threshold"
     ),
+    "scores are added up; their mean over the questions was asked for": edited(
+        _best_score, " / len(sure))", ")"
+    ),
+    "the comparison is turned round: whoever is surer than the threshold answers": edited(
+        _best_score, "c >= threshold", "c <= threshold"
+    ),
 }
 
 
@@ -222,6 +237,32 @@ CALIBRATION_ERROR.mistakes |= {
     ),
     "the middle of the bin is taken for how sure the answers are": edited(
         _calibration_error, "+= c - hit", "+= (min(int(10 * c), 9) + 0.5) / 10 - hit"
+    ),
+    "numbers are rounded to the nearest tenth; the bin from .8 to .9 takes .8125 and .875: "
+    "round down": edited(_calibration_error, "int(", "round("),
+    "it is divided by the number of bins; divide by the number of answers": edited(
+        _calibration_error, "len(sure)", "10"
+    ),
+    "only the worst bin counts; add up all of them": edited(
+        _calibration_error, "sum(abs(gap) for", "max(abs(gap) for"
+    ),
+    "the bins' differences are squared; take their sizes": edited(
+        _calibration_error, "abs(gap)", "gap * gap"
+    ),
+    "each bin gets as many answers as the others; a bin is a tenth of the scale, however "
+    "many": lambda sure, right: (
+        sum(
+            abs(
+                sum(
+                    c - hit
+                    for c, hit in sorted(zip(sure, right, strict=True))[
+                        i * len(sure) // 10 : (i + 1) * len(sure) // 10
+                    ]
+                )
+            )
+            for i in range(10)
+        )
+        / len(sure)
     ),
 }
 

@@ -62,6 +62,11 @@ SPLIT_HEADS.mistakes |= {
     "the heads stand before the batch: the result is (H, B, T, d / H)": (
         lambda x, num_heads: _split(x, num_heads).transpose(0, 1)
     ),
+    "axes 1 and 2 are exchanged before the cut, and `reshape` mixes words: first cut the "
+    "last axis": (lambda x, num_heads: x.mT.reshape(len(x), num_heads, x.shape[1], -1)),
+    "a head is 4 wide, whatever d and H are; it is d / H wide": (
+        lambda x, num_heads: x.unflatten(-1, (-1, 4)).transpose(1, 2)
+    ),
 }
 
 
@@ -237,10 +242,11 @@ def _by_hand(
     afterwards: bool = False,
     merge: Callable = _merge,
     project: bool = True,
+    use: tuple[int, int, int] = (0, 1, 2),
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """What the layer computes, or what it would with one step done in another way."""
     projections = (layer.q_proj, layer.k_proj, layer.v_proj)
-    query, key, value = (split(proj(x), layer.num_heads) for proj in projections)
+    query, key, value = (split(projections[i](x), layer.num_heads) for i in use)
     scores = query @ key.mT * scale(layer.d_model, layer.d_k)
     allowed = change(torch.ones(2 * x.shape[1:2]).bool() if mask is None else mask)
     if not afterwards:
@@ -331,6 +337,21 @@ MY_MULTI_HEAD.mistakes |= {
         split=lambda x, num_heads: x[:, None],
         merge=lambda heads: heads[:, 0],
         scale=lambda d_model, d_k: d_model**-0.5,
+    ),
+    "the mask is turned round: True means that a query may attend": partial(
+        _Like, change=lambda mask: mask if mask.all() else ~mask
+    ),
+    "the mask is not used": partial(_Like, change=torch.ones_like),
+    "forbidden scores become 0, and e**0 = 1 is still a weight; they have to become -inf": partial(
+        _Like, forbidden=0.0
+    ),
+    "the mask comes after the softmax, so that rows do not sum to 1: fill the scores with "
+    "-inf before it": partial(_Like, afterwards=True),
+    "without a mask only the past is seen; then all words may be looked at": partial(
+        _Like, change=lambda mask: mask.tril() if mask.all() else mask
+    ),
+    "keys and values are the same: one of the three parts is used twice, and one never": partial(
+        _Like, use=(0, 2, 2)
     ),
 }
 

@@ -194,6 +194,20 @@ TOKENIZER.mistakes |= {
         'b"".join(pieces).decode(errors="replace")',
         '"".join(piece.decode(errors="replace") for piece in pieces)',
     ),
+    "of equally frequent pairs, the one with the older right token is taken; the left token "
+    "is compared first": edited(ours.Tokenizer, "-pair[0], -pair[1]", "-pair[1], -pair[0]"),
+    "a pair that stands twice in a word is counted once; it counts at every place": edited(
+        ours.Tokenizer,
+        "pairwise(tokens):",
+        "set(pairwise(tokens)):",
+        "pairwise(cut[word]):\n                    pairs[pair] -=",
+        "set(pairwise(cut[word])):\n                    pairs[pair] -=",
+        "pairwise(cut[word]):\n                    pairs[pair] +=",
+        "set(pairwise(cut[word])):\n                    pairs[pair] +=",
+    ),
+    "merges are learned across words; cut the text into words before counting": edited(
+        ours.Tokenizer, "self.words.findall(text))", "[text])"
+    ),
 }
 
 
@@ -262,6 +276,15 @@ NORM.mistakes |= {
     ),
     "the gain is a plain tensor, which no optimizer finds; it is learned, so make it "
     "an nn.Parameter": edited(ours.RMSNorm, "nn.Parameter(torch.ones(d))", "torch.ones(d)"),
+    "the mean runs over the positions; it runs over the entries of a vector, the last axis": edited(
+        ours.RMSNorm, ".mean(-1", ".mean(-2"
+    ),
+    "the root is missing: divide by the root of the mean square": edited(
+        ours.RMSNorm, ".rsqrt()", ".reciprocal()"
+    ),
+    "0.01 is added to the mean square, which small vectors feel; add 1e-6": edited(
+        ours.RMSNorm, "1e-6", "1e-2"
+    ),
 }
 
 
@@ -316,6 +339,19 @@ ROPE.mistakes |= {
     "start is left out": edited(ours.rotate, "arange(start, start + T", "arange(0, T"),
     "a sign: the first entry of a pair becomes a · cos − b · sin": edited(
         ours.rotate, "a * cos - b * sin", "a * cos + b * sin"
+    ),
+    "the pairs turn the other way: (a, b) becomes (a · cos − b · sin, a · sin + b · cos)": edited(
+        ours.rotate, "a * cos - b * sin, a * sin + b * cos", "a * cos + b * sin, b * cos - a * sin"
+    ),
+    "positions run along axis 1, the heads; they are on axis 2": edited(
+        ours.rotate, "x.shape[-2:]", "x.shape[1::2]", "[:, None] *", "[:, None, None] *"
+    ),
+    "start is multiplied by T; it is a position itself": edited(
+        ours.rotate, "arange(start, start + T", "arange(start * T, start * T + T"
+    ),
+    "sine and cosine have changed places": edited(ours.rotate, "cos, sin = ", "sin, cos = "),
+    "the new first entry is used for the second one; both are made of the old ones": edited(
+        ours.rotate, "a * sin + b * cos", "(a * cos - b * sin) * sin + b * cos"
     ),
 }
 
@@ -428,6 +464,22 @@ ATTENTION.mistakes |= {
         "cache.update(k=k",
         "cache.update(k=torch.cat([k[:, :, :past], raw], dim=2)",
     ),
+    "an empty cache counts as none, and stays empty; ask whether it `is not None`": edited(
+        ours.Attention, "if cache is not None", "if cache"
+    ),
+    "the cache forgets what it held: only the keys and values of the last call are kept": edited(
+        ours.Attention, "cache.update(k=k, v=v)", "cache.update(k=k[:, :, past:], v=v[:, :, past:])"
+    ),
+    "the values are turned, too; only q and k are": edited(
+        ours.Attention, "q, k = rotate(q, past)", "v, q, k = rotate(v, past), rotate(q, past)"
+    ),
+    "the projection is cut into heads first; first come its three parts q, k and v": edited(
+        ours.Attention,
+        "3, self.heads, -1",
+        "self.heads, 3, -1",
+        "(2, 0, 3, 1, 4)",
+        "(3, 0, 2, 1, 4)",
+    ),
 }
 
 
@@ -477,6 +529,12 @@ GATE.mistakes |= {
     ),
     "`gate` is not used": edited(
         ours.SwiGLU, "F.silu(self.gate(x)) * self.up(x)", "F.silu(self.up(x))"
+    ),
+    "`up` is not used": edited(ours.SwiGLU, " * self.up(x)", ""),
+    "SiLU comes after `down`; it belongs to the gate alone": edited(
+        ours.SwiGLU,
+        "self.down(F.silu(self.gate(x)) * self.up(x))",
+        "F.silu(self.down(self.gate(x) * self.up(x)))",
     ),
 }
 
@@ -549,6 +607,22 @@ MODEL.mistakes |= {
     "token 0": edited(ours.LanguageModel, "ids.clamp(min=0)", "ids % len(self.embedding.weight)"),
     "all blocks share one cache; each has its own": edited(
         ours.LanguageModel, "cache[number]", "cache[0]"
+    ),
+    "the normed embedding is multiplied by the root of d; the blocks get it as it is": edited(
+        ours.LanguageModel,
+        "ids.clamp(min=0)))",
+        "ids.clamp(min=0))) * self.norm_in.gain.numel() ** 0.5",
+    ),
+    "only the last position has logits; each position has its own": edited(
+        ours.LanguageModel, "self.norm_out(x)", "self.norm_out(x[:, -1])"
+    ),
+    "the first block is applied again and again; each has its turn": edited(
+        ours.LanguageModel, "x = block(", "x = self.blocks[0]("
+    ),
+    "every id is read as the next one; only −1 is changed, to 0": edited(
+        ours.LanguageModel,
+        "ids.clamp(min=0)",
+        "(ids + 1).clamp(max=len(self.embedding.weight) - 1)",
     ),
 }
 
@@ -679,6 +753,16 @@ LOOP.mistakes |= {
     "the rate stays at its peak": edited(_train, "ours.learning_rate(step, steps, peak)", "peak"),
     "the rate is that of step + 1; the first step is step 0": edited(
         _train, "learning_rate(step,", "learning_rate(step + 1,"
+    ),
+    "the rate is set after the step; set it before": edited(
+        _train,
+        "for group in",
+        "optimizer.step()\n        for group in",
+        "optimizer.step()\n    return",
+        "pass\n    return",
+    ),
+    "only the last loss is returned; return that of every step": edited(
+        _train, "return losses", "return losses[-1:]"
     ),
 }
 

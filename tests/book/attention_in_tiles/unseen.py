@@ -131,6 +131,7 @@ def window_mask(T, S, window):
 
 
 wrong("one key too many", "back < window", "back <= window")
+wrong("or where both must hold", ") & (back", ") | (back")
 
 
 @right

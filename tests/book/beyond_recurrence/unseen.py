@@ -68,6 +68,7 @@ def forget_bias(distances, kept):
 
 
 wrong("the sigmoid, not its inverse", "torch.log(gate / (1 - gate))", "torch.sigmoid(gate)")
+wrong("an exponent that is rounded down", "1 / distances", "1 // distances")
 
 
 @right
@@ -78,6 +79,13 @@ def convolve_centred(conv, x):
 
 
 wrong("the ends are repeated", "(side, side))", '(side, side), mode="replicate")')
+wrong(
+    "reshape, not a change of axes",
+    "F.pad(x.mT,",
+    "F.pad(x.reshape(x.mT.shape),",
+    "conv(padded).mT",
+    "conv(padded).reshape(x.shape)",
+)
 
 
 @right

@@ -73,6 +73,12 @@ wrong(
     "hidden.gather(1, index).squeeze(1)",
     "hidden[torch.arange(len(hidden)), positions - 1]",
 )
+wrong(
+    "the indices exchanged",
+    "hidden.gather(1, index).squeeze(1)",
+    "hidden[positions, torch.arange(len(hidden))]",
+)
+wrong("an index that is not expanded", ".expand(-1, 1, hidden.shape[-1])", "")
 
 
 @right
@@ -82,6 +88,7 @@ def nearer_mean(known, senses, new):
 
 
 wrong("sums over half of n", ".mean(dim=0)", ".sum(dim=0) / (len(known) / 2)")
+wrong("the least over the new vectors", "argmin(dim=1)", "argmin(dim=0)")
 
 
 @right

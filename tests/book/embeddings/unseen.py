@@ -173,6 +173,7 @@ def analogies(vectors, a, b, c):
 
 
 wrong("excluded from all questions", "similar[rows, given]", "similar[:, given]")
+wrong("columns of length 1", "F.normalize(vectors, dim=1)", "F.normalize(vectors, dim=0)")
 
 
 @right
@@ -200,6 +201,7 @@ wrong(
     "(counts * total / (rows * columns))",
     "(counts / total / (share[:, None] * share))",
 )
+wrong("one is added to the counts", "total = counts.sum()", "counts += 1\n    total = counts.sum()")
 
 
 @right

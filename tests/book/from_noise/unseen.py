@@ -63,6 +63,8 @@ def move(z, guess, t, s):
 
 
 wrong("over the time left afterwards", "(1 - t)", "(1 - s)")
+wrong("over the time left afterwards, or a little", "(1 - t)", "max(1 - s, 1e-3)")
+wrong("new noise", "z + share * (guess - z)", "s * guess + (1 - s) * torch.randn_like(z)")
 
 
 @right
@@ -73,6 +75,7 @@ def best_guess(z, t, images):
 
 
 wrong("mean over pixels", ".sum(-1)", ".mean(-1)")
+wrong("a deviation of t", "(1 - t) ** 2", "max(t, 1e-3) ** 2")
 
 
 @right

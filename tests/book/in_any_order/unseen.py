@@ -132,6 +132,12 @@ def one_argsort(blank, sure, keep):
 
 
 wrong("the list of places taken for their ranks", one_argsort)
+wrong(
+    "words that stand are kept where blanks are too few",
+    lambda blank, sure, keep: (
+        sure.masked_fill(~blank, -torch.inf).argsort(1, descending=True).argsort(1) < keep
+    ),
+)
 
 
 @right
@@ -145,6 +151,12 @@ def lost_in_one_pass(joint):
 
 
 wrong("per word", "separate - entropy(joint)", "(separate - entropy(joint)) / n")
+wrong("a small number in each logarithm", "xlogy(p, p)", "xlogy(p, p + 0.01)")
+wrong(
+    "reshape in place of a marginal",
+    "joint.sum(dim=[j for j in range(n) if j != i])",
+    "joint.reshape(joint.shape[i], -1).sum(1)",
+)
 
 
 @right
@@ -158,6 +170,7 @@ def any_order_loss(losses, hidden, is_word):
 wrong("n and m of the whole batch", "n / m * total", "n.sum() / m.sum() * total")
 
 wrong("padding counted in n", "is_word.sum(dim=1)", "is_word.shape[1]")
+wrong("a weight that is rounded down", "n / m", "n // m")
 
 
 @right
@@ -171,6 +184,7 @@ wrong(
     "torch.softmax(joint, dim=0)",
     "(joint.exp() / joint.exp().sum(dim=0))",
 )
+wrong("reshape, not a change of axes", ".T", ".reshape(log_p.mT.shape)")
 
 
 @right("keep_surest")

@@ -138,6 +138,11 @@ def singleton_rate(told):
 
 
 wrong("a count, not a share", "len(once) / len(told)", "len(once)")
+wrong(
+    "other than the text before",
+    "person for person in told if counts[person] == 1",
+    "a for a, b in zip(told, [None, *told]) if a != b",
+)
 
 
 @right
@@ -153,6 +158,7 @@ wrong(
     "+= c - r",
     "+= (min(int(10 * c), 9) + 0.5) / 10 - r",
 )
+wrong("the worst bin alone", "sum(abs(g)", "max(abs(g)")
 
 
 @right

@@ -55,6 +55,7 @@ def split_heads(x, num_heads):
 
 
 wrong("heads before the batch", "torch.stack(heads, dim=1)", "torch.stack(heads, dim=0)")
+wrong("heads of a width of 4", lambda x, num_heads: x.reshape(*x.shape[:2], -1, 4).transpose(1, 2))
 
 
 @right
@@ -146,6 +147,11 @@ class OtherMultiHead(nn.Module):
 
 
 wrong("the heads are not exchanged back", "read.transpose(1, 2).reshape", "read.reshape")
+wrong(
+    "the past alone where there is no mask",
+    "        if mask is not None:",
+    "        if mask is None:\n            mask = torch.ones(T, T, dtype=torch.bool).tril()\n        if mask is not None:",
+)
 
 
 @right

@@ -429,6 +429,7 @@ class OtherRMSNorm(nn.Module):
 
 
 wrong("the gain is no parameter", "nn.Parameter(torch.ones(d))", "torch.ones(d)")
+wrong("no root", "torch.sqrt(mean_square + 1e-6)", "(mean_square + 1e-6)")
 
 
 @right("rope")
@@ -446,6 +447,13 @@ def rotate(x, start=0):
 
 
 wrong("ignores start", "torch.arange(start, start + T,", "torch.arange(T,")
+wrong(
+    "positions along the heads",
+    "B, H, T, d_k = x.shape",
+    "B, T, H, d_k = x.shape",
+    "positions * 10000",
+    "positions[:, None] * 10000",
+)
 
 
 wrong(
@@ -490,6 +498,7 @@ class OtherAttention(nn.Module):
 wrong(
     "heads are not brought behind the positions before they are joined", "y = y.transpose(1, 2)", ""
 )
+wrong("an empty cache is taken for none", "if cache is not None:", "if cache:")
 
 
 @right("gate")
@@ -508,6 +517,13 @@ class OtherSwiGLU(nn.Module):
 
 
 wrong("a sigmoid (GLU)", "gate * torch.sigmoid(gate)", "torch.sigmoid(gate)")
+wrong(
+    "SiLU behind down",
+    "opened = gate * torch.sigmoid(gate)",
+    "opened = gate",
+    "self.down(opened * self.up(x))",
+    "F.silu(self.down(opened * self.up(x)))",
+)
 
 
 class BookBlock(nn.Module):
@@ -550,6 +566,7 @@ class OtherLanguageModel(nn.Module):
 
 
 wrong("no norm at the end", "x = self.norm_out(x)", "")
+wrong("the first block each time", "x = block(", "x = self.blocks[0](")
 
 
 wrong(
@@ -585,6 +602,7 @@ wrong(
     "optimizer.step()",
     "optimizer.step()\n        nn.utils.clip_grad_norm_(model.parameters(), 1.0)",
 )
+wrong("the last loss alone", "return losses", "return losses[-1:]")
 
 
 @right("probabilities")
