@@ -53,6 +53,14 @@ ORDER = {
     "had rows without their first entry": lambda x: x[..., 1:],
     "had rows without their last entry": lambda x: x[..., :-1],
 }
+ALONE = {
+    "had rows of length 1": "had length 1",
+    "had rows of mean 0": "had mean 0",
+    "had sorted rows": "were sorted",
+    "had rows in reverse order": "were in reverse order",
+    "had rows without their first entry": "lacked its first entry",
+    "had rows without their last entry": "lacked its last entry",
+}
 REVERSED = {"were in reverse order": lambda x: x[::-1]}
 TENSORS = {True: TRUTHS | ENTRIES | ORDER, False: NUMBERS | ROWS | ENTRIES | ORDER}
 OTHERS = {
@@ -74,37 +82,58 @@ def altered(right: Callable, *values, **named) -> dict[str, Callable]:
     """
     given = inspect.signature(right).bind(*values, **named).arguments
     pairs = {
-        f"`{one}` and `{other}` had changed places": _with(right, (one, other), lambda x, y: (y, x))
+        f"`{one}` and `{other}` had changed places": with_others(
+            right, (one, other), lambda x, y: (y, x)
+        )
         for one, other in combinations(given, 2)
         if _changes(given[one]) and type(given[one]) is type(given[other])
     }
     alone = {
-        f"`{name}` {said}": _with(right, (name,), lambda x, change=change: (change(x),))
-        for name, x in given.items()
-        for said, change in _changes(x).items()
+        f"`{name}` {said}": with_others(right, (name,), change)
+        for name, changes in changes_of(right, *values, **named).items()
+        for said, change in changes.items()
     }
     return pairs | alone
+
+
+def changes_of(right: Callable, *values, **named) -> dict[str, dict[str, Callable]]:
+    """The name of each argument -> what would be the case with it -> the change of it, in a tuple.
+
+    Args:
+        right, values, named: as of `altered`.
+    """
+    given = inspect.signature(right).bind(*values, **named).arguments
+    return {
+        name: {said: lambda x, change=change: (change(x),) for said, change in _changes(x).items()}
+        for name, x in given.items()
+    }
 
 
 def _changes(x) -> dict[str, Callable]:
     """The changes that mean something for a value of this kind."""
     if torch.is_tensor(x):
         changes = TENSORS[x.dtype == torch.bool]
+        if x.ndim == 1:  # it is no table, and has no rows
+            return {ALONE.get(said, said): change for said, change in changes.items()}
         return changes if x.ndim or x.dtype == torch.bool else NUMBER | changes
     return OTHERS.get(type(x), {})
 
 
-def _with(right: Callable, names: tuple[str, ...], change: Callable) -> Callable:
+def with_others(
+    answer: Callable, names: tuple[str, ...], change: Callable, like: Callable | None = None
+) -> Callable:
     """The function, which is called with other values for these arguments.
 
-    It raises ValueError where they make no sense, whatever comes of them.
+    It raises ValueError where they make no sense, whatever comes of them. What the arguments are
+    called, `like` says if it is given, whatever the function calls them itself.
     """
 
     def wrong(*values, **named):
-        given = inspect.signature(right).bind(*values, **named).arguments
+        bound = inspect.signature(like or answer).bind(*values, **named)
+        given = bound.arguments
         try:
             given.update(zip(names, change(*(given[name] for name in names)), strict=True))
-            return right(**given)
+            return answer(*bound.args, **bound.kwargs)
         except Exception as error:  # nobody has promised anything for such arguments
             raise ValueError(f"no result with other values for {names}") from error
 

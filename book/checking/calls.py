@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from itertools import pairwise
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FunctionType
 
 import numpy as np
 import torch
@@ -106,7 +106,7 @@ class _Inputs:
     """
 
     def __init__(self, answer: Callable) -> None:
-        self.answer, self.changed = answer, {}
+        self.answer, self.changed, self.calls_others = answer, {}, False
 
     def __call__(self, function: Callable, /, *values, **named):
         owner = getattr(function, "__self__", function)
@@ -116,6 +116,7 @@ class _Inputs:
         method = getattr(function, "__name__", "") if of_it else ""
         given = {(method, place): x for place, x in [*enumerate(values), *named.items()]}
         before = {place: _arrays_in(x) for place, x in given.items()}
+        self.calls_others |= any(isinstance(x, FunctionType) for x in given.values())
         result = function(*values, **named)
         names = _parameters(function)
         for (_, place), x in given.items():
@@ -158,8 +159,17 @@ def run(
         with learners or nullcontext():
             exec(call_it, names)
             value = eval(give, names)
-    changed = {key: (key, x) for key, (x, before) in made.items() if _has_changed(x, before)}
+    from_others = inputs.calls_others and not inputs.changed
+    changed = {
+        key: (Got(key) if from_others else key, x)
+        for key, (x, before) in made.items()
+        if _has_changed(x, before)
+    }
     return value, inputs.changed | changed
+
+
+class Got(str):
+    """The name of what an answer was not given, but got from a function that it was given."""
 
 
 def theirs(
@@ -202,8 +212,10 @@ def _has_changed(x, before: list[np.ndarray]) -> bool:
 
 
 def _changes_input(name: str, x, example: str = "") -> Mistake:
+    which = f"`{name}`, which a function that it is given hands out" * isinstance(name, Got)
     return Mistake(
-        f"it changes its input {name}; work on a copy, or use operations that make a new array",
+        f"it changes {which or f'its input {name}'}; work on a copy, or use operations that make a "
+        "new array",
         f"{example}\n{show({f'{name} afterwards': x})}".strip(),
     )
 

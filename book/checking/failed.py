@@ -4,12 +4,13 @@ import ast
 import functools
 import inspect
 import re
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
 import torch
 
-from book.checking.altered import altered
+from book.checking.altered import altered, changes_of, with_others
 from book.checking.calls import Mistake, none_of, ours, run, theirs
 from book.checking.ending import calling
 from book.checking.results import (
@@ -49,7 +50,7 @@ class Failed:
             return Mistake(known, self.example(self.telling(known)))
         fact = self.nothing() or self.infinite() or self.idle()
         fact = fact or self.relation() or exchanged([*self.everywhere.values()])
-        fact = fact or self.other_argument()
+        fact = fact or self.unused() or self.other_argument()
         fact = fact or self.seen()
         return Mistake(f"{fact}; {self.case}" if fact else self.case, self.example())
 
@@ -143,11 +144,46 @@ class Failed:
         results = self.everywhere.values()
         return relation(results, least=5) if len(results) >= 3 else ""
 
-    def other_argument(self) -> str:
-        """The changes of an argument with which the right answer gives all these results.
+    def unused(self) -> str:
+        """The arguments that have no effect where they have one on the right answer; or nothing."""
+        if not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
+            return ""
+        values, named = self._call(self.code)
+        until = time.monotonic() + 5
+        unused = [
+            f"`{name}`"
+            for name, changes in changes_of(self.ladder.right, *values, **named).items()
+            if self._has_no_effect(name, changes, until)
+        ]
+        if not 1 <= len(unused) <= 2:
+            return ""
+        if len(unused) == 1:
+            return f"{unused[0]} has no effect: with another one it returns the same"
+        return f"{' and '.join(unused)} have no effect: with others it returns the same"
 
-        Nothing if more than two would do, or if fewer than three numbers on two inputs speak for
-        it. There is none for a class: its objects come of other calls.
+    def _has_no_effect(self, name: str, changes: dict[str, Callable], until: float) -> bool:
+        """Whether no change of it makes a difference, of two or more that should make one."""
+        there_should_be = 0
+        for change in changes.values():
+            right = with_others(self.ladder.right, (name,), change)
+            answer = with_others(self.answer, (name,), change, like=self.ladder.right)
+            for code, (result, expected) in self.everywhere.items():
+                if would_be(expected, code, self.ladder, right, failing=True):
+                    continue
+                try:
+                    there = theirs(self.ladder, code, answer, calling(code))
+                except Exception:  # so it is looked at
+                    return False
+                if not alike(there, result) or time.monotonic() > until:
+                    return False
+                there_should_be += 1
+        return there_should_be > 1
+
+    def other_argument(self) -> str:
+        """The change of an argument with which the right answer gives all these results.
+
+        Of two the simpler; nothing if more would do, or if fewer than three numbers on two inputs
+        speak for it. There is none for a class: its objects come of other calls.
         """
         wrong = [x for x, y in self.everywhere.values() if not alike(x, y, self.ladder.optional)]
         few = len(wrong) < 2 and count(wrong) < 3
@@ -160,8 +196,8 @@ class Failed:
         ]
         if not 1 <= len(cases) <= 2:
             return ""
-        cases = ", or if ".join(cases)
-        return f"what it returns, on every input of this check, would be right if {cases}"
+        simpler = min(cases, key=lambda case: len(NAMED.sub("", case)))
+        return f"what it returns, on every input of this check, would be right if {simpler}"
 
     def fits(self, wrong: Callable) -> bool:
         """Whether a wrong answer gives what the learner's does wherever this gives anything."""
@@ -203,6 +239,9 @@ class Failed:
         return results
 
 
+NAMED = re.compile("`.*?`")
+
+
 def _is_a_call(code: str, answer: str) -> bool:
     """Whether the last line is what the answer returns, once or in a list, or what it made does."""
     *lines, last = ast.parse(code).body
@@ -221,8 +260,10 @@ def _is_a_call(code: str, answer: str) -> bool:
 KIND = re.compile(r" (along|of) axis \d|-?\d[\d.e+-]*")  # what differs from input to input
 
 
-def would_be(result, code: str, ladder: Ladder, wrong: Callable, seed: int = 0) -> bool:
-    """Whether a wrong answer gives this result.
+def would_be(
+    result, code: str, ladder: Ladder, wrong: Callable, seed: int = 0, failing: bool = False
+) -> bool:
+    """Whether a wrong answer gives this result; `failing` if it gives none.
 
     It need not take all that the right one takes. Of what it raises, only what comes of its mistake
     is let pass: a name that is not there would be an error of the check.
@@ -230,7 +271,7 @@ def would_be(result, code: str, ladder: Ladder, wrong: Callable, seed: int = 0) 
     try:
         given, _ = ours(code, ladder.name, wrong, seed)
     except (Mistake, LookupError, RuntimeError, TypeError, ValueError):
-        return False
+        return failing
     return alike(result, given, ladder.optional)
 
 

@@ -44,6 +44,8 @@ def check_name(
     )
     lengths = sorted({x.shape[-2] for x, _ in calls})
     masks = ", ".join(dict.fromkeys(_kind(mask) for _, mask in calls))
+    if all(torch.allclose(x, x[..., :1, :].expand_as(x)) for x, _ in calls):
+        masks += "; the words of a text were all alike"
     raise Mistake(
         f"a {what} with the fault {fault!r} was called {said!r}; {seen}; of {fault!r} one sees: "
         f"{symptoms[fault]}; it was called with {lengths} words and these masks: {masks}",

@@ -277,8 +277,12 @@ def _seen_in_the_numbers(x: np.ndarray, y: np.ndarray) -> str:
     for axis in range(0 if few else y.ndim):
         if close(np.flip(x, axis), y):
             return f"the numbers are in reverse order{f' along axis {axis}' * (y.ndim > 1)}"
-        if close(x, np.broadcast_to(y.mean(axis, keepdims=True), y.shape)):
-            return f"each number is the mean of what is expected along axis {axis}"
+        means = y.mean(axis, keepdims=True)
+        if close(x, np.broadcast_to(means, y.shape)):
+            told_apart = not close(means, np.full_like(means, means.flat[0]))
+            if told_apart or (means.size == 1 and not close(y.sum(), np.ones(()))):
+                return f"each number is the mean of what is expected along axis {axis}"
+            return f"all numbers{f' along axis {axis}' * (y.ndim > 1)} are alike"
         if close(np.roll(x, 1, axis), y) or close(np.roll(x, -1, axis), y):
             return f"the numbers are one place off{f' along axis {axis}' * (y.ndim > 1)}"
     if not few and close(np.sort(x, None), np.sort(y, None)):

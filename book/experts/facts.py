@@ -2,7 +2,7 @@
 
     python -m book.experts.facts > book/experts/facts.json
 
-made the table beside this file in a quarter of an hour. Every design takes the best of three rates
+made the table beside this file in seven minutes. Every design takes the best of three rates
 on a seed of its own, then meets five others, which draw facts and weights. The chapter runs a few
 again.
 """

@@ -230,4 +230,10 @@ SETTLED.mistakes |= {
     "the norm is left out; the output matrix has never read a vector without it": edited(
         _settled, "head(norm(streams))", "head(streams)"
     ),
+    "that is the last block at which it is wrong, or 0; it settles with the next one": edited(
+        _settled,
+        "return blocks - right.flip(0).cumprod(0).sum(0)",
+        "n = blocks - right.flip(0).cumprod(0).sum(0); "
+        "return torch.where(n < blocks, (n - 1).clamp(min=0), n)",
+    ),
 }

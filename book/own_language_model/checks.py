@@ -853,6 +853,20 @@ PROBABILITIES.mistakes |= {
         "p.cumsum(dim=-1) - p",
         "uncut.cumsum(dim=-1) - uncut",
     ),
+    "the result is in the order of the sort; scatter brings each number back to its token": edited(
+        ours.next_probabilities,
+        "    if top_k is None and top_p is None:\n        return p\n",
+        "",
+        "torch.zeros_like(p).scatter(-1, order, p)",
+        "p",
+    ),
+    "the sort is ascending, so that the least probable tokens are kept": edited(
+        ours.next_probabilities, "descending=True", "descending=False"
+    ),
+    "tokens are cut that are improbable beside the best one; what counts is the sum that "
+    "has reached p": edited(
+        ours.next_probabilities, "before >= top_p * (1 - 1e-6)", "p < (1 - top_p) * p[..., :1]"
+    ),
 }
 
 
@@ -969,6 +983,17 @@ SAMPLER.mistakes |= {
         _sample, "torch.multinomial(p, 1)", "p.argmax(-1, keepdim=True)"
     ),
     "temperature and cuts are not used": edited(_sample, "temperature, top_k, top_p)", ")"),
+    "the end itself is replaced by −1, too; it stays, and −1 comes behind it": edited(
+        _sample,
+        "torch.multinomial(p, 1).masked_fill(ended, -1)",
+        "torch.multinomial(p, 1); ended = ended | (new == end); new = new.masked_fill(ended, -1)",
+    ),
+    "the prompt counts in `length`; as many tokens are to be drawn": edited(
+        _sample, "range(length)", "range(length - prompts.shape[1])"
+    ),
+    "the last token of the prompt is read twice: with the prompt, and once more by itself": edited(
+        _sample, "prompts, prompts\n", "prompts, prompts[:, -1:]; model(prompts, cache)\n"
+    ),
 }
 
 
@@ -1042,5 +1067,8 @@ JUDGE.mistakes |= {
     "a sum over the sentences; take the mean": edited(_distance, ".mean()", ".sum()"),
     "behind the end of a row token 0 is scored; −1 is no token": edited(
         _distance, "target == -1", "target == -2"
+    ),
+    "the absolute differences are averaged; a difference may be negative, and stays so": edited(
+        _distance, "logp.sum(1)).mean()", "logp.sum(1)).abs().mean()"
     ),
 }

@@ -53,6 +53,20 @@ TO_HALVES.mistakes |= {
     ),
     "this is the way back, from halves to interleaved; for width 4 the two "
     "are the same": lambda encoding: encoding.unflatten(1, (2, -1)).mT.flatten(1),
+    "the halves of a row have changed places; take the even columns, then the odd "
+    "ones": lambda encoding: encoding.roll(encoding.shape[1] // 2, 1),
+    "every second pair of neighbours was taken, not every second column": lambda encoding: (
+        torch.cat(
+            [
+                x.flatten(1)
+                for x in (
+                    encoding.unflatten(1, (-1, 2))[:, 0::2],
+                    encoding.unflatten(1, (-1, 2))[:, 1::2],
+                )
+            ],
+            dim=1,
+        )
+    ),
 }
 
 
@@ -131,6 +145,23 @@ MOVE.mistakes |= {
     "the sines are taken for cosines: column 0 holds the sine of the first pair": edited(
         _move, "sin, cos =", "cos, sin ="
     ),
+    "the exponent is twice too large: i counts pairs, 0, 1, ...; it is -2i / d_model": edited(
+        _move, "(-torch.arange", "(-2 * torch.arange"
+    ),
+    "the new cosine is computed from the new sine; compute both from the old values": edited(
+        _move,
+        "    moved = [sin * turn.cos() + cos * turn.sin(), cos * turn.cos() - sin * turn.sin()]",
+        "    sin = sin * turn.cos() + cos * turn.sin(); "
+        "moved = [sin, cos * turn.cos() - sin * turn.sin()]",
+    ),
+    "the result is in halves, first all sines; a sine and its cosine stand side by side": edited(
+        _move, "torch.stack(moved, dim=-1).flatten(1)", "torch.cat(moved, dim=1)"
+    ),
+    "the input is read in halves; a sine and its cosine stand side by side": edited(
+        _move, "encoding[:, 0::2], encoding[:, 1::2]", "encoding.chunk(2, dim=1)"
+    ),
+    "the rows are taken for positions 0, 1, 2, ...; a row may be at any position, so turn "
+    "what it holds": lambda encoding, k: _move(sinusoidal_encoding(*encoding.shape), k),
 }
 
 
@@ -247,5 +278,8 @@ ROTATE.mistakes |= {
     ),
     "all rows are turned by the first position; each has its own": edited(
         _rotate, "positions[:, None]", "positions[:1, None]"
+    ),
+    "a minus is missing: (a, b) becomes (a cos - b sin, a sin + b cos)": edited(
+        _rotate, "a * angle.cos() - b", "a * angle.cos() + b"
     ),
 }

@@ -89,6 +89,14 @@ GRADIENT_SCALES.mistakes |= {
         "in losses:",
         "in [x for i in range(len(losses)) for x in losses[: i + 1]]:",
     ),
+    "only the last gradient is left, divided by the number of mini-batches; add them all "
+    "up first": edited(_gradient_scales, "total + gradient", "gradient"),
+    "the sum is divided by the number of matrices; divide it by that of the mini-batches": edited(
+        _gradient_scales, "total / len(losses)", "total / len(matrices)"
+    ),
+    "the sum is divided by the root of the number of mini-batches; divide it by the number": edited(
+        _gradient_scales, "len(losses)).norm", "len(losses) ** 0.5).norm"
+    ),
 }
 
 
@@ -144,6 +152,25 @@ TRAFFIC.mistakes |= {
         _traffic, "-(-n // block)", "block"
     ),
     "the number of blocks is rounded down": edited(_traffic, "-(-n // block)", "n // block"),
+    "only what is read is counted; outputs and running numbers are written back as well": edited(
+        _traffic, "each = 2 * n * d + n * d + 2 * n + 2 * n", "each = 2 * n * d + 2 * n"
+    ),
+    "these are bytes, four for each number; count the numbers": edited(
+        _traffic, "return once + blocks * each", "return 4 * (once + blocks * each)"
+    ),
+    "one block too many is counted where the last one is full": edited(
+        _traffic, "-(-n // block)", "n // block + 1"
+    ),
+    "the n times n weights are counted, too; they are neither read nor written": edited(
+        _traffic, "return once", "return n * n + once"
+    ),
+    "queries come in once and outputs go back once; both pass with each block of keys": edited(
+        _traffic,
+        "once = 2 * n * d",
+        "once = 4 * n * d",
+        "each = 2 * n * d + n * d + 2 * n + 2 * n",
+        "each = 2 * n + 2 * n",
+    ),
 }
 
 
@@ -211,6 +238,15 @@ POSITION_TILES.mistakes |= {
     ),
     "rows and columns changed places": edited(
         _position_tiles, "side, side, side, side)", "side, side, side, side).permute(1, 0, 3, 2)"
+    ),
+    "axes 1 and 2 changed places: [r, c] is a patch, and its picture has the last two axes": edited(
+        _position_tiles, "side, side, side, side)", "side, side, side, side).transpose(1, 2)"
+    ),
+    "a softmax was taken; the cosines are asked for as they are": edited(
+        _position_tiles, "(unit @ unit.T)", "(unit @ unit.T).softmax(-1)"
+    ),
+    "the class token's vector was subtracted from all others; leave it out": edited(
+        _position_tiles, "positions[1:]", "positions[1:] - positions[0]"
     ),
 }
 
@@ -303,6 +339,10 @@ PERPLEXITY.mistakes |= {
     ),
     "the first token of the second piece was not predicted; its input is the last one "
     "of the first": edited(_perplexity, "start + length + 1", "start + length"),
+    "the pieces overlap, each begins half a piece after the one before; begin where that "
+    "one ends": edited(
+        _perplexity, "len(text) - 1, length)", "len(text) - 1, max(1, length // 2))"
+    ),
 }
 
 
@@ -368,6 +408,20 @@ CACHE_MASK.mistakes |= {
     ),
     "only token 0 is kept, or one token for any number of them": edited(
         _cache_mask, "token < first", "token < min(first, 1)"
+    ),
+    "this is the causal mask: nothing ever leaves the cache": edited(
+        _cache_mask, "(back >= 0) & kept", "back >= 0"
+    ),
+    "only the recent tokens are kept, and the first ones are not": edited(
+        _cache_mask, " | (token < first)", ""
+    ),
+    "the distance is taken without its sign: later tokens can be seen as far as earlier "
+    "ones": edited(
+        _cache_mask,
+        "back < recent",
+        "abs(back) < recent",
+        "return (back >= 0) & kept",
+        "return kept",
     ),
 }
 
@@ -448,5 +502,11 @@ FIT_COVERAGE.mistakes |= {
     ),
     "the first logarithm was taken of the coverage that is missing, 1 - c": edited(
         _fit_coverage, "(-c.log()).log()", "(-(1 - c).log()).log()"
+    ),
+    "the weights are 1 divided by what they should be: (c ln c) squared": edited(
+        _fit_coverage, "(c * c.log()) ** 2", "(c * c.log()) ** -2"
+    ),
+    "the logarithm of the attempts is to base 10; take the natural one": edited(
+        _fit_coverage, "k.log()", "k.log10()"
     ),
 }

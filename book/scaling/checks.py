@@ -79,6 +79,12 @@ BITS_PER_CHARACTER.mistakes |= {
     "this is per byte; é is two bytes, and one character": lambda log_p, text: (
         -sum(log_p) / math.log(2) / len(text.encode())
     ),
+    "spaces and ends of lines are left out; they are characters, too": lambda log_p, text: (
+        -sum(log_p) / math.log(2) / len("".join(text.split()))
+    ),
+    "the probabilities are added up; add up their logarithms": lambda log_p, text: (
+        -sum(log_p.exp()).log2() / len(text)
+    ),
 }
 
 
@@ -164,6 +170,15 @@ PRIMED_BITS.mistakes |= {
     "there is something between the two texts that is in neither": edited(
         _primed_bits, "(old + new)", '(old + " " + new)'
     ),
+    "the length of the old text before compression is subtracted; subtract that after it": edited(
+        _primed_bits, "before = len(compress(old.encode()))", "before = len(old.encode())"
+    ),
+    "a line end was put between the two texts; join them as they are": edited(
+        _primed_bits, "(old + new)", '(old + "\\n" + new)'
+    ),
+    "what the new text costs alone is subtracted; subtract what the old one costs": edited(
+        _primed_bits, "compress(old.encode())", "compress(new.encode())"
+    ),
 }
 
 
@@ -219,7 +234,7 @@ def FIT_POWER_LAW(fit_power_law):
     yield fit_power_law(sizes, losses, [0.0, 0.5, 1.0, 1.5])
 
     """no floor lies at or above the smallest loss, wherever that stands: there is no logarithm
-    there"""
+    there; lower floors may come behind it"""
     sizes, losses = [10.0, 1000.0, 100.0], [5.0, 2.0, 3.0]
     yield fit_power_law(sizes, losses, [2.5, 2.0, 1.0, 0.5])
 
@@ -262,4 +277,9 @@ FIT_POWER_LAW.mistakes |= {
     "the absolute differences are summed, not the squared ones": edited(
         _fit_power_law, "(curve - losses) ** 2", "abs(curve - losses)"
     ),
+    "the floor is missing in the curve that is compared with the losses": edited(
+        _fit_power_law, "curve = floor + factor", "curve = factor"
+    ),
+    "the logarithms of the sizes are to base 10, those of the losses are natural; take one "
+    "base": edited(_fit_power_law, "np.log(sizes)", "np.log10(sizes)"),
 }

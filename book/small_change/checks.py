@@ -108,7 +108,8 @@ def STUDENT_LOSS(student_loss):
     loss = student_loss(student, teacher, 50.0, there)
     yield torch.autograd.grad(loss, student)[0]
 
-    """logits of 200 apart: a logarithm of a probability that is 0 in float32 must stay finite"""
+    """logits of 200 apart: the logarithm is -200 where the probability is 0 in float32; it must
+    stay finite, and a small number that is added to the probability would cut it off"""
     student, teacher = torch.tensor([[[0.0, 200.0]]]), torch.tensor([[[1.0, 0.0]]])
     yield student_loss(student, teacher, 1.0, torch.tensor([[True]]))
 
@@ -149,6 +150,12 @@ STUDENT_LOSS.mistakes |= {
         _student_loss,
         "(each * there).sum() / there.sum()",
         "((each * there).sum(1) / there.sum(1)).mean()",
+    ),
+    'the softmax runs over the positions; it runs over the vocabulary, the last axis': edited(_student_loss, 
+        "temperature).softmax(-1)",
+        "temperature).softmax(1)",
+        "temperature).log_softmax(-1)",
+        "temperature).log_softmax(1)",
     ),
 }  # fmt: skip
 
@@ -204,7 +211,7 @@ REORDERED.mistakes |= {
             second[order[: len(second)] % len(second)],
         )
     ),
-    "place i has the unit that goes to order[i]; it is to get unit order[i]": edited(
+    "unit i goes to place order[i]; place i is to get unit order[i]": edited(
         _reordered,
         "first[order], bias[order], second[:, order]",
         "first[order.argsort()], bias[order.argsort()], second[:, order.argsort()]",

@@ -138,9 +138,9 @@ TEMPER.mistakes |= {
     "softmax is still to come": lambda logits, temperature: logits / temperature,
     "the temperature divides the probabilities, which no longer "
     "sum to 1; divide the logits": lambda logits, temperature: logits.softmax(-1) / temperature,
-    "the temperature has no effect: a factor on all "
-    "probabilities is undone when they are made to sum to 1; "
-    "divide the logits": lambda logits, temperature: (logits).softmax(-1),
+    "the temperature has no effect: divide the logits by it; a "
+    "factor on the probabilities would be undone as soon as "
+    "they are made to sum to 1": lambda logits, temperature: (logits).softmax(-1),
     "the powers of the probabilities do not sum to 1: divide "
     "them by their sum": lambda logits, temperature: (logits / temperature).exp(),
     "softmax over the whole batch: every row has to sum to 1 by "
@@ -155,6 +155,8 @@ TEMPER.mistakes |= {
     "row needs its own": lambda logits, temperature: (
         (e := ((logits - logits.max()) / temperature).exp()) / e.sum(1)[:, None]
     ),
+    "the logits are divided by the root of the temperature; divide by the "
+    "temperature": lambda logits, temperature: (logits / temperature**0.5).softmax(-1),
 }
 
 
@@ -272,6 +274,12 @@ CUT.mistakes |= {
         "result =",
         "p = p / p.sum(-1, keepdim=True); result =",
     ),
+    "what top_p leaves does not sum to 1: divide by its sum, as after top_k": edited(
+        _cut, "p = p / p.sum(-1, keepdim=True)", "pass"
+    ),
+    "the sort is ascending, so that the least probable words are kept": edited(
+        _cut, "descending=True", "descending=False"
+    ),
 }
 
 
@@ -350,6 +358,12 @@ HIDE.mistakes |= {
     ),
     "a chosen word with a fate from 0.9 on stays; it should be replaced": edited(
         _hide, "chosen & (fate >= 0.9)", "chosen & False"
+    ),
+    "words that were not chosen are exchanged for others; only chosen ones may be": edited(
+        _hide, "chosen & (fate >= 0.9)", "(fate >= 0.9)"
+    ),
+    "where nothing is asked the targets are mask_id; they should be pad_id": edited(
+        _hide, "ids, pad_id)", "ids, mask_id)"
     ),
 }
 
@@ -518,6 +532,14 @@ FILL.mistakes |= {
     "at a tie the rightmost gap came first; at a tie the leftmost gap does": edited(
         _fill, "max(gaps,", "max(gaps[::-1],"
     ),
+    "the model's surest place is written, whether it is a gap or not; choose among the "
+    "gaps": edited(
+        _fill,
+        "while mask_id in ids",
+        "for _ in range(ids.count(mask_id))",
+        "[t for t, i in enumerate(ids) if i == mask_id]",
+        "range(len(ids))",
+    ),
 }
 
 
@@ -634,6 +656,12 @@ def _seen_after_few(answer) -> str:
     if max(pairs[4], other[6]) < 0.35:
         unseen = ", as to one that was seen nowhere" * bool(pairs[7] > 0.05)
         return f"most probability goes to words that never followed{unseen}"
+    [rare] = after(FEW, [0, 7, 3])
+    if rare[1] > 0.35:
+        return (
+            "after two words that never stood together it expects the word behind the next one; "
+            "there, too, count the next one"
+        )
     if end[1] < 0.35:
         return "it does not expect the end; [EOS] is counted and predicted like any word"
     if np.allclose(pairs[[4, 6]], other[[4, 6]]):

@@ -78,6 +78,11 @@ RMS_NORM.mistakes |= {
     "the mean runs over axis 1, the words of a batch: the axis is the last one": edited(
         _rms_norm, "dim=-1", "dim=min(1, x.dim() - 1)"
     ),
+    "the mean is squared; take the mean of the squares": edited(
+        _rms_norm, "x.square().mean(dim=-1, keepdim=True)", "x.mean(dim=-1, keepdim=True).square()"
+    ),
+    "the spread about the mean is divided by, with d - 1; RMS norm divides by the root of "
+    "the mean square of x itself": edited(_rms_norm, "x.square().mean(", "x.var("),
 }
 
 
@@ -247,6 +252,9 @@ TAP.mistakes |= {
     "the sub-layer is cut off from the gradient, so that it never learns": edited(
         _Tap, "self.sub_layer(x)", "self.sub_layer(x).detach()"
     ),
+    "the tap goes through a sigmoid, which is 1/2 at 0; it multiplies as it is": edited(
+        _Tap, "self.tap *", "self.tap.sigmoid() *"
+    ),
 }
 
 
@@ -313,6 +321,9 @@ SPREADS.mistakes |= {
     ),
     "every entry is for one layer: the product is not carried on": edited(
         _spreads, "torch.linalg.matrix_power(weights, k)", "weights"
+    ),
+    "neighbouring rows are compared; any two rows may differ most": edited(
+        _spreads, "power.amax(0) - power.amin(0)", "power.diff(dim=0).abs().amax(0)"
     ),
 }
 

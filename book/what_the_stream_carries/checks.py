@@ -62,6 +62,12 @@ PUSHED.mistakes |= {
     "the mean is over all numbers; each entry has a mean of its own, over the words": edited(
         _pushed, "twos.mean(0) - ones.mean(0)", "twos.mean() - ones.mean()"
     ),
+    "x is multiplied by `times`, too; the vector alone is": edited(
+        _pushed, "x + times * vector", "times * (x + vector)"
+    ),
+    "the mean of x is subtracted from it; x is not to change but for the push": edited(
+        _pushed, "return x", "return x - x.mean(0)"
+    ),
 }
 
 
@@ -170,6 +176,19 @@ SPARSE_CODE.mistakes |= {
     ),
     "the k smallest are taken": edited(
         _sparse_code, "topk(k, dim=-1)", "topk(k, dim=-1, largest=False)"
+    ),
+    "negative values have lost their sign; they are zero": edited(
+        _sparse_code, "x @ E.T + b", "abs(x @ E.T + b)"
+    ),
+    "one latent too many is kept": edited(_sparse_code, "topk(k,", "topk(min(k + 1, len(E)),"),
+    "the code is right; the reconstruction uses all positive values, not the code": edited(
+        _sparse_code, "return code, code @ D", "return code, values.relu() @ D"
+    ),
+    "the code is right; the reconstruction subtracts the bias from it, and should not": edited(
+        _sparse_code, "return code, code @ D", "return code, (code - b * (code > 0)) @ D"
+    ),
+    "the mean of the vectors was subtracted first": edited(
+        _sparse_code, "values = x @", "values = (x - x.mean(0)) @"
     ),
 }
 

@@ -45,8 +45,8 @@ def in_order(held) -> tuple[torch.Tensor, torch.Tensor]:
 
 @ladder(_WindowCache)
 def WINDOW_CACHE(WindowCache):
-    """the first token of a new cache: its key and its value come back, (1, d_k) and (1, d_v),
-    and nothing that another cache was given"""
+    """the first token of a new cache: its key and its value come back alone, (1, d_k) and (1, d_v),
+    without rows that are still empty, and without what another cache was given"""
     one, other = WindowCache(2), WindowCache(2)
     _ = one.append(torch.tensor([7.0, 8.0]), torch.tensor([9.0]))
     yield other.append(torch.tensor([1.0, 2.0]), torch.tensor([3.0]))
@@ -102,6 +102,18 @@ WINDOW_CACHE.mistakes |= {
     ),
     "keys and values no longer belong together: forget both, or neither": edited(
         _WindowCache, "del self.keys[0], self.values[0]", "del self.keys[0]"
+    ),
+    "the values come first; return the keys, then the values": edited(
+        _WindowCache, "return keys, values", "return values, keys"
+    ),
+    "what comes back was held before the new token, but for the first; append it before "
+    "you return": edited(
+        _WindowCache,
+        "self.keys.append(key)",
+        "keys, values = torch.stack(self.keys or [key]), torch.stack(self.values or [value]); "
+        "self.keys.append(key)",
+        "keys, values = torch.stack(self.keys), torch.stack(self.values)",
+        "pass",
     ),
 }
 
@@ -215,6 +227,21 @@ GROUPED_ATTENTION.mistakes |= {
     ),
     "query head h reads key head h mod G; consecutive heads share one, so it is h // "
     "(H / G)": edited(_grouped_attention, "torch.arange(H) // (H // G)", "torch.arange(H) % G"),
+    "keys and values are repeated in two ways; a head reads the values of its key head": edited(
+        _grouped_attention, "value[:, heads]", "value[:, torch.arange(H) % G]"
+    ),
+    "a mask hides the later keys; nothing is masked here": edited(
+        _grouped_attention,
+        "return scores",
+        "T, S = scores.shape[-2:]; "
+        "later = ~torch.ones(T, S, dtype=torch.bool).tril(S - T); "
+        "scores = scores.masked_fill(later, -torch.inf); return scores",
+    ),
+    "the heads of a group ask with the mean of their queries; each asks with its own": edited(
+        _grouped_attention,
+        "scores = query",
+        "scores = query.unflatten(1, (G, -1)).mean(2)[:, heads]",
+    ),
 }
 
 
@@ -320,5 +347,22 @@ JUDGE.mistakes |= {
     ),
     "if all words are kept, the next one has a row of its own, the last": edited(
         _judge, "p[len(words)]", "p[len(words) - 1]"
+    ),
+    "negative differences are not cut off at 0, so that they sum to 0": edited(
+        _judge, ".clamp(min=0)", ""
+    ),
+    "what the draft offered too much is taken; take what it offered too little, p - q": edited(
+        _judge, "(p[t] - q[t])", "(q[t] - p[t])"
+    ),
+    "after a refusal, too, the next word is drawn from the model's last row": edited(
+        _judge, "return t, rest / rest.sum()", "return t, p[-1]"
+    ),
+    "the model's probability alone is compared with the number; divide it by the draft's": edited(
+        _judge, "p[t, word] / q[t, word]", "p[t, word]"
+    ),
+    "the refused word is taken out of the model's row; take from each word what the draft "
+    "offered": edited(_judge, "(p[t] - q[t]).clamp(min=0)", "p[t].index_fill(0, word, 0)"),
+    "a softmax was taken of what the draft offered too little; divide it by its sum": edited(
+        _judge, "rest / rest.sum()", "rest.softmax(-1)"
     ),
 }

@@ -1,11 +1,9 @@
-"""Answers to the exercises by somebody who had the statements alone, and not the checks.
+"""Answers to the exercises by people who had the statements alone, and not the checks.
 
-They were 3,053. These are right ones and about every fourth wrong one, chosen by their order
-alone. A wrong one is a function of its own, or the right one above it with parts replaced. They
-measure the checks, so no check is to be written with one of them in view.
-
-Of a later set, every third of those whose mistake a check has since learned to name is here, too:
-they measure nothing, but stay judged.
+They came in sets, about 5,000 in all. Each set judged the checks as they were; then these were
+mended by it. What stands here keeps that: right answers, and about every fifth of the wrong ones,
+most of them chosen by their order alone. A wrong one is a function of its own, or the right one
+above it with parts replaced.
 """
 
 import inspect
