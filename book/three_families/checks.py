@@ -454,12 +454,13 @@ def FILL(fill):
     """how surest is meant: the gap whose best word has the largest probability, as the model gives
     it, comes first; without [MASK] the other gap's would be the larger share"""
 
-    def model(ids):  # .4 of .5 and .6 of .9; each depends on the other
-        first = [0.5, 0.4, 0.1] if ids[1] == 0 else [0.5, 0.1, 0.4]
-        second = [0.1, 0.6, 0.3] if ids[0] == 0 else [0.1, 0.3, 0.6]
-        return torch.tensor([first, second])
+    def model(ids):  # .4 of .5 in the middle, .6 of .9 behind it; each depends on the others
+        middle = [[0.5, 0.4, 0.05, 0.05], [0.5, 0.05, 0.05, 0.4]][ids[0] != 0]
+        middle = middle if ids[2] == 0 else [0.5, 0.05, 0.4, 0.05]
+        last = [0.1, 0.6, 0.2, 0.1] if ids[1] == 0 else [0.1, 0.2, 0.6, 0.1]
+        return torch.tensor([[0.25, 0.35, 0.2, 0.2], middle, last])
 
-    ids = [0, 0]
+    ids = [0, 0, 0]
     yield fill(model, ids, 0)
 
     """the largest probability decides, not how far it is ahead of the second"""
