@@ -454,9 +454,9 @@ def FILL(fill):
     """how surest is meant: the gap whose best word has the largest probability, as the model gives
     it, comes first; without [MASK] the other gap's would be the larger share"""
 
-    def model(ids):  # .4 of .5 and .6 of .9; each depends on the other
+    def model(ids):  # .4 of .5 and .65 of .9; each depends on the other
         first = [0.5, 0.4, 0.1] if ids[1] == 0 else [0.5, 0.1, 0.4]
-        second = [0.1, 0.6, 0.3] if ids[0] == 0 else [0.1, 0.3, 0.6]
+        second = [0.1, 0.65, 0.25] if ids[0] == 0 else [0.1, 0.25, 0.65]
         return torch.tensor([first, second])
 
     ids = [0, 0]
