@@ -148,6 +148,9 @@ class Failed:
         """The arguments that have no effect where they have one on the right answer; or nothing."""
         if not inspect.isfunction(self.ladder.right) or len(self.everywhere) < 3:
             return ""
+        fact = visible_fact(self.result, self.expected, self.ladder.optional)
+        if fact.text and not fact.of_numbers:  # it has another form, which is seen first
+            return ""
         values, named = self._call(self.code)
         until = time.monotonic() + 5
         unused = [

@@ -503,7 +503,7 @@ FIT_COVERAGE.mistakes |= {
     "the first logarithm was taken of the coverage that is missing, 1 - c": edited(
         _fit_coverage, "(-c.log()).log()", "(-(1 - c).log()).log()"
     ),
-    "the weights are 1 divided by what they should be: (c ln c) squared": edited(
+    "the weights are upside down: each is (c ln c) squared, not 1 divided by it": edited(
         _fit_coverage, "(c * c.log()) ** 2", "(c * c.log()) ** -2"
     ),
     "the logarithm of the attempts is to base 10; take the natural one": edited(

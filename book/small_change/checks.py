@@ -151,7 +151,8 @@ STUDENT_LOSS.mistakes |= {
         "(each * there).sum() / there.sum()",
         "((each * there).sum(1) / there.sum(1)).mean()",
     ),
-    'the softmax runs over the positions; it runs over the vocabulary, the last axis': edited(_student_loss, 
+    "the softmax runs over the positions; it runs over the vocabulary, the last axis": edited(
+        _student_loss,
         "temperature).softmax(-1)",
         "temperature).softmax(1)",
         "temperature).log_softmax(-1)",

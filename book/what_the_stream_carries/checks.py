@@ -65,7 +65,7 @@ PUSHED.mistakes |= {
     "x is multiplied by `times`, too; the vector alone is": edited(
         _pushed, "x + times * vector", "times * (x + vector)"
     ),
-    "the mean of x is subtracted from it; x is not to change but for the push": edited(
+    "the mean of x is subtracted from it; nothing but the vector is to be added": edited(
         _pushed, "return x", "return x - x.mean(0)"
     ),
 }

@@ -106,8 +106,8 @@ WINDOW_CACHE.mistakes |= {
     "the values come first; return the keys, then the values": edited(
         _WindowCache, "return keys, values", "return values, keys"
     ),
-    "what comes back was held before the new token, but for the first; append it before "
-    "you return": edited(
+    "the new token is not among what comes back, but for the first; append it before you "
+    "collect them": edited(
         _WindowCache,
         "self.keys.append(key)",
         "keys, values = torch.stack(self.keys or [key]), torch.stack(self.values or [value]); "

@@ -856,3 +856,16 @@ wrong(
     "next_probabilities(logits, temperature, top_k, top_p)",
     "next_probabilities(logits, temperature)",
 )
+
+
+@right("judge")
+@torch.no_grad()
+def read_by(model, rows, truth):
+    target = rows[:, 1:]
+    logp = model(rows[:, :-1]).log_softmax(dim=-1)
+    logp = logp.gather(-1, target.clamp(min=0)[..., None])[..., 0]
+    logp = logp.masked_fill(target == -1, 0.0)
+    return (truth - logp.sum(dim=1)).mean().item()
+
+
+wrong("the truth is left out", "(truth - logp", "(-logp")

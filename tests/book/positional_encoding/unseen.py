@@ -144,3 +144,21 @@ wrong(
     "torch.view_as_real(z).reshape(len(x), d)",
     "torch.cat([z.real, z.imag], dim=1)",
 )
+
+
+@right
+def move(encoding, k):
+    d = encoding.shape[-1]
+    angle = k * 10_000 ** (-torch.arange(0, d, 2) / d)
+    sin, cos = encoding[:, 0::2], encoding[:, 1::2]
+    new_sin = sin * angle.cos() + cos * angle.sin()
+    new_cos = cos * angle.cos() - sin * angle.sin()
+    return torch.stack([new_sin, new_cos], dim=-1).flatten(1)
+
+
+wrong("the two is there twice", "(0, d, 2) / d", "(0, d, 2) * 2 / d")
+wrong(
+    "result in halves",
+    "stack([new_sin, new_cos], dim=-1).flatten(1)",
+    "cat([new_sin, new_cos], dim=1)",
+)

@@ -312,3 +312,37 @@ def traffic(n, d, block):
 
 
 wrong("keys only pass once", "once = 2 * n * d", "once = n * d")
+
+
+@right
+def cache_mask(length, first, recent):
+    i, j = torch.arange(length)[:, None], torch.arange(length)
+    return (j <= i) & ((j < first) | (i - j < recent))
+
+
+wrong("everything that was read", " & ((j < first) | (i - j < recent))", "")
+wrong("window without first tokens", "(j < first) | ", "")
+
+
+@right
+def position_tiles(positions):
+    patches = torch.nn.functional.normalize(positions[1:], dim=-1)
+    n = round(len(patches) ** 0.5)
+    return (patches @ patches.T).view(n, n, n, n)
+
+
+wrong("the four axes in another order", "view(n, n, n, n)", "view(n, n, n, n).transpose(1, 2)")
+
+
+@right
+def traffic(n, d, block):
+    blocks = math.ceil(n / block)
+    once = 2 * n * d
+    each = 3 * n * d + 4 * n
+    return once + blocks * each
+
+
+wrong("reads only", "3 * n * d + 4 * n", "2 * n * d + 2 * n")
+wrong(
+    "a further block for the rest even if there is none", "math.ceil(n / block)", "n // block + 1"
+)

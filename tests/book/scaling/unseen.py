@@ -145,3 +145,17 @@ wrong(
     "best, least = None, math.inf",
     "best, least = None, -1",
 )
+
+
+@right
+def primed_bits(compress, old, new):
+    both = len(compress((old + new).encode("utf-8")))
+    alone = len(compress(old.encode("utf-8")))
+    return 8 * (both - alone) / len(new)
+
+
+wrong(
+    "takes off the length of the old text before compression",
+    'len(compress(old.encode("utf-8")))',
+    'len(old.encode("utf-8"))',
+)

@@ -193,3 +193,30 @@ def reordered(first, bias, second, order):
 
 
 wrong("the bias stays", "bias[order]", "bias")
+
+
+@right
+def reordered(first, bias, second, order):
+    return first[order], bias[order], second[:, order]
+
+
+wrong("the inverse order for all three", "    return", "    order = order.argsort()\n    return")
+wrong(
+    "exchanges pairs, which works for orders that undo themselves",
+    "    return first[order], bias[order], second[:, order]",
+    "    new = first.clone(), bias.clone(), second.clone()\n"
+    "    for i, unit in enumerate(order):\n"
+    "        new[0][unit], new[1][unit], new[2][:, unit] = first[i], bias[i], second[:, i]\n"
+    "    return new",
+)
+
+
+@right
+def student_loss(student, teacher, temperature, there):
+    log_q = (student / temperature).log_softmax(dim=-1)
+    p = (teacher / temperature).softmax(dim=-1)
+    cross = -(p * log_q).sum(dim=-1)
+    return temperature**2 * cross[there].mean()
+
+
+wrong("softmax over the positions", "softmax(dim=-1)", "softmax(dim=1)")

@@ -374,3 +374,42 @@ def fill(probabilities, ids, mask_id):
 
 
 wrong("from left to right", "if best is None or top.item() > best[0]", "if best is None")
+
+
+@right
+def temper(logits, temperature):
+    return (logits / temperature).softmax(dim=-1)
+
+
+wrong("temperature left out", "logits / temperature", "logits")
+wrong(
+    "divides and clips",
+    "(logits / temperature)",
+    "(logits / temperature).clamp(-30, 30)",
+)
+
+
+@right
+def fill(probabilities, ids, mask_id):
+    ids = list(ids)
+    while mask_id in ids:
+        p = probabilities(ids).clone()
+        p[[i for i, word in enumerate(ids) if word != mask_id]] = -1
+        p[:, mask_id] = -1
+        place, word = divmod(int(p.argmax()), p.shape[1])
+        ids[place] = word
+    return ids
+
+
+wrong("writes into what the model returned", ".clone()", "")
+
+
+@right
+def hide(ids, chosen, fate, others, mask_id, pad_id):
+    seen = torch.where(chosen & (fate < 0.8), mask_id, ids)
+    seen = torch.where(chosen & (fate >= 0.9), others, seen)
+    targets = torch.where(chosen, ids, pad_id)
+    return seen, targets
+
+
+wrong("targets elsewhere are the mask", "ids, pad_id)\n", "ids, mask_id)\n")

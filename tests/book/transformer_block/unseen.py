@@ -343,3 +343,15 @@ wrong(
     '        if not close(block(x), block(x)):\n            return "dropout left on"\n',
     "",
 )
+
+
+@right
+def rms_norm(x, eps):
+    return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt()
+
+
+wrong(
+    "squares the mean in place of averaging the squares",
+    "x.square().mean(dim=-1, keepdim=True)",
+    "x.mean(dim=-1, keepdim=True).square()",
+)

@@ -144,3 +144,14 @@ def purity(codes, words, k):
 
 
 wrong("of all tokens at which it fires", "counts.max() / k", "counts.max() / fires")
+
+
+@right
+def sparse_code(x, E, b, D, k):
+    values, where = (x @ E.T + b).topk(k, dim=-1)
+    code = torch.zeros(len(x), len(E)).scatter(1, where, values.relu())
+    return code, code @ D
+
+
+wrong("largest sizes in place of largest values", "(x @ E.T + b)", "(x @ E.T + b).abs()")
+wrong("the reconstruction from all values", "code @ D", "(x @ E.T + b).relu() @ D")

@@ -174,3 +174,18 @@ def judge(p, q, words, uniform):
 
 wrong("not normalised", "missing / missing.sum()", "missing")
 wrong("the refused word counts as kept", "return kept, missing", "return kept + 1, missing")
+
+
+@right
+def judge(p, q, words, uniform):
+    for t in range(len(words)):
+        w = words[t]
+        if uniform[t] >= p[t, w] / q[t, w]:
+            rest = (p[t] - q[t]).clamp(min=0)
+            return t, rest / rest.sum()
+    return len(words), p[-1]
+
+
+wrong("negative differences are not cut off", ".clamp(min=0)", "")
+wrong("the last row in both cases", "rest / rest.sum()", "p[-1]")
+wrong("softmax in place of a quotient by the sum", "rest / rest.sum()", "rest.softmax(-1)")
