@@ -77,12 +77,22 @@ class Failed:
 
     def nothing(self) -> str:
         """That it returned None, and whether it always does."""
-        if not _is_nothing(self.result):
-            return ""
+        if not self._is_nothing(self.result, self.code):
+            listed = self.result if isinstance(self.result, list | tuple) else []
+            return "there is None in what it returned" * any(x is None for x in listed)
         if not _is_a_call(self.code, self.ladder.name):
             return "the last line gives None"
-        always = all(_is_nothing(there) for there, _ in self.everywhere.values())
+        always = all(self._is_nothing(x, code) for code, (x, _) in self.everywhere.items())
         return none_of(self.answer) if always else "it returned None, not always"
+
+    def _is_nothing(self, result, code: str) -> bool:
+        """Whether a call gave None; where the last line lists what several gave, whether one did.
+
+        None in a list that the answer has made is another thing.
+        """
+        last = ast.parse(code).body[-1].value
+        its_own = _is_a_call(code, self.ladder.name) and isinstance(last, ast.Call)
+        return result is None if its_own else _is_nothing(result)
 
     def infinite(self) -> str:
         return self.said(not_finite(self.result, self.expected))

@@ -65,6 +65,8 @@ def _numbers(x) -> np.ndarray:
 def _nested(x) -> np.ndarray:
     if isinstance(x, list | tuple):
         return np.asarray([_nested(item) for item in x])
+    if x is None:  # numpy would make NaN of it
+        raise TypeError("expected numbers, got None")
     array = as_array(x)
     if array.dtype.kind == "O":  # a Fraction, say
         array = array.astype(float)

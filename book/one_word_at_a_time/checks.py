@@ -93,6 +93,12 @@ SLOPES.mistakes |= {
     "w is left out: the old state is added to the new word as it is": edited(
         _slopes, "w * h +", "h +"
     ),
+    "only the old state is squashed, before w multiplies it; all of w h + x is to be": edited(
+        _slopes, "torch.tanh(w * h + step)", "w * torch.tanh(h) + step"
+    ),
+    "the state is cut off at -1 and 1; a child squashes it by tanh": edited(
+        _slopes, "torch.tanh(w * h + step)", "(w * h + step).clamp(-1, 1)"
+    ),
 }
 
 
@@ -172,15 +178,21 @@ STATES.mistakes |= {
     "the first word is read again and again": edited(
         _states, "cell(word, state)", "cell(words[0], state)"
     ),
-    "every row is the last state: one tensor is written over again and again": edited(
+    "every row is the last state, as when one tensor is written over": edited(
         _states, "stack(found)", "stack(found)[-1:].expand(len(words), -1)"
     ),
     "these are the sums of the states so far": edited(
         _states, "stack(found)", "stack(found).cumsum(0)"
     ),
-    "the states are detached, or only their numbers are kept: they have no gradient "
-    "at all, and nothing can be learned": edited(
+    "the states have no gradient to the words, as where one of them is detached, or only its "
+    "numbers are kept": edited(
         _states, "found.append(state)", "state = state.detach(); found.append(state)"
+    ),
+    "only the last state is returned; there is one for each word": edited(
+        _states, "torch.stack(found)", "found[-1]"
+    ),
+    "a tanh is taken of what the cell gives; that is the next state already": edited(
+        _states, "cell(word, state)", "torch.tanh(cell(word, state))"
     ),
 }
 
@@ -260,4 +272,6 @@ SO_FAR.mistakes |= {
         "seen / counts @ words",
         "(0.5 ** (counts - counts.T + (counts.T > 1))).tril() @ words",
     ),
+    "column t of the table is divided by t, not row t: a sum over the columns has to keep its "
+    "axis, as with keepdim=True": edited(_so_far, "/ counts", "/ counts.T"),
 }

@@ -90,6 +90,9 @@ CONTRASTIVE.mistakes |= {
     "the first caption is right for all; picture i belongs to caption i": edited(
         _contrastive, "torch.arange(n)", "torch.zeros(n, dtype=torch.long)"
     ),
+    "the pictures choose twice: where the captions do, the scores are turned over with .T": edited(
+        _contrastive, "scores[:, :n].T", "scores[:, :n]"
+    ),
 }  # fmt: skip
 
 
@@ -147,6 +150,10 @@ WITH_SWAPPED.mistakes |= {
     "all words are in the reverse order; two neighbours change places": edited(
         _with_swapped, "torch.cat([captions, swapped])", "torch.cat([captions, captions.flip(1)])"
     ),
+    "each caption is exchanged at the places of all: [:, left] are whole columns; [row, left], "
+    "with the numbers of the rows, is one word in each": edited(
+        _with_swapped, "torch.arange(len(captions))", "slice(None)"
+    ),
 }  # fmt: skip
 
 
@@ -200,4 +207,5 @@ MARKS.mistakes |= {
     "the tilt has no sign; it is negative where no is right more often": edited(
         _marks, "yes - no", "(yes - no).abs()"
     ),
+    "the tilt is halved; it is the whole difference": edited(_marks, "yes - no", "(yes - no) / 2"),
 }  # fmt: skip

@@ -63,6 +63,16 @@ def PLACE(place):
     yield place(data, "x")
 
 
+def _in_order_of_names(header, name):
+    sizes = {
+        key: x["data_offsets"][1] - x["data_offsets"][0]
+        for key, x in header.items()
+        if key != "__metadata__"
+    }
+    first = sum(size for key, size in sizes.items() if key < name)
+    return first, first + sizes[name]
+
+
 PLACE.mistakes |= {
     "the second number is a length; it is the byte after the last one": edited(
         _place, "start + last", "last - first"
@@ -84,6 +94,12 @@ PLACE.mistakes |= {
     "file, too": edited(_place, "start + last", "last"),
     "the second number is the tensor's last byte; the one after it is asked for": edited(
         _place, "start + last", "start + last - 1"
+    ),
+    "the name has no effect: this is where the first tensor of the header lies": edited(
+        _place, "header[name]", "next(x for key, x in header.items() if key != '__metadata__')"
+    ),
+    "the numbers are taken to lie in the order of the names; offsets say where they do": edited(
+        _place, 'header[name]["data_offsets"]', "_in_order_of_names(header, name)"
     ),
 }
 
@@ -145,6 +161,13 @@ THREE_OUT_OF_ONE.mistakes |= {
     ),
     "the thirds are right, but still multiply from the other side: turn each of them over": edited(
         _thirds, "return query, key, value", "return query.T, key.T, value.T"
+    ),
+    "the rows are cut, in the order in which memory holds them; a third is d columns that stand "
+    "side by side": edited(
+        _thirds, "weight.T.chunk(3)", "weight.reshape(3, len(weight), len(weight)).mT"
+    ),
+    "each third is turned by 90 degrees: the rows of what .T gives are in reverse order": edited(
+        _thirds, "return query, key, value", "return query.flip(0), key.flip(0), value.flip(0)"
     ),
 }
 
@@ -291,5 +314,14 @@ COUNT_LLAMA.mistakes |= {
         "d_model * d_ff, 4 * d_model",
         "+ last_norm",
         "+ 2 * last_norm",
+    ),
+    "each block has two norms; one is counted": edited(
+        _count_llama, "d_model * d_ff, 2 * d_model", "d_model * d_ff, d_model"
+    ),
+    "query, key, value and output are counted with biases; they have none": edited(
+        _count_llama, "block =", "biases = 2 * d_model + 2 * num_kv_heads * d_k; block = biases +"
+    ),
+    "the output matrix is as narrow as that of the keys; it is as wide as the queries'": edited(
+        _count_llama, "2 * d_model * d_model, 2 *", "d_model * d_model, 3 *"
     ),
 }

@@ -85,6 +85,9 @@ def WRITE(write):
     """one token ends the text: it is the last one written"""
     yield write(model, prompt, 8, [6])
 
+    """the first token written may end the text already"""
+    yield write(model, prompt, 8, [5])
+
     """the text holds 12, 1, and the stop is 2, 1: its last token alone ends nothing, nor does the
     text of the numbers"""
     yield write(model, prompt, 8, [2, 1])
@@ -154,6 +157,9 @@ WRITE.mistakes |= {
         _write,
         "written[-len(stop) :] != stop",
         "(prompt[0].tolist() + written)[-len(stop) :] != stop",
+    ),
+    "only the first tokens written are compared with `stop`; the text may end later": edited(
+        _write, "written[-len(stop) :] != stop", "written[: len(stop)] != stop"
     ),
 }
 
@@ -247,6 +253,12 @@ QUANTISE.mistakes |= {
         "return rounded",
         "return rounded.nan_to_num(0.0)",
     ),
+    "the smallest weight is taken off, and not added again": edited(
+        _quantise, "smallest + step * codes", "step * codes"
+    ),
+    "the smallest weight is added, and was not taken off before; a step of 0 became 1": edited(
+        _quantise, "groups - smallest", "groups", "codes = ", "step = step + (step == 0); codes = "
+    ),
 }
 
 
@@ -311,5 +323,11 @@ UNPACK.mistakes |= {
     "the smallest value is not added": edited(_unpack, "smallest + scale * codes", "scale * codes"),
     "the scale multiplies the smallest value, too; it is a weight already": edited(
         _unpack, "smallest + scale * codes", "scale * (codes + smallest)"
+    ),
+    "the scale has lost what stands behind its point, as in a whole number or a byte": edited(
+        _unpack, "scale * codes", "scale.floor() * codes"
+    ),
+    "codes from 8 on are read as negative, -8 to -1; they count from 0 to 15": edited(
+        _unpack, ".float()", ".float(); codes = codes - 16 * (codes > 7)"
     ),
 }

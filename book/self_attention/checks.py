@@ -87,7 +87,14 @@ def ATTENTION(attention):
     yield attention(query, key, value)
 
 
+def _divided_behind(query, key, value):
+    weights = _softmax(query @ key.T) * query.shape[-1] ** -0.5
+    return weights @ value, weights
+
+
 ATTENTION.mistakes |= {
+    "the weights are divided by the square root of d_k; divide the scores by it, before the "
+    "softmax": _divided_behind,
     "the exponentials are not divided by their sum: the weights of a query sum to 1": (
         _attention(weigh=np.exp)
     ),
@@ -209,7 +216,31 @@ def MASKED_ATTENTION(masked_attention):
     yield torch.autograd.grad(output.square().sum(), inputs)
 
 
+def _reweighted(weigh: Callable) -> Callable:
+    """Masked attention whose weights are made of scaled scores and the mask in another way."""
+
+    def variant(query, key, value, mask):
+        weights = weigh(query @ key.mT * query.shape[-1] ** -0.5, mask)
+        return weights @ value, weights
+
+    return variant
+
+
+def _without_full_rows(query, key, value, mask):
+    results = scaled_dot_product_attention(query, key, value, mask)
+    return tuple(x * ~mask.all(-1, keepdim=True) for x in results)
+
+
 MASKED_ATTENTION.mistakes |= {
+    "forbidden weights are set to 0 behind the softmax, so that the others do not sum to 1; fill "
+    "the forbidden scores with -inf": _reweighted(lambda scores, mask: scores.softmax(-1) * mask),
+    "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf; only rows that see "
+    "nothing are right": _reweighted(
+        lambda scores, mask: (scores * mask).softmax(-1) * mask.any(-1, keepdim=True)
+    ),
+    "a row that may attend to everything gives zeros; only one that may to nothing does": (
+        _without_full_rows
+    ),
     "the mask is inverted: True means 'may attend'": _masked(change=torch.logical_not),
     "the mask has no effect: forbidden keys are still looked at": _masked(change=torch.ones_like),
     "forbidden scores are set to 0, and the exponential of 0 is 1: use -inf": _masked(0.0),
@@ -362,7 +393,7 @@ HIDES = {
     ),
     "all keys that a query sees have the same weight, with any scale": (
         lambda q, k, v, mask, weights: torch.allclose(
-            weights, weights.gt(0) * weights.amax(-1, True)
+            weights, (1 if mask is None else mask) * weights.amax(-1, True)
         )
     ),
     "each query has one weight of 1, with any scale": lambda q, k, v, mask, weights: bool(
@@ -376,7 +407,8 @@ HIDES = {
 def _by_einsum(query, key, value, mask=None):
     scores = torch.einsum("...td,...sd->...ts", query, key) / math.sqrt(query.shape[-1])
     mask = torch.ones_like(scores).bool() if mask is None else mask
-    powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True)) * mask
+    scores = scores.masked_fill(~mask, -math.inf)
+    powers = torch.exp(scores - scores.amax(dim=-1, keepdim=True).clamp_min(-1e30))
     weights = powers / powers.sum(dim=-1, keepdim=True).clamp_min(1e-30)
     return torch.einsum("...ts,...sv->...tv", weights, value), weights
 
@@ -398,7 +430,7 @@ def _plain_formula(query, key, value, mask=None):
 RIGHT_LAYERS = {
     "the formula of the chapter": _plain_formula,
     "companion's, which rounds a little differently": scaled_dot_product_attention,
-    "one that computes the softmax by hand, with other rounding": _by_einsum,
+    "one that computes the softmax by hand": _by_einsum,
     "one that computes in float64 and rounds at the end": _in_double_precision,
 }
 

@@ -65,6 +65,9 @@ BY_HAND.mistakes |= {
     "the units get the last carry, as `carries[-1]` is one; nothing is carried into them": edited(
         _by_hand, "[0, *carries[:-1]]", "[carries[-1], *carries[:-1]]"
     ),
+    "the digits are in reverse order: that of the units is the last one": edited(
+        _by_hand, "column % 10 * 10**i", "column % 10 * 10 ** (len(carries) - 1 - i)"
+    ),
 }
 
 
@@ -93,8 +96,12 @@ def CHECKED_VOTE(checked_vote):
     answers = [342, 340, 342, 342, 340]
     yield checked_vote(answers, 111, 229)
 
+    """the digits of 349 make 16, and 1 and 6 make 7, as 3, 4 and 0 do: it passes, and is the most
+    frequent"""
+    yield checked_vote([340, 349, 354, 349, 342], 111, 229)
+
     """of the answers that pass, the most frequent one: not the first, nor the last"""
-    answers = [1236, 1239, 1245, 1254, 1239, 1245, 1236, 1239, 1245, 1239, 1263]
+    answers = [1236, 1239, 1245, 1200, 1239, 1245, 1233, 1236, 1239, 1245, 1239, 1263]
     yield checked_vote(answers, 456, 789)
 
     """an answer may pass and be wrong; the check knows remainders, not the sum"""
@@ -106,7 +113,7 @@ def CHECKED_VOTE(checked_vote):
     yield checked_vote(answers, 456, 789)
 
     """a tie: the answer that came first"""
-    answers = [1245, 1236, 1254, 1245, 1236, 1254, 1263]
+    answers = [1245, 1236, 1263, 1254, 1245, 1236, 1263, 1254, 1272]
     yield checked_vote(answers, 456, 789)
 
     """a sum that 9 divides"""
@@ -123,7 +130,7 @@ CHECKED_VOTE.mistakes |= {
     "all vote, as if none were checked or passed; what fails has no vote": lambda answers, a, b: (
         _vote(answers)
     ),
-    "the first answer that passes is taken; let those that pass vote": edited(
+    "the first answer that passes is taken, however often others come; let them vote": edited(
         _checked_vote, "return max(counts, key=counts.get)", "return (passed or answers)[0]"
     ),
     "the last answer that passes is taken; let those that pass vote": edited(
@@ -147,6 +154,19 @@ CHECKED_VOTE.mistakes |= {
     "where none passes, the last answer is taken": edited(
         _checked_vote, "passed or answers", "passed or answers[-1:]"
     ),
+    "the digits of an answer are added once; where that makes two digits, add these, too": edited(
+        _checked_vote, "(a + b - answer) % 9 == 0", "sum(map(int, str(answer))) == (a + b) % 9"
+    ),
+    "the remainders are multiplied; in the check of a sum they are added": edited(
+        _checked_vote, "a + b", "a * b"
+    ),
+    "those that fail vote; those that pass should": edited(_checked_vote, "== 0", "!= 0"),
+    "the answer comes with how often it came; return it alone": edited(
+        _checked_vote, "max(counts, key=counts.get)", "counts.most_common(1)[0]"
+    ),
+    "in a tie the largest number is taken; take the one that came first": edited(
+        _checked_vote, "Counter(passed or answers)", "Counter(sorted(passed or answers)[::-1])"
+    ),
 }
 
 
@@ -169,6 +189,11 @@ def PRICED_ADVANTAGES(priced_advantages):
     lengths = torch.tensor([[9.0, 9, 6, 6, 6]])
     yield priced_advantages(right, lengths, 0.0)
 
+    """as many groups as answers: the groups are the rows"""
+    right = torch.tensor([[1.0, 0], [1, 1]])
+    lengths = torch.tensor([[9.0, 5], [6, 8]])
+    yield priced_advantages(right, lengths, 0.5)
+
     """all are right: those who wrote less are ahead"""
     right = torch.ones(2, 4)
     lengths = torch.tensor([[9.0, 6, 6, 6], [8, 5, 9, 6]])
@@ -183,11 +208,6 @@ def PRICED_ADVANTAGES(priced_advantages):
     right = torch.tensor([[1.0, 0, 1], [0, 0, 1]])
     lengths = torch.tensor([[9.0, 6, 6], [6, 9, 5]])
     yield priced_advantages(right, lengths, 0.25)
-
-    """as many groups as answers: the groups are the rows"""
-    right = torch.tensor([[1.0, 0], [1, 1]])
-    lengths = torch.tensor([[9.0, 5], [6, 8]])
-    yield priced_advantages(right, lengths, 0.5)
 
 
 PRICED_ADVANTAGES.mistakes |= {
@@ -215,4 +235,12 @@ PRICED_ADVANTAGES.mistakes |= {
     "the baseline is the mean without the price; subtract that of what is paid": edited(
         _priced_advantages, "- reward.mean", "- right.mean"
     ),
+    "rewards below 0 become 0; they stay what they are": edited(
+        _priced_advantages, "right - cost * lengths", "(right - cost * lengths).clamp(min=0)"
+    ),
+    "each token takes the share `cost` of what is left; it takes `cost` itself": edited(
+        _priced_advantages, "right - cost * lengths", "right * (1 - cost) ** lengths"
+    ),
+    "the means of the groups are taken from the columns; a mean has to keep its axis, as with "
+    "keepdim=True": edited(_priced_advantages, "mean(1, keepdim=True)", "mean(1)"),
 }

@@ -103,6 +103,9 @@ RUNGE_KUTTA_STEP.mistakes |= {
     "that is Heun's method: it looks at the start and at the end only": edited(
         _runge_kutta_step, "h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)", "h / 2 * (k1 + f(state + h * k1))"
     ),
+    "the third look does not count, and the second counts four times; each counts twice": edited(
+        _runge_kutta_step, "2 * k2 + 2 * k3", "4 * k2"
+    ),
 }
 
 
@@ -195,6 +198,14 @@ HONEST_SPLIT.mistakes |= {
     "one mean and spread for all features: each feature has its own": edited(
         _honest_split, "train.mean(0), train.std(0)", "train.mean(), train.std()"
     ),
+    "the mean is taken off, but nothing is divided by the standard deviation": edited(
+        _honest_split, "train.std(0)", "1"
+    ),
+    "mean and spread are those of train and gap together; they are those of train": edited(
+        _honest_split,
+        "train.mean(0), train.std(0)",
+        "series[: size + gap].mean(0), series[: size + gap].std(0)",
+    ),
 }
 
 
@@ -239,15 +250,17 @@ def GOOD_FOR(good_for):
     yield good_for(torch.tensor([[0.01], [0.1], [0.01]]), torch.zeros(3, 1), 0.05)
 
     """an error of the threshold itself, 0.25, is good"""
-    yield good_for(torch.tensor([[0.25], [0.3125], [0.375]]), torch.zeros(3, 1), 0.25)
+    yield good_for(torch.tensor([[0.25], [0.3125], [0.0], [0.0]]), torch.zeros(4, 1), 0.25)
 
     """errors of two features do not cancel where one is too high and the other too low"""
     forecast = torch.tensor([[0.3, -0.3], [0.9, -0.9], [0.9, -0.9]])
     yield good_for(forecast, torch.zeros(3, 2), 0.4)
 
-    """two features: the root of their mean square is 0.3, 0.33, 0.33, 0.49 and 0.7"""
-    forecast = torch.tensor([[0.3, 0.3], [0.1, 0.45], [0.45, 0.1], [0.7, 0.0], [0.7, 0.7]])
-    yield good_for(forecast, torch.zeros(5, 2), 0.36)
+    """two features: the root of their mean square is 0.2, 0.3, 0.33, 0.33, 0.49 and 0.7"""
+    forecast = torch.tensor(
+        [[0.2, 0.2], [0.3, 0.3], [0.1, 0.45], [0.45, 0.1], [0.7, 0.0], [0.7, 0.7]]
+    )
+    yield good_for(forecast, torch.zeros(6, 2), 0.36)
 
 
 GOOD_FOR.mistakes |= {
@@ -278,6 +291,16 @@ GOOD_FOR.mistakes |= {
     ),
     "the largest error of the features decides; it is the root of their mean square": edited(
         _good_for, "square().mean(-1).sqrt()", "abs().amax(-1)"
+    ),
+    "the error is averaged over time, and the features are counted; count the points": edited(
+        _good_for,
+        "mean(-1)",
+        "mean(0)",
+        "int(bad.long().argmax()) if bad.any() else len(truth)",
+        "int((~bad).long().cumprod(0).sum())",
+    ),
+    "the error is that of all points so far together; each point has an error of its own": edited(
+        _good_for, ".sqrt()", ".cumsum(0).div(torch.arange(1, len(truth) + 1)).sqrt()"
     ),
 }
 
@@ -391,5 +414,11 @@ FIT_RIVAL.mistakes |= {
     "it learns the next point itself, not the move: where weights are penalised, that "
     "is another forecast": edited(
         _fit_rival, "(targets - windows[:, -1:])", "targets", "new[:, -1:] +", ""
+    ),
+    "the weight of the constant has no penalty; here every weight has one": edited(
+        _fit_rival, "weights =", "penalty[0, 0] = 0; weights ="
+    ),
+    "the ridge is divided by N, the number of windows; it is multiplied by it": edited(
+        _fit_rival, "ridge * len(windows)", "ridge / len(windows)"
     ),
 }

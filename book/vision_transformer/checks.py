@@ -77,6 +77,20 @@ PATCHIFY.mistakes |= {
     "first, as in the weights of a convolution": edited(
         _patchify, "(0, 2, 4, 1, 3, 5)", "(0, 2, 4, 3, 5, 1)"
     ),
+    "patches beside each other are mixed: 'which' of the width has to stand before 'where inside' "
+    "of the height": edited(_patchify, "(0, 2, 4, 1, 3, 5)", "(0, 2, 3, 1, 4, 5)"),
+    "height and width have changed places where the image is cut": edited(
+        _patchify, "height // P, P, width // P, P)", "width // P, P, height // P, P)"
+    ),
+    "a reshape makes (patches, C P P) of (C P P, patches), as F.unfold gives it; exchange the two "
+    "axes instead, by transpose(1, 2)": edited(
+        _patchify,
+        "return cut.reshape(B, -1, C * P * P)",
+        "cut = cut.reshape(B, -1, C * P * P); return cut.mT.reshape(cut.shape)",
+    ),
+    "the patches of all images stand in one row; the first axis is that of the images": edited(
+        _patchify, "reshape(B, -1, C * P * P)", "reshape(-1, C * P * P)"
+    ),
 }
 
 
@@ -159,6 +173,10 @@ RESIZED_POSITIONS.mistakes |= {
         "rest.reshape(1, -1, n, n)",
         "grid.permute(1, 2, 0).reshape",
         "grid.reshape",
+    ),
+    "a reshape makes pictures of the vectors, which mixes entries and places; move the last axis "
+    "to the front, as it is moved back behind F.interpolate": edited(
+        _resized, "rest.reshape(n, n, -1).permute(2, 0, 1)[None]", "rest.reshape(1, -1, n, n)"
     ),
 }
 
@@ -275,5 +293,16 @@ OCCLUSION.mistakes |= {
     ),
     "only the first channel is blanked: blank all of them": edited(
         _occlusion, "other[:, :,", "other[:, 0,"
+    ),
+    "the class that the model prefers is followed; follow the label, whatever it prefers": edited(
+        _occlusion,
+        "P, N = patch_size, torch.arange(len(images))",
+        "P, N, labels = patch_size, torch.arange(len(images)), model(images).argmax(-1)",
+    ),
+    "the softmax runs over the images; it runs over the classes, the last axis": edited(
+        _occlusion, "softmax(-1)", "softmax(0)"
+    ),
+    "the height is taken for the width: patches are blanked in as many columns as rows": edited(
+        _occlusion, "images.shape[3]", "images.shape[2]"
     ),
 }

@@ -59,6 +59,9 @@ LOOKS_AT.mistakes |= {
         _looks_at, "copies[-1] + 1 if", "t - copies[-1] - 1 if"
     ),
     "what came *before* the earlier copy": edited(_looks_at, "copies[-1] + 1", "copies[-1] - 1"),
+    "later copies count as well; a head looks back": edited(
+        _looks_at, "range(t) if", "range(len(ids)) if s != t and"
+    ),
 }
 
 
@@ -140,6 +143,25 @@ INDUCTION_SCORES.mistakes |= {
         _scores, "weights[:, :, queries, keys]", "weights[:, :, keys, queries]"
     ),
     "only the first text is used": edited(_scores, "picked.mean((0, 2))", "picked[0].mean(-1)"),
+    "that is one token too far: the weight on the second one behind the earlier copy": edited(
+        _scores, "period + 1", "period + 2"
+    ),
+    "that is the weight on what came *before* the earlier copy; where that is the first token, on "
+    "the copy": edited(_scores, "queries - period + 1", "(queries - period - 1).clamp(min=0)"),
+    "there are numbers for each text; take the mean over the texts, too": edited(
+        _scores, "picked.mean((0, 2))", "picked.mean(2)"
+    ),
+    "each query meets all keys; weights[..., query, key] takes one pair after the other": edited(
+        _scores, "weights[:, :, queries, keys]", "weights[:, :, queries][..., keys].mean(2)"
+    ),
+    "the largest weight is taken; take the mean": edited(
+        _scores, "picked.mean((0, 2))", "picked.amax((0, 2))"
+    ),
+    "it is how often the largest weight is there; take the mean of the weights": edited(
+        _scores,
+        "weights[:, :, queries, keys]",
+        "(weights[:, :, queries].argmax(-1) == keys).float()",
+    ),
 }
 
 
@@ -189,6 +211,17 @@ def _without(part):
         return (joined,)
 
     return silence
+
+
+def _averaging(part):
+    """A hook that leaves of a head's numbers their mean over all words."""
+
+    def average(module, given):
+        joined = given[0].clone()
+        joined[..., part] = joined[..., part].mean((0, 1), keepdim=True)
+        return (joined,)
+
+    return average
 
 
 @ladder(_costs)
@@ -249,7 +282,9 @@ COSTS_OF_SILENCE.mistakes |= {
         "slice(head, None, layer.num_heads)",
     ),
     "all the other heads are silent, and this one speaks": edited(
-        _costs, ".data[:, part] = 0", ".data *= (torch.arange(layer.d_model) // layer.d_v == head)"
+        _costs,
+        ".data[:, part] = 0",
+        ".data *= (torch.arange(layer.num_heads * layer.d_v) // layer.d_v == head)",
     ),
     "the heads before stay silent, too: one head at a time, and remove its hook": edited(
         _costs, "silent = deepcopy(layer)", "silent = silent or deepcopy(layer)"
@@ -275,5 +310,18 @@ COSTS_OF_SILENCE.mistakes |= {
         "layer(x, is_causal=False)[0])",
         "True)[0]) ",
         "False)[0]) ",
+    ),
+    "the head's mean over all words is left; what a silent head hands to out_proj is zero": edited(
+        _costs,
+        "silent.out_proj.weight.data[:, part] = 0",
+        "silent.out_proj.register_forward_pre_hook(_averaging(part))",
+    ),
+    "the head still has the bias of v_proj; what it hands to out_proj is zero": edited(
+        _costs, "out_proj.weight.data[:, part]", "v_proj.weight.data[part]"
+    ),
+    "the other heads are scaled up, by H / (H - 1), as in a dropout; they stay as they are": edited(
+        _costs,
+        "part] = 0",
+        "part] = 0; silent.out_proj.weight.data *= layer.num_heads / max(1, layer.num_heads - 1)",
     ),
 }

@@ -480,7 +480,6 @@ def test_that_it_returned_nothing_is_said_of_all_inputs_or_of_this_one():
         "it returned None; there is a `return`, but it is not reached, or what stands behind it "
         "gives None; on this"
     )
-    assert halve(lambda x: [None]).mistake.startswith(behind)
     assert halve(lambda x: [x].sort()).mistake.startswith(behind)
 
     def unreached(x):
@@ -490,6 +489,12 @@ def test_that_it_returned_nothing_is_said_of_all_inputs_or_of_this_one():
     assert halve(unreached).mistake.startswith(behind)
     seen = halve(lambda x: x / 2 if x.dim() == 1 else None).mistake
     assert seen == "it returned None, not always; on this case: rows and columns stay"
+
+
+def test_a_list_with_none_in_it_is_not_none():
+    for answer in (lambda x: [None], lambda x: [None, x], lambda x: (x, None)):
+        told = "there is None in what it returned; on this case: half of 0 is 0"
+        assert halve(answer).mistake == told
 
 
 def test_a_class_whose_methods_return_something_is_not_asked_for_a_return():

@@ -65,7 +65,7 @@ def the_formula(cell, words):
     return torch.cat(found)
 
 
-@wrong(states, "there is one state for each word")
+@wrong(states, "only the last state is returned")
 def the_last(cell, words):
     state = torch.zeros(cell.hidden_size)
     for word in words:

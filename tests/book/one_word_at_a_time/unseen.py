@@ -142,3 +142,28 @@ wrong(
     "seen.sum(dim=1, keepdim=True)",
     "seen.sum(dim=1, keepdim=True).clamp(min=1)",
 )
+
+
+@right
+def states(cell, words):
+    state = torch.zeros(cell.hidden_size)
+    found = []
+    for word in words:
+        state = cell(word, state)
+        found.append(state)
+    return torch.stack(found)
+
+
+wrong("words without a gradient", "found = []", "found = []; words = words.detach()")
+wrong("the last state, repeated", "torch.stack(found)", "torch.stack([state] * len(found))")
+wrong("squashed once more", "cell(word, state)", "torch.tanh(cell(word, state))")
+
+
+@right
+def so_far(words):
+    n = len(words)
+    table = torch.ones(n, n).tril()
+    return table / table.sum(dim=1, keepdim=True) @ words
+
+
+wrong("the divisor keeps no axis", ", keepdim=True", "")

@@ -206,3 +206,14 @@ wrong(
     "[captions, captions.gather(1, order)]",
     "[captions.gather(1, order), captions]",
 )
+
+
+@right
+def contrastive(pictures, captions, log_scale):
+    n = len(pictures)
+    scores = log_scale.exp() * F.normalize(pictures, dim=-1) @ F.normalize(captions, dim=-1).T
+    right = torch.arange(n, device=pictures.device)
+    return (F.cross_entropy(scores, right) + F.cross_entropy(scores[:, :n].T, right)) / 2
+
+
+wrong("captions choose among captions", "scores[:, :n].T", "scores[:, :n]")

@@ -193,3 +193,30 @@ wrong(
     "return result",
     "return result.T",
 )
+
+
+@right
+def place(data, name):
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    begin, end = header[name]["data_offsets"]
+    return 8 + length + begin, 8 + length + end
+
+
+wrong(
+    "the first tensor, whatever the name",
+    "header[name]",
+    "next(v for k, v in header.items() if k != '__metadata__')",
+)
+
+
+@right
+def count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    head = d_model // num_heads
+    attention = 2 * d_model * d_model + 2 * d_model * num_kv_heads * head
+    feed_forward = 3 * d_model * d_ff
+    block = attention + feed_forward + 2 * d_model
+    return 2 * vocab_size * d_model + num_layers * block + d_model
+
+
+wrong("one norm a block", "feed_forward + 2 * d_model", "feed_forward + d_model")

@@ -206,3 +206,30 @@ wrong(
     "torch.cat((low, high), dim=1)",
     "torch.stack((low, high), dim=2).reshape(len(packed), 32)",
 )
+
+
+@right
+def write(model, prompt, new, stop):
+    caches = [KVCache() for _ in model.blocks]
+    read, written = prompt, []
+    with torch.no_grad():
+        while len(written) < new and written[-len(stop) :] != stop:
+            logits = model(read, caches=caches)
+            read = logits[:, -1:].argmax(-1)
+            written.append(read.item())
+    return written
+
+
+wrong("the stop is looked for in the first tokens", "[-len(stop) :]", "[: len(stop)]")
+
+
+@right
+def quantise(weight, bits, block):
+    blocks = weight.reshape(-1, block)
+    low = blocks.amin(dim=1, keepdim=True)
+    scale = (blocks.amax(dim=1, keepdim=True) - low) / (2**bits - 1)
+    scale = scale.where(scale > 0, scale.new_ones(()))
+    return (low + scale * ((blocks - low) / scale).round()).reshape(weight.shape)
+
+
+wrong("weight not measured from the smallest", "(blocks - low) / scale", "blocks / scale")

@@ -213,3 +213,55 @@ wrong(
     "torch.randn(5, 6, generator=generator)",
     "torch.ones(5, 6)",
 )
+
+
+@right
+def attention(query, key, value):
+    scores = query @ key.T / np.sqrt(key.shape[-1])
+    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = e / e.sum(axis=-1, keepdims=True)
+    return weights @ value, weights
+
+
+wrong(
+    "scaled after the softmax",
+    "key.T / np.sqrt(key.shape[-1])",
+    "key.T",
+    "keepdims=True)\n    return",
+    "keepdims=True) / np.sqrt(key.shape[-1])\n    return",
+)
+
+
+@right
+def masked_attention(query, key, value, mask):
+    scores = query @ key.T / query.shape[-1] ** 0.5
+    empty = ~mask.any(dim=-1, keepdim=True)
+    scores = scores.masked_fill(~mask & ~empty, -torch.inf)
+    weights = scores.softmax(-1).masked_fill(empty, 0.0)
+    return weights @ value
+
+
+wrong(
+    "rows that are full are emptied, too",
+    "any(dim=-1, keepdim=True)",
+    "any(dim=-1, keepdim=True) | mask.all(dim=-1, keepdim=True)",
+)
+
+
+@right("broken_layers")
+def test_attention(attention):
+    torch.manual_seed(0)
+    query, key, value = 1 * torch.randn(4, 6), 1 * torch.randn(7, 6), torch.randn(7, 3)
+    for m in (None, torch.ones(4, 7).tril(3).bool()):
+        scores = query @ key.T / 6**0.5
+        if m is not None:
+            scores = scores.masked_fill(~m, -torch.inf)
+        output, weights = attention(query, key, value, m)
+        assert torch.allclose(output, scores.softmax(-1) @ value, atol=1e-4)
+
+
+wrong(
+    "very large scores",
+    "1 * torch.randn(4, 6), 1 * torch.randn(7, 6)",
+    "1000 * torch.randn(4, 6), 1000 * torch.randn(7, 6)",
+)

@@ -145,3 +145,29 @@ wrong(
     "    return reward - reward.mean(dim=1, keepdim=True)",
     "    return (reward - reward.mean(dim=1, keepdim=True)) / (reward.std(dim=1, keepdim=True) + 1e-6)",
 )
+
+
+@right
+def checked_vote(answers, a, b):
+    passed = [x for x in answers if x % 9 == (a % 9 + b % 9) % 9]
+    return Counter(passed or answers).most_common(1)[0][0]
+
+
+wrong("the digits, added once", "x % 9 ==", "sum(map(int, str(x))) ==")
+wrong("a product", "a % 9 + b % 9", "a % 9 * (b % 9)")
+wrong(
+    "a tie goes to the larger",
+    "Counter(passed or answers).most_common(1)[0][0]",
+    "max(passed or answers, key=lambda x: ((passed or answers).count(x), x))",
+)
+wrong("answer and its count", "[0][0]", "[0]")
+
+
+@right
+def priced_advantages(right, lengths, cost):
+    rewards = right.float() - cost * lengths
+    return rewards - rewards.mean(dim=1, keepdim=True)
+
+
+wrong("a share of the reward", "right.float() - cost * lengths", "right * (1 - cost) ** lengths")
+wrong("the means meet the columns", ", keepdim=True", "")

@@ -230,3 +230,25 @@ wrong(
     "w[:, -1:] + (table",
     "w[:, :1] + (table",
 )
+
+
+@right
+def runge_kutta_step(derivative, state, h):
+    k1 = derivative(state)
+    k2 = derivative(state + h / 2 * k1)
+    k3 = derivative(state + h / 2 * k2)
+    k4 = derivative(state + h * k3)
+    return state + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+
+wrong("Simpson without the third look", "2 * k2 + 2 * k3", "4 * k2")
+
+
+@right
+def good_for(forecast, truth, threshold):
+    error = (forecast - truth).square().mean(dim=1).sqrt()
+    good = (error <= threshold).int()
+    return good.cumprod(dim=0).sum().item()
+
+
+wrong("mean over the steps", "dim=1", "dim=0")

@@ -21,7 +21,7 @@ def torch_unfold(images, patch_size):
     return F.unfold(images, patch_size, stride=patch_size).transpose(1, 2)
 
 
-@wrong(patchify, "returned shape")
+@wrong(patchify, "the first axis is that of the images")
 def without_the_batch(images, patch_size):
     return torch_unfold(images, patch_size).flatten(0, 1)
 

@@ -213,3 +213,25 @@ wrong(
     "model(blank)",
 )
 wrong("log-probabilities", ".softmax(dim=1)", ".log_softmax(dim=1)")
+
+
+@right
+def patchify(images, patch_size):
+    B, C, H, W = images.shape
+    P = patch_size
+    x = images.reshape(B, C, H // P, P, W // P, P)
+    return x.permute(0, 2, 4, 1, 3, 5).reshape(B, -1, C * P * P)
+
+
+wrong("strips in place of squares", "(0, 2, 4, 1, 3, 5)", "(0, 2, 3, 1, 4, 5)")
+
+
+@right
+def resized_positions(positions, side):
+    n = round((len(positions) - 1) ** 0.5)
+    grid = positions[1:].T.reshape(1, -1, n, n)
+    grid = F.interpolate(grid, size=(side, side), mode="bilinear", align_corners=False)
+    return torch.cat([positions[:1], grid[0].permute(1, 2, 0).reshape(side * side, -1)])
+
+
+wrong("reshaped to channels at once", "positions[1:].T", "positions[1:]")

@@ -193,3 +193,25 @@ def costs_of_silence(layer, x, loss):
 
 wrong("the sign: loss with all less the loss without", "- whole)", "* -1 + whole)")
 wrong("all heads up to this one", "head * width : (head + 1) * width]", ": (head + 1) * width]")
+
+
+@right
+def looks_at(ids):
+    last, result = {}, []
+    for t, token in enumerate(ids):
+        result.append(last[token] + 1 if token in last else -1)
+        last[token] = t
+    return result
+
+
+wrong("None where there is none", "else -1", "else None")
+
+
+@right
+def induction_scores(weights, period):
+    query = torch.arange(period, weights.shape[-1])
+    return weights[:, :, query, query - period + 1].mean(dim=(0, 2))
+
+
+wrong("largest weight", "mean", "amax")
+wrong("for each text", "(0, 2)", "2")
