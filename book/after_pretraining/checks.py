@@ -1,7 +1,7 @@
 """Checks for the exercises of book/after_pretraining.ipynb."""
 
 from itertools import pairwise
-from math import comb
+from math import comb, prod
 
 import torch
 import torch.nn.functional as F
@@ -71,6 +71,10 @@ PASS_AT_K.mistakes |= {
     "exactly one passes here; two or three that pass are good, too": edited(
         _pass_at_k, "1 - all_fail", "right * comb(tries - right, k - 1) / comb(tries, k)"
     ),
+    "this is the share with one right answer and one try less; a product of 1 - k / i goes from "
+    "i = tries - right + 1 up to i = tries": lambda right, tries, k: (
+        1 - prod(1 - k / i for i in range(tries - right + 1, tries)) if tries - right >= k else 1
+    ),
 }
 
 
@@ -115,6 +119,10 @@ def ANSWER_LOSS(answer_loss):
 
     """token 0 is a token like the others, and counts"""
     yield answer_loss(one_row, torch.tensor([[1, 0, 0, 2]]), 2)
+
+    """the loss is a tensor with a history, from which a gradient can be had"""
+    logits = two_rows.clone().requires_grad_()
+    yield torch.as_tensor(answer_loss(logits, ids_of_two, 2)).requires_grad
 
     """answers of different length: every token counts the same, whosever answer it is in"""
     yield answer_loss(two_rows, ids_of_two, 2)
@@ -161,6 +169,12 @@ ANSWER_LOSS.mistakes |= {
         _answer_loss,
         "-(log_p * there).sum() / there.sum()",
         "-((log_p * there).sum(1) / there.sum(1)).mean()",
+    ),
+    "nothing can be learned from it; the loss carries the gradient: no .item(), detach, no_grad": (
+        lambda logits, ids, prompt: _answer_loss(logits, ids, prompt).item()
+    ),
+    "token 0 is left out like padding; only -1 marks what is behind an end": edited(
+        _answer_loss, "target >= 0", "target > 0"
     ),
 }
 
@@ -522,7 +536,14 @@ def _check_what_is_learned(answer, prompts) -> None:
 
 
 def _check_nothing_passes(answer, model, prompts, setting) -> None:
-    result = call(answer, model=model, prompts=prompts, judge=lambda *_: False, **setting)
+    try:
+        result = call(answer, model=model, prompts=prompts, judge=lambda *_: False, **setting)
+    except Mistake as found:
+        if not found.mistake.startswith("it returned None"):
+            raise
+        raise Mistake(
+            "where nothing passes it returned None; return the model as it was", found.example
+        ) from found
     if not isinstance(result, nn.Module) or not torch.equal(result.next, model.next):
         raise Mistake(
             "where nothing passes there is nothing to learn: return the model as it was",

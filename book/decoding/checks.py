@@ -169,6 +169,9 @@ GREEDY.mistakes |= {
     "it stops as soon as one row has ended; the others have to go on": edited(
         _greedy, "target[:, n] == config.eos_id", "(target[:, n] == config.eos_id).any()"
     ),
+    "the last place of the whole target is read, behind what is written; decode this alone": (
+        edited(_greedy, "target[:, :n]", "target")
+    ),
 }
 
 
@@ -195,7 +198,11 @@ def BEAM_STEP(beam_step):
     """two beginnings that are equally probable, and one place: the number of the row and the id
     of the best word, two whole numbers"""
     scores = torch.tensor([0.5, 0.5]).log()
-    words = torch.tensor([[0.42, 0.03, 0.55], [0.3, 0.37, 0.33]]).log()
+    words = torch.tensor([[0.45, 0.55], [0.37, 0.63]]).log()
+    yield beam_step(scores, words, 1)
+
+    """two beginnings and two words: a score belongs to a row, not to a column"""
+    scores, words = torch.tensor([0.3, 0.7]).log(), torch.tensor([[0.2, 0.8], [0.6, 0.4]]).log()
     yield beam_step(scores, words, 1)
 
     """several continuations may come from one beginning, and none from another"""
@@ -261,6 +268,9 @@ BEAM_STEP.mistakes |= {
     ),
     "the scores of the beginnings are left out: a likely word of an unlikely "
     "beginning wins": edited(_beam_step, "scores[:, None] +", ""),
+    "a score is added to a column, a word; it belongs to a row, a beginning: scores[:, None]": (
+        edited(_beam_step, "scores[:, None] +", "scores +")
+    ),
 }
 
 
@@ -554,9 +564,13 @@ def SEARCH(search):
     then = {2: {4: 0.25, 5: 0.2, 6: 0.2, 7: 0.18, 3: 0.17}, 3: {4: 0.3, 5: 0.25, 6: 0.25, 7: 0.2}}
     yield search(language({0: {2: 0.5, 3: 0.35, 1: 0.15}} | then), 0, 1, 2, 6)
 
-    """max_len counts all ids, bos and eos among them"""
+    """a sentence of max_len ids may win; bos and eos count among them"""
     follows = language({0: {2: 0.4, 3: 0.6}, 3: {4: 1.0}, 4: {5: 1.0}})
-    yield search(follows, 0, 1, 2, 5), search(follows, 0, 1, 2, 4)
+    yield search(follows, 0, 1, 2, 5)
+
+    """a sentence that does not reach its eos within max_len ids cannot win, however probable"""
+    follows = language({0: {2: 0.4, 3: 0.6}, 3: {4: 1.0}, 4: {5: 1.0}})
+    yield search(follows, 0, 1, 2, 4)
 
     """a beam that is larger than the number of words"""
     follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
@@ -604,6 +618,16 @@ SEARCH.mistakes |= {
         "max(complete or beam or [(0.0, [bos])])",
         "max(complete, key=lambda x: x[0] / len(x[1]))",
     ),
+    "a beginning that has not reached its eos may win; only complete sentences can": edited(
+        _search, "complete or beam or", "complete + beam or"
+    ),
+    "the sentence that was completed last is given; the most probable one is asked for": edited(
+        _search,
+        "max(complete or beam or [(0.0, [bos])])",
+        "complete[-1]",
+        "reverse=True",  # of two that are as probable the last, not the first
+        "key=lambda node: -node[0]",
+    ),
 }
 
 
@@ -631,6 +655,10 @@ def CACHED(cached):
     W_v, its key x @ W_k and its value stand in the caches"""
     x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
     yield cached(x, 3 * W, 5 * W, 7 * W, torch.zeros(0, 1), torch.zeros(0, 1))
+
+    """an empty cache, all vectors two numbers wide: x stands on the left of the matrices"""
+    x, W = torch.tensor([1.0, 2.0]), torch.tensor([[1.0, 3.0], [0.0, 2.0]])
+    yield cached(x, W, 2 * W, 3 * W, torch.zeros(0, 2), torch.zeros(0, 2))
 
     """an empty cache: the token attends to itself alone, so the output is its own value; its
     key and its value are all there is; output, keys and values are returned in this order"""

@@ -113,7 +113,8 @@ SHIFTED.mistakes |= {
             )
         )
     ),
-    "[EOS] stands in the last column of every row; it belongs behind the row's last word": (
+    "[EOS] is in the last column of every row; it should stand right behind the row's own "
+    "last word": (
         _but(
             labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
                 target_ids, (0, 1), value=eos_id
@@ -450,7 +451,7 @@ DECODER_BLOCK.mistakes |= {
             forward=lambda self, x, memory, mask: self.norm1(self.norm1(self.norm1(x))),
         )
     ),
-    "the cross-attention comes first; the self-attention does": (
+    "the cross-attention comes first; the self-attention should come first": (
         partial(_Decoder, forward=_source_first)
     ),
     "norm2 and norm3 have changed places": (
@@ -462,7 +463,7 @@ DECODER_BLOCK.mistakes |= {
     "each sum adds the x of the beginning; it adds what its sub-layer has read": (
         partial(_Decoder, forward=lambda self, x, memory, mask: self.norm3(x))
     ),
-    "the cross-attention looks at x again; its keys and values come from memory": (
+    "the cross-attention reads x, at least for its values; these and the keys are made of memory": (
         partial(_Decoder, forward=partial(_decoding, source=False))
     ),
     "the feed-forward network is missing": partial(_Decoder, forward=partial(_decoding, last=0)),
@@ -475,6 +476,14 @@ DECODER_BLOCK.mistakes |= {
         partial(
             _Decoder,
             forward=lambda self, x, memory, memory_mask: _decoding(self, x, memory, None),
+        )
+    ),
+    "memory_mask is turned round; True is for the words that may be looked at": (
+        partial(
+            _Decoder,
+            forward=lambda self, x, memory, mask: _decoding(
+                self, x, memory, None if mask is None else ~mask
+            ),
         )
     ),
 }
@@ -515,6 +524,12 @@ def _train(
 def _running_means(model, batches, optimizer):
     losses = _train(model, batches, optimizer)
     return [sum(losses[:n]) / n for n in range(1, len(losses) + 1)]
+
+
+def _one_step(model, batches, optimizer):
+    losses = [F.cross_entropy(model(x), y).item() for x, y in batches]
+    _train(model, batches[-1:], optimizer)
+    return losses
 
 
 def _to_length_1(parameters, length):
@@ -601,4 +616,5 @@ TRAIN.mistakes |= {
         partial(_train, zero=False)
     ),
     "the losses are means of all so far; each batch has a loss of its own": (_running_means),
+    "there is a single step, after the last batch; each batch has a step of its own": _one_step,
 }
