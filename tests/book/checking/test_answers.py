@@ -66,7 +66,7 @@ def test_every_check_has_answers_enough(check):
     known = len(ladders()[check].mistakes) if check in ladders() else 0
     assert rights >= 2
     assert wrongs + known >= (6 if check in core_checks() else 3)
-    assert known <= (12 if check in core_checks() else 8)
+    assert known <= 18  # a longer ladder asks for another exercise
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
