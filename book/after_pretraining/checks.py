@@ -1,7 +1,7 @@
 """Checks for the exercises of book/after_pretraining.ipynb."""
 
 from itertools import pairwise
-from math import comb
+from math import comb, prod
 
 import torch
 import torch.nn.functional as F
@@ -71,6 +71,10 @@ PASS_AT_K.mistakes |= {
     "exactly one passes here; two or three that pass are good, too": edited(
         _pass_at_k, "1 - all_fail", "right * comb(tries - right, k - 1) / comb(tries, k)"
     ),
+    "this is the share with one right answer and one try less; a product of 1 - k / i goes from "
+    "i = tries - right + 1 up to i = tries": lambda right, tries, k: (
+        1 - prod(1 - k / i for i in range(tries - right + 1, tries)) if tries - right >= k else 1
+    ),
 }
 
 
@@ -115,6 +119,10 @@ def ANSWER_LOSS(answer_loss):
 
     """token 0 is a token like the others, and counts"""
     yield answer_loss(one_row, torch.tensor([[1, 0, 0, 2]]), 2)
+
+    """the loss is a tensor with a history, from which a gradient can be had"""
+    logits = two_rows.clone().requires_grad_()
+    yield torch.as_tensor(answer_loss(logits, ids_of_two, 2)).requires_grad
 
     """answers of different length: every token counts the same, whosever answer it is in"""
     yield answer_loss(two_rows, ids_of_two, 2)
@@ -161,6 +169,12 @@ ANSWER_LOSS.mistakes |= {
         _answer_loss,
         "-(log_p * there).sum() / there.sum()",
         "-((log_p * there).sum(1) / there.sum(1)).mean()",
+    ),
+    "nothing can be learned from it; the loss carries the gradient: no .item(), detach, no_grad": (
+        lambda logits, ids, prompt: _answer_loss(logits, ids, prompt).item()
+    ),
+    "token 0 is left out like padding; only -1 marks what is behind an end": edited(
+        _answer_loss, "target >= 0", "target > 0"
     ),
 }
 
@@ -218,6 +232,15 @@ ADVANTAGES.mistakes |= {
     "what is worse than the mean is set to 0; it is below 0": lambda rewards: (
         rewards - rewards.mean(1, keepdim=True)
     ).clamp(min=0),
+    "the mean is that of a column, over the groups; it is that of a row, a group's answers": (
+        lambda rewards: rewards - rewards.mean(0)
+    ),
+    "each is divided by the standard deviation of its group as well; only the mean is "
+    "subtracted": lambda rewards: _advantages(rewards) / (rewards.std(1, keepdim=True) + 1e-6),
+    "the answer itself is left out of the mean, and where it is alone nothing is subtracted; the "
+    "mean is that of the whole group": lambda rewards: (
+        rewards - (rewards.sum(1, keepdim=True) - rewards) / max(1, rewards.shape[1] - 1)
+    ),
 }
 
 
@@ -292,6 +315,12 @@ DPO_LOSS.mistakes |= {
     "this is the sum; the mean over the pairs is asked for": edited(_dpo_loss, ".mean()", ".sum()"),
     "the mean is taken of the differences, inside the sigmoid; it is over the losses": edited(
         _dpo_loss, "-F.logsigmoid(beta * margin).mean()", "-F.logsigmoid(beta * margin.mean())"
+    ),
+    "this is a hinge, 0 beyond a margin; the loss is minus the log of the sigmoid": edited(
+        _dpo_loss, "-F.logsigmoid(beta * margin)", "F.relu(1 - beta * margin)"
+    ),
+    "the log-probabilities are divided; the log of a ratio is their difference": edited(
+        _dpo_loss, "(won - won_start) - (lost - lost_start)", "won / won_start - lost / lost_start"
     ),
 }
 
@@ -522,7 +551,14 @@ def _check_what_is_learned(answer, prompts) -> None:
 
 
 def _check_nothing_passes(answer, model, prompts, setting) -> None:
-    result = call(answer, model=model, prompts=prompts, judge=lambda *_: False, **setting)
+    try:
+        result = call(answer, model=model, prompts=prompts, judge=lambda *_: False, **setting)
+    except Mistake as found:
+        if not found.mistake.startswith("it returned None"):
+            raise
+        raise Mistake(
+            "where nothing passes it returned None; return the model as it was", found.example
+        ) from found
     if not isinstance(result, nn.Module) or not torch.equal(result.next, model.next):
         raise Mistake(
             "where nothing passes there is nothing to learn: return the model as it was",

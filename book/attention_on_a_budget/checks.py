@@ -20,6 +20,10 @@ def _what_it_says(keys, values, query):
 
 @ladder(_what_it_says)
 def WHAT_IT_SAYS(what_it_says):
+    """a fact whose key and value are as wide, asked with this key, of length 1: its value"""
+    keys, values = torch.tensor([[0.6, 0.8]]), torch.tensor([[1.0, 2]])
+    yield what_it_says(keys, values, torch.tensor([0.6, 0.8]))
+
     """one fact, asked with its own key of length 1: its value"""
     keys, values = torch.tensor([[0.6, 0.8]]), torch.tensor([[1.0, 2, 4]])
     yield what_it_says(keys, values, torch.tensor([0.6, 0.8]))
@@ -68,6 +72,18 @@ WHAT_IT_SAYS.mistakes |= {
     ),
     "the keys are brought to length 1; they are added as they are": edited(
         _what_it_says, "values.T @ keys", "values.T @ (keys / keys.norm(dim=1, keepdim=True))"
+    ),
+    "the matrix is turned round, or asked from the wrong side: values.T @ keys has a row for each "
+    "number of the value, and stands on the left of the query": edited(
+        _what_it_says, "values.T @ keys", "keys.T @ values"
+    ),
+    "what was written earlier fades with each new fact; here nothing fades": (
+        lambda keys, values, query: _what_it_says(
+            keys, values * 0.9 ** torch.arange(len(keys) - 1, -1, -1.0)[:, None], query
+        )
+    ),
+    "the last fact is left out": edited(
+        _what_it_says, "values.T @ keys", "values[:-1].T @ keys[:-1]"
     ),
 }
 
@@ -140,6 +156,9 @@ BYTES_HELD.mistakes |= {
         "window) * 2 * d",
         "window) * 2 * d // heads",
     ),
+    "the matrix is multiplied by the tokens; there is one, however long the text": edited(
+        _bytes_held, "heads * (d // heads) ** 2", "tokens * heads * (d // heads) ** 2"
+    ),
 }
 
 
@@ -159,10 +178,14 @@ def _overwrite_part(S, key, value, beta):
 def OVERWRITE_PART(overwrite_part):
     """an empty matrix, a key of length 1, beta = 1: the outer product, a row for each
     number of the value and a column for each of the key"""
-    S, key, value = torch.zeros(3, 2), torch.tensor([0.6, 0.8]), torch.tensor([1.0, 2, 4])
+    S, key, value = torch.zeros(2, 2), torch.tensor([0.6, 0.8]), torch.tensor([1.0, 2])
     yield overwrite_part(S, key, value, 1.0)
 
-    """what was there is replaced, not added to"""
+    """what was there, S @ key, is replaced, not added to"""
+    S, key = torch.tensor([[0.6, 0.8], [3, -2]]), torch.tensor([0.6, 0.8])
+    yield overwrite_part(S, key, torch.tensor([1.0, 2]), 1.0)
+
+    """a value of another width than the key"""
     S, key = torch.tensor([[0.6, 0.8], [3, -2], [1, 5]]), torch.tensor([0.6, 0.8])
     yield overwrite_part(S, key, torch.tensor([1.0, 2, 4]), 1.0)
 
@@ -200,6 +223,10 @@ OVERWRITE_PART.mistakes |= {
     "it is divided by the key's length; by its square, since the key stands twice": edited(
         _overwrite_part, "(key @ key)", "key.norm()"
     ),
+    "the matrix is asked from the wrong side: what it says about the key is S @ key": edited(
+        _overwrite_part, "S @ key", "key @ S"
+    ),
+    "the old value is taken away twice": edited(_overwrite_part, "value - S", "value - 2 * S"),
 }
 
 
@@ -282,5 +309,10 @@ WHAT_WAS_WRITTEN.mistakes |= {
     ),
     "beta stands at the column; it belongs to the position that writes, the row": edited(
         _what_was_written, "beta[:, None] * (keys", "beta * (keys"
+    ),
+    "beta weighs a second time what is written already with its beta": edited(
+        _what_was_written,
+        "(beta[:, None] * (keys @ keys.T))",
+        "(beta[:, None] * (keys @ keys.T) * beta)",
     ),
 }

@@ -79,6 +79,21 @@ FALSE_TWIN.mistakes |= {
         "-((speeds * later[:, None]).cos() - (speeds * distance).cos()).abs()",
     ),
     "only the first hand is read": edited(_false_twin, "(speeds * ", "(speeds[:1] * "),
+    "a hand that points the opposite way counts as agreeing; leave the sign of the cosine": edited(
+        _false_twin, ".cos()", ".cos().abs()"
+    ),
+    "3 is built in; the hands are compared with those at `distance`": edited(
+        _false_twin, "[:, None] - distance", "[:, None] - 3"
+    ),
+    "this is a place in the list of distances; return the distance that stands there": edited(
+        _false_twin, "later[agreement.argmax()]", "agreement.argmax()"
+    ),
+    "the hand that agrees least decides; take the mean over all hands": edited(
+        _false_twin, ".mean(1)", ".amin(1)"
+    ),
+    "it looks from 8 on, whatever `distance` is; begin 8 further than that": edited(
+        _false_twin, "distance + 8", "8"
+    ),
 }
 
 
@@ -151,6 +166,24 @@ SLOWED.mistakes |= {
     ),
     "slow hands stand still: their speed is divided by the factor": edited(
         _slowed, " + (1 - kept) * speeds / factor", ""
+    ),
+    "at a whole turn the share that is kept is only 1/2: divide turns - 0.5 by 1 - 0.5": edited(
+        _slowed, " / (1.0 - 0.5)", ""
+    ),
+    "what is kept grows from one turn to 32; here it does from half a turn to a whole one": edited(
+        _slowed, "(turns - 0.5) / (1.0 - 0.5)", "(turns - 1) / 31"
+    ),
+    "the share is not cut off below: for slow hands it is less than 0": edited(
+        _slowed, "clamp(0, 1)", "clamp(max=1)"
+    ),
+    "the share is not cut off above: for fast hands it is more than 1": edited(
+        _slowed, "clamp(0, 1)", "clamp(min=0)"
+    ),
+    "the share is squared; it should grow in a straight line": edited(
+        _slowed, ".clamp(0, 1)", ".clamp(0, 1) ** 2"
+    ),
+    "32 trained positions are built in; `trained` is an argument": edited(
+        _slowed, "speeds * trained", "speeds * 32"
     ),
 }
 

@@ -169,6 +169,19 @@ GREEDY.mistakes |= {
     "it stops as soon as one row has ended; the others have to go on": edited(
         _greedy, "target[:, n] == config.eos_id", "(target[:, n] == config.eos_id).any()"
     ),
+    "finished rows are filled with [EOS] until the last one ends; fill with pad_id": edited(
+        _greedy,
+        "ended, config.pad_id",
+        "ended, config.eos_id",
+        "    return target",
+        "        if ended.all():\n            break\n    return target",
+    ),
+    "the least probable word is taken; argmax gives the most probable one": edited(
+        _greedy, ".argmax(-1)", ".argmin(-1)"
+    ),
+    "the last place of the whole target is read, behind what is written; decode this alone": (
+        edited(_greedy, "target[:, :n]", "target")
+    ),
 }
 
 
@@ -195,7 +208,11 @@ def BEAM_STEP(beam_step):
     """two beginnings that are equally probable, and one place: the number of the row and the id
     of the best word, two whole numbers"""
     scores = torch.tensor([0.5, 0.5]).log()
-    words = torch.tensor([[0.42, 0.03, 0.55], [0.3, 0.37, 0.33]]).log()
+    words = torch.tensor([[0.45, 0.55], [0.37, 0.63]]).log()
+    yield beam_step(scores, words, 1)
+
+    """two beginnings and two words: a score belongs to a row, not to a column"""
+    scores, words = torch.tensor([0.3, 0.7]).log(), torch.tensor([[0.2, 0.8], [0.6, 0.4]]).log()
     yield beam_step(scores, words, 1)
 
     """several continuations may come from one beginning, and none from another"""
@@ -261,6 +278,9 @@ BEAM_STEP.mistakes |= {
     ),
     "the scores of the beginnings are left out: a likely word of an unlikely "
     "beginning wins": edited(_beam_step, "scores[:, None] +", ""),
+    "a score is added to a column, a word; it belongs to a row, a beginning: scores[:, None]": (
+        edited(_beam_step, "scores[:, None] +", "scores +")
+    ),
 }
 
 
@@ -445,6 +465,14 @@ DRAW.mistakes |= {
         "p = p / p.sum()",
         "p = p ** (1 / temperature) / (p ** (1 / temperature)).sum()",
     ),
+    "top_p is held against each word's own probability; it is the sum of the words so far that "
+    "reaches it": edited(_draw, "(p.cumsum(0) - p < top_p)", "((p >= top_p) | (p.cumsum(0) == p))"),
+    "the words are lined up from the least probable on; the most probable one comes first": edited(
+        _draw, "descending=True", "descending=False"
+    ),
+    "it is one word too far: the number lies in the first stretch that ends above it": edited(
+        _draw, "number).sum()), len(p) - 1", "number).sum()) + 1, int((p > 0).sum()) - 1"
+    ),
 }
 
 
@@ -554,9 +582,13 @@ def SEARCH(search):
     then = {2: {4: 0.25, 5: 0.2, 6: 0.2, 7: 0.18, 3: 0.17}, 3: {4: 0.3, 5: 0.25, 6: 0.25, 7: 0.2}}
     yield search(language({0: {2: 0.5, 3: 0.35, 1: 0.15}} | then), 0, 1, 2, 6)
 
-    """max_len counts all ids, bos and eos among them"""
+    """a sentence of max_len ids may win; bos and eos count among them"""
     follows = language({0: {2: 0.4, 3: 0.6}, 3: {4: 1.0}, 4: {5: 1.0}})
-    yield search(follows, 0, 1, 2, 5), search(follows, 0, 1, 2, 4)
+    yield search(follows, 0, 1, 2, 5)
+
+    """a sentence that does not reach its eos within max_len ids cannot win, however probable"""
+    follows = language({0: {2: 0.4, 3: 0.6}, 3: {4: 1.0}, 4: {5: 1.0}})
+    yield search(follows, 0, 1, 2, 4)
 
     """a beam that is larger than the number of words"""
     follows = language({0: {2: 0.4, 3: 0.6}, 2: {4: 1.0}, 3: {5: 0.55, 6: 0.45}})
@@ -604,6 +636,19 @@ SEARCH.mistakes |= {
         "max(complete or beam or [(0.0, [bos])])",
         "max(complete, key=lambda x: x[0] / len(x[1]))",
     ),
+    "sentences of max_len + 1 ids are looked at; bos and eos count among the max_len": edited(
+        _search, "range(max_len - 1)", "range(max_len)"
+    ),
+    "a beginning that has not reached its eos may win; only complete sentences can": edited(
+        _search, "complete or beam or", "complete + beam or"
+    ),
+    "the sentence that was completed last is given; the most probable one is asked for": edited(
+        _search,
+        "max(complete or beam or [(0.0, [bos])])",
+        "complete[-1]",
+        "reverse=True",  # of two that are as probable the last, not the first
+        "key=lambda node: -node[0]",
+    ),
 }
 
 
@@ -631,6 +676,10 @@ def CACHED(cached):
     W_v, its key x @ W_k and its value stand in the caches"""
     x, W = torch.tensor([2.0]), torch.tensor([[1.0]])
     yield cached(x, 3 * W, 5 * W, 7 * W, torch.zeros(0, 1), torch.zeros(0, 1))
+
+    """an empty cache, all vectors two numbers wide: x stands on the left of the matrices"""
+    x, W = torch.tensor([1.0, 2.0]), torch.tensor([[1.0, 3.0], [0.0, 2.0]])
+    yield cached(x, W, 2 * W, 3 * W, torch.zeros(0, 2), torch.zeros(0, 2))
 
     """an empty cache: the token attends to itself alone, so the output is its own value; its
     key and its value are all there is; output, keys and values are returned in this order"""
@@ -683,4 +732,10 @@ CACHED.mistakes |= {
         _cached, " / W_k.shape[1] ** 0.5", ""
     ),
     "the scores are divided by d_k; it is its square root": edited(_cached, " ** 0.5", ""),
+    "the matrices stand on the wrong side of x: x @ W_q, x @ W_k and x @ W_v": edited(
+        _cached, "x @ W_q, x @ W_k, x @ W_v", "W_q @ x, W_k @ x, W_v @ x"
+    ),
+    "a sigmoid squeezes each score by itself; a softmax makes the weights sum to 1": edited(
+        _cached, ".softmax(-1)", ".sigmoid()"
+    ),
 }

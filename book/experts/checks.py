@@ -22,11 +22,11 @@ def _switch_loss(probabilities, chosen):
 @ladder(_switch_loss)
 def SWITCH_LOSS(switch_loss):
     """load and probabilities both even: 1, for any number of experts"""
-    yield switch_loss(torch.full((6, 3), 1 / 3), torch.tensor([0, 1, 2, 2, 1, 0]))
+    yield switch_loss(torch.full((3, 3), 1 / 3), torch.tensor([0, 2, 1]))
 
     """one expert has all tokens and all probability: as many as there are experts"""
-    p = torch.tensor([[1.0, 0.0, 0.0, 0.0]]).expand(6, 4)
-    yield switch_loss(p, torch.tensor([0, 0, 0, 0, 0, 0]))
+    p = torch.tensor([[1.0, 0.0, 0.0, 0.0]]).expand(4, 4)
+    yield switch_loss(p, torch.tensor([0, 0, 0, 0]))
 
     """the last experts are chosen by nobody: their load is 0"""
     p = torch.tensor([[0.5, 0.25, 0.25], [0.75, 0.125, 0.125], [0.25, 0.5, 0.25], [0.5, 0.5, 0]])
@@ -62,6 +62,16 @@ SWITCH_LOSS.mistakes |= {
         lambda probabilities, chosen: (
             probabilities.shape[1] * probabilities.gather(1, chosen[:, None]).mean()
         )
+    ),
+    "the probabilities of each token are averaged over the experts; each expert's are over the "
+    "tokens": edited(_switch_loss, ".mean(0)", ".mean(1)"),
+    "only tokens that chose an expert count in its mean probability; all should": edited(
+        _switch_loss,
+        "probabilities.mean(0)",
+        "(probabilities * torch.nn.functional.one_hot(chosen, count)).mean(0)",
+    ),
+    "the last expert is left out": edited(
+        _switch_loss, "(load * probabilities.mean(0))", "(load * probabilities.mean(0))[:-1]"
     ),
 }
 
@@ -107,6 +117,12 @@ HAS_ROOM.mistakes |= {
     "an expert that is asked too often turns everybody away; its first tokens stay": edited(
         _has_room, "same.tril()", "same"
     ),
+    "experts beyond number 3 are taken for number 3; there may be more than four": edited(
+        _has_room, "same =", "chosen = chosen.clamp(max=3)\n    same ="
+    ),
+    "there is one answer for each expert; each token should get its own": (
+        lambda chosen, most: torch.bincount(chosen) <= most
+    ),
 }
 
 
@@ -125,11 +141,15 @@ def _read_narrow(query, kept, up_k, up_v):
 @ladder(_read_narrow)
 def READ_NARROW(read_narrow):
     """one cached token: its value, whatever the query"""
-    kept, up_k, up_v = torch.tensor([[1.0, 2.0]]), torch.randn(3, 2), torch.randn(5, 2)
-    yield read_narrow(torch.randn(3), kept, up_k, up_v)
+    kept, up_k, up_v = torch.tensor([[1.0, 2.0]]), torch.randn(2, 2), torch.randn(5, 2)
+    yield read_narrow(torch.randn(2), kept, up_k, up_v)
 
     """a query of zeros reads the mean of the values"""
-    yield read_narrow(torch.zeros(3), torch.randn(4, 2), torch.randn(3, 2), torch.randn(5, 2))
+    yield read_narrow(torch.zeros(2), torch.randn(4, 2), torch.randn(2, 2), torch.randn(5, 2))
+
+    """two tokens whose keys, `up_k` @ each, are 1, 0 and 1, 3: both are as much like the query"""
+    kept, up_k = torch.eye(2), torch.tensor([[1.0, 1], [0, 3]])
+    yield read_narrow(torch.tensor([1.0, 0]), kept, up_k, torch.eye(2))
 
     """two tokens, d_k = 4: scores are halved"""
     kept, up_k = torch.eye(2), torch.tensor([[1.0, 0], [0, 3], [1, 0], [0, 0]])
@@ -160,5 +180,20 @@ READ_NARROW.mistakes |= {
     "the scores weigh the values without a softmax": edited(_read_narrow, ".softmax(0)", ""),
     "the most alike token is read alone": edited(
         _read_narrow, "scores.softmax(0) @ kept", "kept[scores.argmax()]"
+    ),
+    "`up_k` stands the wrong way round: the query goes through its transpose": edited(
+        _read_narrow, "up_k.T", "up_k"
+    ),
+    "the scale is that of a value's width; scores are those of keys of width d_k": edited(
+        _read_narrow, "len(query) ** 0.5", "len(up_v) ** 0.5"
+    ),
+    "scores are cut off, so that large ones count alike; a softmax subtracts the largest": edited(
+        _read_narrow, ".softmax(0)", ".clamp(max=50).softmax(0)"
+    ),
+    "all tokens count alike; they are weighed by the softmax of their scores": edited(
+        _read_narrow, "scores.softmax(0) @ kept", "kept.mean(0)"
+    ),
+    "the tokens with the highest score are read alone, each with the weight 1": edited(
+        _read_narrow, "scores.softmax(0)", "(scores == scores.max()).float()"
     ),
 }

@@ -113,7 +113,8 @@ SHIFTED.mistakes |= {
             )
         )
     ),
-    "[EOS] stands in the last column of every row; it belongs behind the row's last word": (
+    "[EOS] is in the last column of every row; it should stand right behind the row's own "
+    "last word": (
         _but(
             labels=lambda target_ids, bos_id, eos_id, pad_id: F.pad(
                 target_ids, (0, 1), value=eos_id
@@ -161,6 +162,12 @@ def _raw_logits(logits, targets, smoothing, pad_id):
     log_p = logits.log_softmax(-1).gather(-1, targets[..., None])[..., 0]
     losses = -((1 - smoothing) * log_p + smoothing * logits.mean(-1))
     return losses[targets != pad_id].mean()
+
+
+def _divergence(logits, targets, smoothing, pad_id):
+    p = torch.full(logits.shape[-1:], smoothing / logits.shape[-1])
+    p[0] += 1 - smoothing
+    return _smoothed(logits, targets, smoothing, pad_id) - torch.special.entr(p).sum()
 
 
 @ladder(_smoothed)
@@ -227,6 +234,10 @@ SMOOTHED_LOSS.mistakes |= {
     ),
     "padding gets no share of the smoothing; here all V tokens do": (
         partial(_smoothed, smooth=lambda log_p, smoothing: smoothing * log_p[..., 1:].mean(-1))
+    ),
+    "the entropy of the smoothed target is taken off; the cross-entropy keeps it": _divergence,
+    "a smoothing of 0.1 is built in; it is an argument": (
+        lambda logits, targets, smoothing, pad_id: _smoothed(logits, targets, 0.1, pad_id)
     ),
 }
 
@@ -316,6 +327,13 @@ PARAMETERS.mistakes |= {
     "2 d_model are missing in every layer: the norm behind the cross-attention (a decoder "
     "block has three), or the second bias of the feed-forward networks": (
         partial(_counted, norms=4)
+    ),
+    "d_k and d_v are not used: a head is as wide as they say, whatever d_model / h is": (
+        lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, h, ff, d // h, d // h)
+    ),
+    "this is in millions; the number itself is asked for": lambda *sizes: _counted(*sizes) / 1e6,
+    "the layers are halved; num_layers is the number in each of the two stacks": (
+        lambda V, d, N, *sizes: _counted(V, d, N // 2, *sizes)
     ),
 }
 
@@ -450,7 +468,7 @@ DECODER_BLOCK.mistakes |= {
             forward=lambda self, x, memory, mask: self.norm1(self.norm1(self.norm1(x))),
         )
     ),
-    "the cross-attention comes first; the self-attention does": (
+    "the cross-attention comes first; the self-attention should come first": (
         partial(_Decoder, forward=_source_first)
     ),
     "norm2 and norm3 have changed places": (
@@ -462,7 +480,7 @@ DECODER_BLOCK.mistakes |= {
     "each sum adds the x of the beginning; it adds what its sub-layer has read": (
         partial(_Decoder, forward=lambda self, x, memory, mask: self.norm3(x))
     ),
-    "the cross-attention looks at x again; its keys and values come from memory": (
+    "the cross-attention reads x, at least for its values; these and the keys are made of memory": (
         partial(_Decoder, forward=partial(_decoding, source=False))
     ),
     "the feed-forward network is missing": partial(_Decoder, forward=partial(_decoding, last=0)),
@@ -475,6 +493,14 @@ DECODER_BLOCK.mistakes |= {
         partial(
             _Decoder,
             forward=lambda self, x, memory, memory_mask: _decoding(self, x, memory, None),
+        )
+    ),
+    "memory_mask is turned round; True is for the words that may be looked at": (
+        partial(
+            _Decoder,
+            forward=lambda self, x, memory, mask: _decoding(
+                self, x, memory, None if mask is None else ~mask
+            ),
         )
     ),
 }
@@ -515,6 +541,12 @@ def _train(
 def _running_means(model, batches, optimizer):
     losses = _train(model, batches, optimizer)
     return [sum(losses[:n]) / n for n in range(1, len(losses) + 1)]
+
+
+def _one_step(model, batches, optimizer):
+    losses = [F.cross_entropy(model(x), y).item() for x, y in batches]
+    _train(model, batches[-1:], optimizer)
+    return losses
 
 
 def _to_length_1(parameters, length):
@@ -601,4 +633,5 @@ TRAIN.mistakes |= {
         partial(_train, zero=False)
     ),
     "the losses are means of all so far; each batch has a loss of its own": (_running_means),
+    "there is a single step, after the last batch; each batch has a step of its own": _one_step,
 }

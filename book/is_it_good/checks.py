@@ -83,6 +83,14 @@ MCNEMAR.mistakes |= {
     "splits that are more uneven are counted, but not this one": edited(
         _mcnemar, "min(only_first, only_second) + 1)", "min(only_first, only_second))"
     ),
+    "it returns the same on every input of this check, 1: the tail goes up to the smaller of the "
+    "two numbers, and is divided by 2**differ": edited(_mcnemar, "range(min(", "range(max("),
+    "this split's own chance is counted half, as in mid-p; the exact p counts it whole": edited(
+        _mcnemar, "2 * tail /", "(2 * tail - comb(differ, min(only_first, only_second))) /"
+    ),
+    "questions that both answer alike are counted as the second's": edited(
+        _mcnemar, "sum(b and not a for", "sum(a == b for"
+    ),
 }
 
 
@@ -131,7 +139,7 @@ BOTH_ORDERS.mistakes |= {
     "those are the verdicts that stay; a flip says the same letter in both orders": edited(
         _both_orders, "(as_a > 0) == (as_b > 0)", "(as_a > 0) != (as_b > 0)"
     ),
-    "only the order in which A is right is read": edited(
+    "right is judged by the first order alone, in which A is right; both orders count": edited(
         _both_orders, "as_a - as_b > 0", "as_a > 0"
     ),
     "those are right in both orders; add the evidence of the two": edited(
@@ -149,12 +157,20 @@ BOTH_ORDERS.mistakes |= {
     "only verdicts that say A twice are counted as flips": edited(
         _both_orders, "(as_a > 0) == (as_b > 0)", "as_a > 0 and as_b > 0"
     ),
+    "// makes 0 of a share below 1; take /": edited(
+        _both_orders,
+        "return flips / len(odds), right / len(odds)",
+        "return flips // len(odds), right // len(odds)",
+    ),
+    "those are right in at least one order; add the evidence of the two": edited(
+        _both_orders, "as_a - as_b > 0", "as_a > 0 or as_b < 0"
+    ),
 }
 
 
 @exercise
 def first_proof(answer) -> str:
-    """Check `first_proof(gains, odds)` -> after how many sentences E reaches the odds, or 0."""
+    """Check `first_proof(gains, odds)` -> after how many sentences the stake reaches them, or 0."""
     climb(FIRST_PROOF, answer)
     return "proofs at the first sentence and later, stakes that fall first or fall back, and none"
 
@@ -213,17 +229,30 @@ FIRST_PROOF.mistakes |= {
     "the gains are logarithms: their sum is held against ln(odds), not against the odds": edited(
         _first_proof, "log(odds)", "odds"
     ),
-    "the odds are reached where E equals them, too: take >=": edited(_first_proof, ">=", ">"),
+    "the odds are reached where the stake equals them, too: take >=": edited(
+        _first_proof, ">=", ">"
+    ),
     "the gains are natural logarithms; so is that of the odds": edited(
         _first_proof, "log(odds)", "log(odds, 10)"
     ),
-    "before the first sentence E is 1, whose logarithm is 0": edited(
+    "before the first sentence the stake is 1, whose logarithm is 0": edited(
         _first_proof, "stake = 0.0", "stake = 1.0"
     ),
     "only what wins is counted; a sentence that loses lowers the stake": edited(
         _first_proof, "stake += gain", "stake += max(gain, 0.0)"
     ),
-    "the whole set is read before E is looked at": lambda gains, odds: (
-        len(gains) if sum(gains) >= log(odds) else 0
+    "the whole set is read before the stake is looked at; stop where it first reaches "
+    "the odds": lambda gains, odds: len(gains) if sum(gains) >= log(odds) else 0,
+    "the mean of the gains is held against ln(odds); it is their sum": edited(
+        _first_proof, "stake >=", "stake / read >="
+    ),
+    "20 is built in; the odds are an argument": edited(_first_proof, "log(odds)", "log(20)"),
+    "this is the last sentence after which the odds are reached; return at the first": (
+        lambda gains, odds: max(
+            (n + 1 for n in range(len(gains)) if sum(gains[: n + 1]) >= log(odds)), default=0
+        )
+    ),
+    "the gains are put in order, the largest first; read them as they come": (
+        lambda gains, odds: _first_proof(sorted(gains, reverse=True), odds)
     ),
 }

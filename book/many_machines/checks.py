@@ -56,6 +56,11 @@ HELD.mistakes |= {
     ),
     "the first stage holds most, not the last": edited(_held, "p - stage", "stage + 1"),
     "there may be fewer micro-batches than stages": edited(_held, "min(ahead, m)", "ahead"),
+    "it is m less the stage; by 1F1B a stage holds one for itself and one for each behind it, so "
+    "p less the stage": edited(_held, "min(ahead, m)", "max(1, m - stage)"),
+    "two are counted for each stage behind; one is in flight for each": edited(
+        _held, "p - stage", "2 * (p - stage) - 1"
+    ),
 }
 
 
@@ -110,10 +115,10 @@ MERGE.mistakes |= {
     "the outputs are added as they are; the new sum is larger, so each counts for less": edited(
         _merge, "(lse1 - lse).exp() * out1 + (lse2 - lse).exp() * out2", "out1 + out2"
     ),
-    "the logarithms are added; the sums are": edited(
+    "the logarithms are added; the sums should be": edited(
         _merge, "torch.logaddexp(lse1, lse2)", "lse1 + lse2"
     ),
-    "the outputs are right, and the logarithms are added; the sums are": (
+    "the outputs are right, and the logarithms are added; the sums should be": (
         lambda out1, lse1, out2, lse2: (_merge(out1, lse1, out2, lse2)[0], lse1 + lse2)
     ),
     "the second result is the sum of both; its logarithm is asked": (
@@ -127,6 +132,24 @@ MERGE.mistakes |= {
             (lse1.exp() * out1 + lse2.exp() * out2) / (lse1.exp() + lse2.exp()),
             (lse1.exp() + lse2.exp()).log(),
         )
+    ),
+    "the weighted outputs are not divided by the new sum": (
+        lambda out1, lse1, out2, lse2: (
+            lse1.exp() * out1 + lse2.exp() * out2,
+            torch.logaddexp(lse1, lse2),
+        )
+    ),
+    "the new logarithm has the base 2 (logaddexp2); it is the natural one": edited(
+        _merge, "torch.logaddexp(", "torch.logaddexp2("
+    ),
+    "the outputs are right, and the larger logarithm is missing from the new one": (
+        lambda out1, lse1, out2, lse2: (
+            _merge(out1, lse1, out2, lse2)[0],
+            torch.logaddexp(lse1, lse2) - lse1.maximum(lse2),
+        )
+    ),
+    "the second half's weight is taken from 1; it is exp(lse2 - lse) itself": edited(
+        _merge, "(lse2 - lse).exp()", "(1 - (lse2 - lse).exp())"
     ),
 }
 
@@ -208,4 +231,19 @@ SCATTER.mistakes |= {
     "whole vectors went around; a machine sends one part in each round": _whole_vectors,
     "every machine has the whole sum: this is the all-reduce": all_reduce,
     "one round is missing": edited(reduce_scatter, "range(1, N)", "range(1, N - 1)"),
+    "machine r returns part r, but has finished part r + 1; begin with the part before": edited(
+        _one_too_far, "held[r][(r + 1) % N] for", "held[r][r] for"
+    ),
+    "all parts are taken from machine 0; part r of the sum is on machine r": edited(
+        reduce_scatter, "held[r][r]", "held[0][r]"
+    ),
+    "what arrives is added to another part than the one that was sent; it belongs to the same": (
+        edited(
+            reduce_scatter,
+            "[held[r][(r - step) % N]",
+            "[held[r][(r + step) % N]",
+            "held[r][(r - step - 1) % N] +=",
+            "held[r][(r + step + 1) % N] +=",
+        )
+    ),
 }

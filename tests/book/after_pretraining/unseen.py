@@ -253,3 +253,39 @@ def rejection_round(model, prompts, judge, tries, length, epochs, rate):
 
 
 wrong("the model itself is trained", "deepcopy(model)", "model")
+
+
+@right
+def pass_at_k(right, tries, k):
+    if tries - right < k:
+        return 1.0
+    misses = 1.0
+    for i in range(tries - right + 1, tries + 1):
+        misses *= 1 - k / i
+    return 1 - misses
+
+
+wrong("the product ends one too low", "tries + 1", "tries")
+
+
+@right
+def advantages(rewards):
+    G = rewards.shape[1]
+    baseline = rewards.sum(dim=1, keepdim=True) / G
+    return rewards - baseline
+
+
+wrong(
+    "leaves each answer out of its baseline",
+    "rewards.sum(dim=1, keepdim=True) / G",
+    "(rewards.sum(dim=1, keepdim=True) - rewards) / max(G - 1, 1)",
+)
+
+
+@right
+def dpo_loss(won, lost, won_start, lost_start, beta):
+    margin = (won - won_start) - (lost - lost_start)
+    return -F.logsigmoid(beta * margin).mean()
+
+
+wrong("hinge", "-F.logsigmoid(beta * margin)", "F.relu(1 - beta * margin)")

@@ -169,3 +169,21 @@ def overwrite_part(S, key, value, beta):
 
 
 wrong("in place", "return S + beta", "S += beta", "length**2", "length**2\n    return S")
+
+
+@right
+def what_it_says(keys, values, query):
+    S = values.T @ keys
+    return S @ query
+
+
+wrong("matrix turned over", "values.T @ keys", "keys.T @ values")
+
+
+@right
+def overwrite_part(S, key, value, beta):
+    missing = value - S @ key
+    return S + beta * torch.outer(missing, key) / (key @ key)
+
+
+wrong("asks the matrix from the wrong side", "S @ key", "key @ S")

@@ -105,3 +105,24 @@ def slowed(speeds, factor, trained):
 
 
 wrong("the share not cut off above 1", ".clamp(0, 1)", ".clamp(min=0)")
+
+
+@right
+def false_twin(distance, speeds, longest):
+    candidates = torch.arange(distance + 8, longest + 1)
+    angles = (candidates - distance)[:, None] * speeds
+    return candidates[angles.cos().mean(dim=1).argmax()].item()
+
+
+wrong("hands may be opposite", "angles.cos()", "angles.cos().abs()")
+wrong("the worst hand decides", ".mean(dim=1)", ".amin(dim=1)")
+
+
+@right
+def slowed(speeds, factor, trained):
+    turns = speeds * trained / (2 * math.pi)
+    share = ((turns - 0.5) / 0.5).clamp(0, 1)
+    return share * speeds + (1 - share) * speeds / factor
+
+
+wrong("turns of one and of 32, as in the paper", "(turns - 0.5) / 0.5", "(turns - 1) / 31")

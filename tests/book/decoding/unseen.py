@@ -336,3 +336,65 @@ def search(next_log_probabilities, bos, eos, beam_size, max_len):
 
 
 wrong("[BOS] not counted in max_len", "range(max_len - 1)", "range(max_len)")
+
+
+@right
+def greedy(model, source_ids, max_len):
+    c, memory, B = model.config, model.encode(source_ids), len(source_ids)
+    target = torch.full((B, max_len), c.pad_id)
+    target[:, 0] = c.bos_id
+    ended = torch.zeros(B, dtype=torch.bool)
+    for t in range(1, max_len):
+        word = model.decode(target[:, :t], memory, source_ids)[:, -1].argmax(dim=-1)
+        word[ended] = c.pad_id
+        target[:, t] = word
+        ended |= word == c.eos_id
+        if ended.all():
+            break
+    return target
+
+
+wrong("fills up with eos", "word[ended] = c.pad_id", "word[ended] = c.eos_id")
+
+
+@right
+def beam_step(scores, log_probabilities, beam_size):
+    V = log_probabilities.shape[1]
+    total = scores[:, None] + log_probabilities
+    best = total.flatten().topk(beam_size).indices
+    return best // V, best % V
+
+
+wrong("scores along the words", "scores[:, None]", "scores[None, :]")
+
+
+@right
+def draw(logits, temperature, top_p, number):
+    p, ids = (logits / temperature).softmax(-1).sort(descending=True)
+    kept = p[p.cumsum(-1) - p < top_p]
+    ends = (kept / kept.sum()).cumsum(-1)
+    place = (ends <= number).sum()
+    return int(ids[place.clamp(max=len(kept) - 1)])
+
+
+wrong("one stretch too far", "(ends <= number).sum()", "(ends <= number).sum() + 1")
+
+
+@right
+def search(next_log_probabilities, bos, eos, beam_size, max_len):
+    beam, complete = [(0.0, [bos])], []
+    for _ in range(max_len - 1):
+        children = []
+        for score, ids in beam:
+            for word, log_p in enumerate(next_log_probabilities(ids).tolist()):
+                children.append((score + log_p, ids + [word]))
+        children.sort(key=lambda child: child[0], reverse=True)
+        children = children[:beam_size]
+        complete += [child for child in children if child[1][-1] == eos]
+        beam = [child for child in children if child[1][-1] != eos]
+        if not beam:
+            break
+    return torch.tensor(max(complete)[1])
+
+
+wrong("best of all, finished or not", "max(complete)", "max(complete + beam)")

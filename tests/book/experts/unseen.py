@@ -183,3 +183,33 @@ def read_narrow(query, kept, up_k, up_v):
 
 
 wrong("divided by d_k, not its root", "query.shape[0] ** 0.5", "query.shape[0]")
+
+
+@right
+def switch_loss(probabilities, chosen):
+    N, E = probabilities.shape
+    share = torch.bincount(chosen, minlength=E) / N
+    mean = torch.stack([probabilities[:, i].sum() / N for i in range(E)])
+    return E * (share * mean).sum()
+
+
+wrong("probability of the chosen ones only", "[:, i]", "[chosen == i, i]")
+
+
+@right
+def has_room(chosen, most):
+    place = (chosen[:, None] == chosen).tril().sum(1)
+    return place <= most
+
+
+wrong("one for each expert", "return place <= most", "return torch.bincount(chosen) <= most")
+
+
+@right
+def read_narrow(query, kept, up_k, up_v):
+    scores = kept @ (up_k.T @ query) / len(query) ** 0.5
+    e = (scores - scores.max()).exp()
+    return up_v @ (e / e.sum() @ kept)
+
+
+wrong("cut off at 50 against overflow", "(scores - scores.max())", "scores.clamp(max=50)")

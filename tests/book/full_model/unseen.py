@@ -300,3 +300,26 @@ def train(model, batches, optimizer):
 
 
 wrong("each entry clipped", "clip_grad_norm_(", "clip_grad_value_(")
+
+
+@right
+def smoothed_loss(logits, targets, smoothing, pad_id):
+    log_p = logits.log_softmax(-1)
+    V = logits.shape[-1]
+    q = F.one_hot(targets, V) * (1 - smoothing) + smoothing / V
+    loss = -(q * log_p).sum(-1)
+    return loss[targets != pad_id].mean()
+
+
+wrong("entropy of the target taken off", "(q * log_p)", "(q * log_p - torch.xlogy(q, q))")
+
+
+@right
+def parameters(vocab_size, d_model, num_layers, num_heads, d_ff, d_k, d_v):
+    attention = (d_model + 1) * num_heads * (2 * d_k + d_v) + (num_heads * d_v + 1) * d_model
+    network = 2 * d_model * d_ff + d_ff + d_model
+    blocks = 3 * attention + 2 * network + 5 * 2 * d_model
+    return num_layers * blocks + vocab_size * d_model
+
+
+wrong("half the layers to each stack", "num_layers * blocks", "num_layers // 2 * blocks")

@@ -146,3 +146,38 @@ def first_proof(gains, odds):
 
 
 wrong("without the logarithm of the odds", "log(odds), 0.0", "odds, 0.0")
+
+
+@right
+def mcnemar(first, second):
+    a = sum(f and not s for f, s in zip(first, second))
+    b = sum(s and not f for f, s in zip(first, second))
+    tail = sum(comb(a + b, i) for i in range(min(a, b) + 1))
+    return min(1.0, 2 * tail / 2 ** (a + b))
+
+
+wrong("tail of the larger number", "range(min(a, b)", "range(max(a, b)")
+
+
+@right
+def both_orders(odds):
+    n = len(odds)
+    flips = sum((a > 0) == (b > 0) for a, b in odds) / n
+    right = sum(a - b > 0 for a, b in odds) / n
+    return flips, right
+
+
+wrong("whole-number division", "/ n", "// n")
+
+
+@right
+def first_proof(gains, odds):
+    total = 0.0
+    for number, gain in enumerate(gains, start=1):
+        total += gain
+        if total >= log(odds):
+            return number
+    return 0
+
+
+wrong("odds of 20 built in", "log(odds)", "log(20)")

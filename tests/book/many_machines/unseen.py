@@ -179,3 +179,41 @@ def reduce_scatter(net, vectors):
 wrong(
     "the mean instead of the sum", "return travelling", "return [part / N for part in travelling]"
 )
+
+
+@right
+def held(schedule, stage, p, m):
+    return m if schedule == "GPipe" else min(p - stage, m)
+
+
+wrong("counts micro-batches that are left", "min(p - stage, m)", "max(1, m - stage)")
+
+
+@right
+def merge(out1, lse1, out2, lse2):
+    lse = torch.logaddexp(lse1, lse2)
+    out = out1 * (lse1 - lse).exp() + out2 * (lse2 - lse).exp()
+    return out, lse
+
+
+wrong("logarithm to the base 2", "logaddexp", "logaddexp2")
+
+
+@right("scatter")
+def reduce_scatter(net, vectors):
+    N = net.machines
+    held = [[part.clone() for part in vector.tensor_split(N)] for vector in vectors]
+    for step in range(1, N):
+        arrived = net.shift([held[r][(r - step) % N] for r in range(N)])
+        for r in range(N):
+            held[r][(r - step - 1) % N] += arrived[r]
+    return [held[r][r] for r in range(N)]
+
+
+wrong(
+    "a part that is not finished",
+    "r - step - 1",
+    "r - step",
+    "[(r - step) % N] for",
+    "[(r - step + 1) % N] for",
+)
