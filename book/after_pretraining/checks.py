@@ -232,6 +232,15 @@ ADVANTAGES.mistakes |= {
     "what is worse than the mean is set to 0; it is below 0": lambda rewards: (
         rewards - rewards.mean(1, keepdim=True)
     ).clamp(min=0),
+    "the mean is that of a column, over the groups; it is that of a row, a group's answers": (
+        lambda rewards: rewards - rewards.mean(0)
+    ),
+    "each is divided by the standard deviation of its group as well; only the mean is "
+    "subtracted": lambda rewards: _advantages(rewards) / (rewards.std(1, keepdim=True) + 1e-6),
+    "the answer itself is left out of the mean, and where it is alone nothing is subtracted; the "
+    "mean is that of the whole group": lambda rewards: (
+        rewards - (rewards.sum(1, keepdim=True) - rewards) / max(1, rewards.shape[1] - 1)
+    ),
 }
 
 
@@ -306,6 +315,12 @@ DPO_LOSS.mistakes |= {
     "this is the sum; the mean over the pairs is asked for": edited(_dpo_loss, ".mean()", ".sum()"),
     "the mean is taken of the differences, inside the sigmoid; it is over the losses": edited(
         _dpo_loss, "-F.logsigmoid(beta * margin).mean()", "-F.logsigmoid(beta * margin.mean())"
+    ),
+    "this is a hinge, 0 beyond a margin; the loss is minus the log of the sigmoid": edited(
+        _dpo_loss, "-F.logsigmoid(beta * margin)", "F.relu(1 - beta * margin)"
+    ),
+    "the log-probabilities are divided; the log of a ratio is their difference": edited(
+        _dpo_loss, "(won - won_start) - (lost - lost_start)", "won / won_start - lost / lost_start"
     ),
 }
 

@@ -156,6 +156,9 @@ BYTES_HELD.mistakes |= {
         "window) * 2 * d",
         "window) * 2 * d // heads",
     ),
+    "the matrix is multiplied by the tokens; there is one, however long the text": edited(
+        _bytes_held, "heads * (d // heads) ** 2", "tokens * heads * (d // heads) ** 2"
+    ),
 }
 
 
@@ -306,5 +309,10 @@ WHAT_WAS_WRITTEN.mistakes |= {
     ),
     "beta stands at the column; it belongs to the position that writes, the row": edited(
         _what_was_written, "beta[:, None] * (keys", "beta * (keys"
+    ),
+    "beta weighs a second time what is written already with its beta": edited(
+        _what_was_written,
+        "(beta[:, None] * (keys @ keys.T))",
+        "(beta[:, None] * (keys @ keys.T) * beta)",
     ),
 }

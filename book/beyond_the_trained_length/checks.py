@@ -170,6 +170,21 @@ SLOWED.mistakes |= {
     "at a whole turn the share that is kept is only 1/2: divide turns - 0.5 by 1 - 0.5": edited(
         _slowed, " / (1.0 - 0.5)", ""
     ),
+    "what is kept grows from one turn to 32; here it does from half a turn to a whole one": edited(
+        _slowed, "(turns - 0.5) / (1.0 - 0.5)", "(turns - 1) / 31"
+    ),
+    "the share is not cut off below: for slow hands it is less than 0": edited(
+        _slowed, "clamp(0, 1)", "clamp(max=1)"
+    ),
+    "the share is not cut off above: for fast hands it is more than 1": edited(
+        _slowed, "clamp(0, 1)", "clamp(min=0)"
+    ),
+    "the share is squared; it should grow in a straight line": edited(
+        _slowed, ".clamp(0, 1)", ".clamp(0, 1) ** 2"
+    ),
+    "32 trained positions are built in; `trained` is an argument": edited(
+        _slowed, "speeds * trained", "speeds * 32"
+    ),
 }
 
 

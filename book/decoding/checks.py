@@ -169,6 +169,16 @@ GREEDY.mistakes |= {
     "it stops as soon as one row has ended; the others have to go on": edited(
         _greedy, "target[:, n] == config.eos_id", "(target[:, n] == config.eos_id).any()"
     ),
+    "finished rows are filled with [EOS] until the last one ends; fill with pad_id": edited(
+        _greedy,
+        "ended, config.pad_id",
+        "ended, config.eos_id",
+        "    return target",
+        "        if ended.all():\n            break\n    return target",
+    ),
+    "the least probable word is taken; argmax gives the most probable one": edited(
+        _greedy, ".argmax(-1)", ".argmin(-1)"
+    ),
     "the last place of the whole target is read, behind what is written; decode this alone": (
         edited(_greedy, "target[:, :n]", "target")
     ),
@@ -455,6 +465,14 @@ DRAW.mistakes |= {
         "p = p / p.sum()",
         "p = p ** (1 / temperature) / (p ** (1 / temperature)).sum()",
     ),
+    "top_p is held against each word's own probability; it is the sum of the words so far that "
+    "reaches it": edited(_draw, "(p.cumsum(0) - p < top_p)", "((p >= top_p) | (p.cumsum(0) == p))"),
+    "the words are lined up from the least probable on; the most probable one comes first": edited(
+        _draw, "descending=True", "descending=False"
+    ),
+    "it is one word too far: the number lies in the first stretch that ends above it": edited(
+        _draw, "number).sum()), len(p) - 1", "number).sum()) + 1, int((p > 0).sum()) - 1"
+    ),
 }
 
 
@@ -618,6 +636,9 @@ SEARCH.mistakes |= {
         "max(complete or beam or [(0.0, [bos])])",
         "max(complete, key=lambda x: x[0] / len(x[1]))",
     ),
+    "sentences of max_len + 1 ids are looked at; bos and eos count among the max_len": edited(
+        _search, "range(max_len - 1)", "range(max_len)"
+    ),
     "a beginning that has not reached its eos may win; only complete sentences can": edited(
         _search, "complete or beam or", "complete + beam or"
     ),
@@ -711,4 +732,10 @@ CACHED.mistakes |= {
         _cached, " / W_k.shape[1] ** 0.5", ""
     ),
     "the scores are divided by d_k; it is its square root": edited(_cached, " ** 0.5", ""),
+    "the matrices stand on the wrong side of x: x @ W_q, x @ W_k and x @ W_v": edited(
+        _cached, "x @ W_q, x @ W_k, x @ W_v", "W_q @ x, W_k @ x, W_v @ x"
+    ),
+    "a sigmoid squeezes each score by itself; a softmax makes the weights sum to 1": edited(
+        _cached, ".softmax(-1)", ".sigmoid()"
+    ),
 }

@@ -164,6 +164,12 @@ def _raw_logits(logits, targets, smoothing, pad_id):
     return losses[targets != pad_id].mean()
 
 
+def _divergence(logits, targets, smoothing, pad_id):
+    p = torch.full(logits.shape[-1:], smoothing / logits.shape[-1])
+    p[0] += 1 - smoothing
+    return _smoothed(logits, targets, smoothing, pad_id) - torch.special.entr(p).sum()
+
+
 @ladder(_smoothed)
 def SMOOTHED_LOSS(smoothed_loss):
     """without smoothing the loss of a token is minus the logarithm of the probability that the
@@ -228,6 +234,10 @@ SMOOTHED_LOSS.mistakes |= {
     ),
     "padding gets no share of the smoothing; here all V tokens do": (
         partial(_smoothed, smooth=lambda log_p, smoothing: smoothing * log_p[..., 1:].mean(-1))
+    ),
+    "the entropy of the smoothed target is taken off; the cross-entropy keeps it": _divergence,
+    "a smoothing of 0.1 is built in; it is an argument": (
+        lambda logits, targets, smoothing, pad_id: _smoothed(logits, targets, 0.1, pad_id)
     ),
 }
 
@@ -317,6 +327,13 @@ PARAMETERS.mistakes |= {
     "2 d_model are missing in every layer: the norm behind the cross-attention (a decoder "
     "block has three), or the second bias of the feed-forward networks": (
         partial(_counted, norms=4)
+    ),
+    "d_k and d_v are not used: a head is as wide as they say, whatever d_model / h is": (
+        lambda V, d, N, h, ff, d_k, d_v: _counted(V, d, N, h, ff, d // h, d // h)
+    ),
+    "this is in millions; the number itself is asked for": lambda *sizes: _counted(*sizes) / 1e6,
+    "the layers are halved; num_layers is the number in each of the two stacks": (
+        lambda V, d, N, *sizes: _counted(V, d, N // 2, *sizes)
     ),
 }
 

@@ -243,4 +243,16 @@ FIRST_PROOF.mistakes |= {
     ),
     "the whole set is read before the stake is looked at; stop where it first reaches "
     "the odds": lambda gains, odds: len(gains) if sum(gains) >= log(odds) else 0,
+    "the mean of the gains is held against ln(odds); it is their sum": edited(
+        _first_proof, "stake >=", "stake / read >="
+    ),
+    "20 is built in; the odds are an argument": edited(_first_proof, "log(odds)", "log(20)"),
+    "this is the last sentence after which the odds are reached; return at the first": (
+        lambda gains, odds: max(
+            (n + 1 for n in range(len(gains)) if sum(gains[: n + 1]) >= log(odds)), default=0
+        )
+    ),
+    "the gains are put in order, the largest first; read them as they come": (
+        lambda gains, odds: _first_proof(sorted(gains, reverse=True), odds)
+    ),
 }
