@@ -59,7 +59,7 @@ def with_cross_entropy(logits, ids, prompt):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), target[:, 1:].flatten(), ignore_index=-1)
 
 
-@wrong(answer_loss, "would be right if `prompt` were 1")
+@wrong(answer_loss, "`prompt` has no effect")
 def whole_text(logits, ids, prompt):
     return with_cross_entropy(logits, ids, 1)
 

@@ -115,7 +115,7 @@ def row_by_row(scores, together, noise, k):
     return total / together.sum()
 
 
-@wrong(expected_loss, "would be right if `k` were 1")
+@wrong(expected_loss, "`k` has no effect")
 def without_k(scores, together, noise, k):
     return in_one_expression(scores, together, noise, 1)
 

@@ -67,7 +67,7 @@ def zero_is_padding(logits, targets, smoothing, pad_id):
     return losses[targets != 0].mean()
 
 
-@wrong(smoothed_loss, "would be right if `smoothing` were 0")
+@wrong(smoothed_loss, "`smoothing` has no effect")
 def plain_cross_entropy(logits, targets, smoothing, pad_id):
     return F.cross_entropy(logits.mT, targets, ignore_index=pad_id)
 

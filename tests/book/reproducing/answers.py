@@ -121,7 +121,7 @@ def from_triangles(length, first, recent):
     return causal & ~forgotten
 
 
-@wrong(cache_mask, "would be right if `recent` were twice as large")
+@wrong(cache_mask, "this is the causal mask: nothing ever leaves the cache")
 def causal_only(length, first, recent):
     return torch.ones(length, length).tril().bool()
 
