@@ -36,7 +36,7 @@ function failure(error) {
   return node;
 }
 
-/** A button over the fallback of a figure whose numbers are fetched on a click. */
+/** A button and the fallback of a figure whose numbers are fetched on a click, in one box. */
 function offer(host, draw) {
   const box = document.createElement("div"),
     button = document.createElement("button");
@@ -54,8 +54,8 @@ function offer(host, draw) {
     }
     /** @type {HTMLElement} */ (host.querySelector("input, button"))?.focus();
   });
-  box.append(button);
-  host.prepend(box);
+  box.append(button, ...host.children);
+  host.append(box);
   useStyles(box);
 }
 
