@@ -39,6 +39,7 @@ function failure(error) {
 /** A button and the fallback of a figure whose numbers are fetched on a click, in one box. */
 function offer(host, draw) {
   const box = document.createElement("div"),
+    line = document.createElement("p"),
     button = document.createElement("button");
   box.className = "cl";
   button.className = "cl-main";
@@ -54,7 +55,8 @@ function offer(host, draw) {
     }
     /** @type {HTMLElement} */ (host.querySelector("input, button"))?.focus();
   });
-  box.append(button, ...host.children);
+  line.append(button);
+  box.append(line, ...host.children);
   host.append(box);
   useStyles(box);
 }
