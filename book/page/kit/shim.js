@@ -39,7 +39,6 @@ function failure(error) {
 /** A button and the fallback of a figure whose numbers are fetched on a click, in one box. */
 function offer(host, draw) {
   const box = document.createElement("div"),
-    line = document.createElement("p"),
     button = document.createElement("button");
   box.className = "cl";
   button.className = "cl-main";
@@ -55,8 +54,8 @@ function offer(host, draw) {
     }
     /** @type {HTMLElement} */ (host.querySelector("input, button"))?.focus();
   });
-  line.append(button);
-  box.append(line, ...host.children);
+  box.style.cssText = "display: grid; gap: 0.6rem; justify-items: start";
+  box.append(button, ...host.children);
   host.append(box);
   useStyles(box);
 }
