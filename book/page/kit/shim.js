@@ -39,6 +39,7 @@ function failure(error) {
 /** A button and the fallback of a figure whose numbers are fetched on a click, in one box. */
 function offer(host, draw) {
   const box = document.createElement("div"),
+    shown = document.createElement("div"),
     button = document.createElement("button");
   box.className = "cl";
   button.className = "cl-main";
@@ -55,7 +56,10 @@ function offer(host, draw) {
     /** @type {HTMLElement} */ (host.querySelector("input, button"))?.focus();
   });
   box.style.cssText = "display: grid; gap: 0.6rem; justify-items: start";
-  box.append(button, ...host.children);
+  shown.className = "cl-scroll";
+  shown.style.maxWidth = "100%";
+  shown.append(...host.children);
+  box.append(button, shown);
   host.append(box);
   useStyles(box);
 }
