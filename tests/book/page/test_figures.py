@@ -211,6 +211,22 @@ def test_a_figure_for_later_is_its_table_until_a_click(browser, tmp_path):
     page.close()
 
 
+def test_two_figures_for_later_that_are_asked_for_at_once_get_their_own_numbers(browser, tmp_path):
+    html = "".join(
+        EXAMPLES[name].make().to_html().replace(">", f' data-later="{name}">', 1)
+        for name in ("path", "attention")
+    )
+    (tmp_path / "page.html").write_text(with_assets(PAGE.format(html), tmp_path), "utf8")
+    (tmp_path / "figures.js").write_text(bundle(), "utf8")
+    page, errors = browser.new_page(), []
+    page.on("console", lambda message: errors.append(message.text))
+    page.goto((tmp_path / "page.html").as_uri())
+    page.evaluate("document.querySelectorAll('.cl > button').forEach((button) => button.click())")
+    expect(page.locator(".cl-title")).to_have_count(2)
+    assert errors == []
+    page.close()
+
+
 @pytest.mark.parametrize("figure", WITH_NUMBERS, indirect=True)
 def test_as_a_widget_the_figure_follows_the_kernel_and_tells_it(browser, figure):
     """The anywidget module, imported as Jupyter does it, with a stand-in for the kernel's model."""
