@@ -78,17 +78,17 @@ def card(claim: Claim, rows: list[dict], code: str = "") -> str:
     sentence, unit = (f"{found[1]}.", found[2]) if found else (claim.sentence, "")
     values = [float(row["value"]) for row in rows]
     exact = {claim.value, *values} == {claim.value} and len(values) > 0
-    number = typeset(short(claim.value))
+    number = f'{typeset(short(claim.value))} <span class="held">✓</span>'
     bound = f"{typeset(claim.demand)}; {spread(claim, rows)}"
+    outcome = f'<span class="number">{number}</span> <span class="bound">{bound}</span>'
     if _is_identity(claim) and rows:
-        number, bound = "", CHECKED
+        outcome = f'<span class="bound"><span class="held">✓</span> {CHECKED}</span>'
     behind = f"<p>Measured: {_inline(unit)}: {typeset(short(claim.value))}.</p>" if unit else ""
     if not exact:
         behind += _strip(claim, values)
     return (
         f'<details class="claim"><summary><span class="sentence">{_inline(sentence)}</span> '
-        f'<span class="outcome"><span class="number">{number} <span class="held">✓</span></span> '
-        f'<span class="bound">{bound}</span></span></summary>{behind}{code}</details>'
+        f"{outcome}</summary>{behind}{code}</details>"
     )
 
 

@@ -115,15 +115,16 @@ export function predict(state, key, { question, choices, input, act = () => ({})
 function slideGuess(state, key, set, { low, high, step, describe = (number) => format(number) }) {
   const input = element("input", { type: "range", min: low, max: high, step, name: key });
   const number = element("b");
+  const label = element("label", { class: "cl-control" }, "your guess ", number, input);
   input.addEventListener("input", () => set({ guess: input.valueAsNumber }));
   state.draw(({ [key]: { guess, shown } }) => {
     input.value = guess ?? low;
     input.disabled = shown;
     number.textContent = guess === null ? "not made yet" : describe(guess);
     input.setAttribute("aria-valuetext", number.textContent);
+    label.hidden = shown && guess === null; // who made none sees the answer alone
   });
-  const text = element("span", {}, "your guess ", number);
-  return element("label", { class: "cl-control" }, text, input);
+  return label;
 }
 
 /** @param {State} state
