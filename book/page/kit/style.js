@@ -44,7 +44,7 @@ export const STYLE = `
   line-height: 1.4;
   max-width: 46rem;
   margin: 1rem 0 1.5rem;
-  padding: 1rem 1.1rem 1.1rem;
+  padding: 0.8rem 1.1rem 0.9rem;
   border: 1px solid var(--line);
   border-radius: 0.5rem;
   box-sizing: border-box;
@@ -57,7 +57,7 @@ export const STYLE = `
     margin: 0.6rem 0 0;
   }
   .cl-title {
-    margin: 0 0 0.5rem;
+    margin: 0 0 0.35rem;
     font-weight: 600;
   }
   .cl-controls {
