@@ -1,6 +1,6 @@
 """Answers to the exercises by people who had the statements alone, and not the checks.
 
-They came in sets, about 5,000 in all. Each set judged the checks as they were; then these were
+They came in sets, about 6,000 in all. Each set judged the checks as they were; then these were
 mended by it. What stands here keeps that: right answers, and about every fifth of the wrong ones,
 most of them chosen by their order alone. A wrong one is a function of its own, or the right one
 above it with parts replaced.

@@ -289,3 +289,43 @@ def dpo_loss(won, lost, won_start, lost_start, beta):
 
 
 wrong("hinge", "-F.logsigmoid(beta * margin)", "F.relu(1 - beta * margin)")
+
+
+@right
+def pass_at_k(right, tries, k):
+    hits = sum(comb(right, j) * comb(tries - right, k - j) for j in range(1, k + 1))
+    return hits / comb(tries, k)
+
+
+wrong(
+    "gives the probability that nothing passes",
+    "    hits = sum(comb(right, j) * comb(tries - right, k - j) for j in range(1, k + 1))\n    return hits / comb(tries, k)",
+    "    return comb(tries - right, k) / comb(tries, k)",
+)
+
+
+@right
+def advantages(rewards):
+    G = rewards.shape[1]
+    return torch.stack([group - group.sum() / G for group in rewards])
+
+
+wrong(
+    "leaves each reward out of the mean that is subtracted from it",
+    "    return torch.stack([group - group.sum() / G for group in rewards])",
+    "    others = (rewards.sum(1, keepdim=True) - rewards) / (G - 1)\n    return rewards - others",
+)
+
+
+@right
+def dpo_loss(won, lost, won_start, lost_start, beta):
+    gain_of_won = won - won_start
+    gain_of_lost = lost - lost_start
+    return F.softplus(beta * (gain_of_lost - gain_of_won)).mean()
+
+
+wrong(
+    "logarithm of a sigmoid that becomes 0: infinite far out of order",
+    "    gain_of_won = won - won_start\n    gain_of_lost = lost - lost_start\n    return F.softplus(beta * (gain_of_lost - gain_of_won)).mean()",
+    "    margin = beta * (won - won_start - (lost - lost_start))\n    return -torch.log(torch.sigmoid(margin)).mean()",
+)

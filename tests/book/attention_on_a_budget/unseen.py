@@ -187,3 +187,48 @@ def overwrite_part(S, key, value, beta):
 
 
 wrong("asks the matrix from the wrong side", "S @ key", "key @ S")
+
+
+@right
+def what_it_says(keys, values, query):
+    return torch.einsum("nk,nv,k->v", keys, values, query)
+
+
+wrong(
+    "a softmax over the products",
+    'einsum("nk,nv,k->v", keys, values, query)',
+    "softmax(keys @ query, dim=0) @ values",
+)
+
+
+@right
+def overwrite_part(S, key, value, beta):
+    missing = value - torch.mv(S, key)
+    return torch.addr(S, missing, key, alpha=beta / float(key @ key))
+
+
+wrong(
+    "adds the new value and does not take away the old one",
+    "    missing = value - torch.mv(S, key)\n    return torch.addr(S, missing, key, alpha=beta / float(key @ key))",
+    "    return S + beta * torch.outer(value, key) / (key @ key)",
+)
+
+
+@right
+def what_was_written(keys, values, beta):
+    S = torch.zeros(values.shape[1], keys.shape[1], dtype=values.dtype)
+    rows = []
+    for k, v, b in zip(keys, values, beta):
+        u = b * (v - S @ k)
+        S = S + u[:, None] * k[None, :]
+        rows.append(u)
+    return torch.stack(rows)
+
+
+wrong(
+    "scales the keys to length 1 first",
+    "def what_was_written(keys, values, beta):",
+    "def what_was_written(keys, values, beta):\n    keys = F.normalize(keys, dim=-1)",
+    "u[:, None] * k[None, :]",
+    "torch.outer(u, k)",
+)

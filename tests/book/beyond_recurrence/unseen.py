@@ -138,3 +138,17 @@ def scan(w, x):
 
 
 wrong("the distance grows by one", "2 * reach", "reach + 1")
+
+
+@right
+def convolve_centred(conv, x):
+    half = (conv.weight.shape[-1] - 1) // 2
+    out = F.conv1d(x.transpose(-1, -2), conv.weight, conv.bias, padding=half)
+    return out.transpose(-1, -2)
+
+
+wrong(
+    "pads on the left only, as in the chapter",
+    "    half = (conv.weight.shape[-1] - 1) // 2\n    out = F.conv1d(x.transpose(-1, -2), conv.weight, conv.bias, padding=half)\n    return out.transpose(-1, -2)",
+    "    k = conv.kernel_size[0]\n    return conv(F.pad(x.mT, (k - 1, 0))).mT",
+)

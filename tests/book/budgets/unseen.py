@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from numpy.polynomial import Polynomial
 
 from tests.book.unseen import answers_to
 
@@ -88,3 +89,46 @@ def rate_of(name, shape, rate, tuned, width):
 wrong("only wider models", "inside and matrix", "inside and matrix and width > tuned")
 wrong("attention alone", '"blocks" in name', '"attention" in name')
 wrong("the shape's second number", "width / tuned", "shape[-1] / tuned")
+
+
+@right
+def size_and_tokens(budget, per_parameter):
+    tokens = (budget * per_parameter / 6) ** 0.5
+    return (budget / (6 * tokens), tokens)
+
+
+wrong(
+    "the six operations are forgotten",
+    "    tokens = (budget * per_parameter / 6) ** 0.5\n    return (budget / (6 * tokens), tokens)",
+    "    n = math.sqrt(budget / per_parameter)\n    return (n, per_parameter * n)",
+)
+
+
+@right
+def best_size(sizes, gaps):
+    curve = Polynomial.fit([math.log(s) for s in sizes], [math.log(g) for g in gaps], deg=2)
+    bottom = curve.deriv().roots()[0]
+    return math.exp(bottom.real)
+
+
+wrong(
+    "returns the measured size with the smallest gap",
+    "    curve = Polynomial.fit([math.log(s) for s in sizes], [math.log(g) for g in gaps], deg=2)\n    bottom = curve.deriv().roots()[0]\n    return math.exp(bottom.real)",
+    "    return sizes[int(np.argmin(gaps))]",
+)
+
+
+@right
+def rate_of(name, shape, rate, tuned, width):
+    if not name.startswith("blocks."):
+        return rate
+    if len(shape) == 1:
+        return rate
+    return rate * (tuned / width)
+
+
+wrong(
+    "the ratio is upside down: wider gets more",
+    '    if not name.startswith("blocks."):\n        return rate\n    if len(shape) == 1:\n        return rate\n    return rate * (tuned / width)',
+    '    if name.startswith("blocks.") and len(shape) == 2:\n        return rate * width / tuned\n    return rate',
+)

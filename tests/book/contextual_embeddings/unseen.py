@@ -1,5 +1,7 @@
 """Answers by somebody who had not read the checks."""
 
+from itertools import combinations
+
 import torch
 import torch.nn.functional as F
 
@@ -132,4 +134,29 @@ def self_similarity(vectors):
 
 wrong(
     "scaled along the wrong axis", "dim=1", "dim=0", "(total - n)", "(total - (unit * unit).sum())"
+)
+
+
+@right
+def vectors_at(hidden, positions):
+    return torch.stack([sentence[int(p)] for sentence, p in zip(hidden, positions)])
+
+
+wrong(
+    "keeps an axis of length 1, (B, 1, d)",
+    "    return torch.stack([sentence[int(p)] for sentence, p in zip(hidden, positions)])",
+    "    d = hidden.shape[-1]\n    return hidden.gather(1, positions[:, None, None].expand(-1, 1, d))",
+)
+
+
+@right
+def self_similarity(vectors):
+    cosines = [F.cosine_similarity(a, b, dim=0) for a, b in combinations(vectors, 2)]
+    return torch.stack(cosines).mean()
+
+
+wrong(
+    "the cosines of each occurrence with itself are counted",
+    "    cosines = [F.cosine_similarity(a, b, dim=0) for a, b in combinations(vectors, 2)]\n    return torch.stack(cosines).mean()",
+    "    unit = F.normalize(vectors, dim=-1)\n    return (unit @ unit.T).mean()",
 )

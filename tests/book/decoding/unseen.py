@@ -398,3 +398,15 @@ def search(next_log_probabilities, bos, eos, beam_size, max_len):
 
 
 wrong("best of all, finished or not", "max(complete)", "max(complete + beam)")
+
+
+@right
+def rescored(log_probabilities, lengths, alpha):
+    return log_probabilities * ((lengths + 5) / 6) ** (-alpha)
+
+
+wrong(
+    "multiplies by the penalty instead of dividing",
+    "lengths + 5) / 6) ** (-alpha)",
+    "5 + lengths) / 6) ** alpha",
+)

@@ -289,3 +289,16 @@ wrong(
     "together.sum(dim=1, keepdim=True) * noise",
     "together.sum(dim=0, keepdim=True) * noise",
 )
+
+
+@right
+def look_up(table, ids):
+    rows = table.index_select(0, ids.reshape(-1))
+    return rows.reshape(ids.shape + (table.size(1),))
+
+
+wrong(
+    "counts the ids from 1",
+    "    rows = table.index_select(0, ids.reshape(-1))\n    return rows.reshape(ids.shape + (table.size(1),))",
+    "    return table[ids - 1]",
+)

@@ -3,6 +3,7 @@
 import math
 
 import torch
+import torch.nn.functional as F
 
 from tests.book.unseen import answers_to
 
@@ -213,3 +214,17 @@ def read_narrow(query, kept, up_k, up_v):
 
 
 wrong("cut off at 50 against overflow", "(scores - scores.max())", "scores.clamp(max=50)")
+
+
+@right
+def switch_loss(probabilities, chosen):
+    N, E = probabilities.shape
+    share = F.one_hot(chosen, E).to(probabilities.dtype).mean(dim=0)
+    return E * torch.dot(share, probabilities.mean(dim=0))
+
+
+wrong(
+    "ignores `chosen` and takes the most probable expert",
+    "    share = F.one_hot(chosen, E).to(probabilities.dtype).mean(dim=0)\n    return E * torch.dot(share, probabilities.mean(dim=0))",
+    "    f = torch.bincount(probabilities.argmax(1), minlength=E) / N\n    return E * (f * probabilities.mean(0)).sum()",
+)

@@ -121,3 +121,16 @@ def share_of_copies(pictures, training, held, q):
 
 
 wrong("the number instead of the share", ".float().mean()", ".sum()")
+
+
+@right
+def move(z, guess, t, s):
+    left = (1 - s) / (1 - t)
+    return left * z + (1 - left) * guess
+
+
+wrong(
+    "the shares of picture and guess are exchanged",
+    "    left = (1 - s) / (1 - t)\n    return left * z + (1 - left) * guess",
+    "    share = (s - t) / (1 - t)\n    return share * z + (1 - share) * guess",
+)

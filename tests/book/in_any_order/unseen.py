@@ -224,3 +224,32 @@ wrong(
     "return torch.exp(both - torch.logsumexp(both, dim=1, keepdim=True))",
     "return torch.exp(both - torch.logsumexp(both, dim=1, keepdim=True)).T",
 )
+
+
+@right
+def any_order_loss(losses, hidden, is_word):
+    costs = []
+    for row, h, w in zip(losses, hidden, is_word):
+        costs.append(row[h].mean() * w.sum())
+    return torch.stack(costs).mean()
+
+
+wrong(
+    "mean per hidden word, not multiplied by n",
+    "    costs = []\n    for row, h, w in zip(losses, hidden, is_word):\n        costs.append(row[h].mean() * w.sum())\n    return torch.stack(costs).mean()",
+    "    return ((losses * hidden).sum(1) / hidden.sum(1)).mean()",
+)
+
+
+@right
+def who_wrote(log_p, log_prior):
+    both = log_p.T + log_prior
+    evidence = torch.logsumexp(both, dim=1, keepdim=True)
+    return torch.exp(both - evidence)
+
+
+wrong(
+    "exponentials that become 0: 0 divided by 0 for long texts",
+    "    both = log_p.T + log_prior\n    evidence = torch.logsumexp(both, dim=1, keepdim=True)\n    return torch.exp(both - evidence)",
+    "    joint = log_p.exp() * log_prior.exp()[:, None]\n    return (joint / joint.sum(0)).T",
+)

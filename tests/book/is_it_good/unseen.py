@@ -1,5 +1,6 @@
 """Answers by somebody who had not read the checks."""
 
+from itertools import accumulate
 from math import comb, log
 
 import numpy as np
@@ -181,3 +182,16 @@ def first_proof(gains, odds):
 
 
 wrong("odds of 20 built in", "log(odds)", "log(20)")
+
+
+@right
+def first_proof(gains, odds):
+    goal = log(odds)
+    return next((n for n, s in enumerate(accumulate(gains), 1) if s >= goal), 0)
+
+
+wrong(
+    "looks only at the end of the test set",
+    "    goal = log(odds)\n    return next((n for n, s in enumerate(accumulate(gains), 1) if s >= goal), 0)",
+    "    return len(gains) if sum(gains) >= log(odds) else 0",
+)

@@ -217,3 +217,18 @@ wrong(
     "[(r - step) % N] for",
     "[(r - step + 1) % N] for",
 )
+
+
+@right
+def held(schedule, stage, p, m):
+    if schedule == "GPipe":
+        return m
+    later_stages = p - 1 - stage
+    return min(later_stages + 1, m)
+
+
+wrong(
+    "by 1F1B one too few: the last stage would hold nothing",
+    '    if schedule == "GPipe":\n        return m\n    later_stages = p - 1 - stage\n    return min(later_stages + 1, m)',
+    '    return m if schedule == "GPipe" else min(p - stage - 1, m)',
+)

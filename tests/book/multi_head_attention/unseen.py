@@ -188,3 +188,27 @@ def name_the_fault(layer):
 wrong(
     "columns taken for rows", "torch.allclose(free.sum(dim=-1)", "torch.allclose(free.sum(dim=-2)"
 )
+
+
+@right
+def split_heads(x, num_heads):
+    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)
+
+
+wrong(
+    "one reshape without exchanging axes",
+    "    return torch.stack(x.chunk(num_heads, dim=-1), dim=1)",
+    "    B, T, d = x.shape\n    return x.reshape(B, num_heads, T, d // num_heads)",
+)
+
+
+@right
+def merge_heads(x):
+    return torch.cat(x.unbind(dim=1), dim=-1)
+
+
+wrong(
+    "the entries of the heads alternate",
+    "    return torch.cat(x.unbind(dim=1), dim=-1)",
+    "    B, H, T, d_k = x.shape\n    return x.permute(0, 2, 3, 1).reshape(B, T, H * d_k)",
+)

@@ -167,3 +167,28 @@ def so_far(words):
 
 
 wrong("the divisor keeps no axis", ", keepdim=True", "")
+
+
+@right
+def states(cell, words):
+    h = torch.zeros(1, cell.hidden_size)
+    rows = []
+    for t in range(words.shape[0]):
+        h = cell(words[t : t + 1], h)
+        rows.append(h)
+    return torch.cat(rows, dim=0)
+
+
+wrong("the state is detached after every word", ", h", ", h.detach()")
+
+
+@right
+def so_far(words):
+    return torch.stack([words[:stop].mean(dim=0) for stop in range(1, len(words) + 1)])
+
+
+wrong(
+    "all rows are divided by n",
+    "    return torch.stack([words[:stop].mean(dim=0) for stop in range(1, len(words) + 1)])",
+    "    n = len(words)\n    return torch.tril(torch.ones(n, n)) / n @ words",
+)

@@ -869,3 +869,47 @@ def read_by(model, rows, truth):
 
 
 wrong("the truth is left out", "(truth - logp", "(-logp")
+
+
+@right("loop")
+def train(model, batch, steps, peak=0.01):
+    optimizer = torch.optim.AdamW(model.parameters(), betas=(0.9, 0.99), weight_decay=0.02)
+    losses = []
+    k = 0
+    while k < steps:
+        optimizer.param_groups[0]["lr"] = learning_rate(k, steps, peak)
+        rows = batch(k)
+        logits = model(rows[:, :-1])
+        loss = F.cross_entropy(logits.transpose(1, 2), rows[:, 1:], ignore_index=-1)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1)
+        optimizer.step()
+        losses.append(float(loss.detach()))
+        k += 1
+    return losses
+
+
+wrong(
+    "rate is never set: AdamW's 0.001 throughout",
+    '        optimizer.param_groups[0]["lr"] = learning_rate(k, steps, peak)',
+    "",
+)
+
+
+@right("judge")
+@torch.no_grad()
+def distance(model, rows, truth):
+    log_p = torch.log_softmax(model(rows[:, :-1]), dim=-1)
+    asked = rows[:, 1:]
+    each = log_p.gather(2, asked.clamp(min=0)[..., None])[..., 0]
+    each = torch.where(asked >= 0, each, torch.zeros_like(each))
+    of_model = each.sum(dim=1)
+    return (truth - of_model).mean().item()
+
+
+wrong(
+    "mean over the tokens of a sentence instead of their sum",
+    "=1)",
+    "=1) / (asked >= 0).sum(dim=1)",
+)

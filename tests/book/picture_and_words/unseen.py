@@ -217,3 +217,19 @@ def contrastive(pictures, captions, log_scale):
 
 
 wrong("captions choose among captions", "scores[:, :n].T", "scores[:, :n]")
+
+
+@right
+def contrastive(pictures, captions, log_scale):
+    n = pictures.shape[0]
+    pic, cap = (F.normalize(pictures, dim=-1), F.normalize(captions, dim=-1))
+    table = torch.einsum("nd,md->nm", pic, cap) * torch.exp(log_scale)
+    goal = torch.arange(n, device=table.device)
+    return 0.5 * (F.cross_entropy(table, goal) + F.cross_entropy(table[:, :n].t(), goal))
+
+
+wrong(
+    "hard negatives are left out of the first loss",
+    "(F.cross_entropy(table",
+    "(F.cross_entropy(table[:, :n]",
+)

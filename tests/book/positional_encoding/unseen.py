@@ -162,3 +162,51 @@ wrong(
     "stack([new_sin, new_cos], dim=-1).flatten(1)",
     "cat([new_sin, new_cos], dim=1)",
 )
+
+
+@right
+def to_halves(encoding):
+    length, d = encoding.shape
+    return encoding.reshape(length, d // 2, 2).transpose(1, 2).reshape(length, d)
+
+
+wrong(
+    "cosines first",
+    "    length, d = encoding.shape\n    return encoding.reshape(length, d // 2, 2).transpose(1, 2).reshape(length, d)",
+    "    return torch.cat([encoding[:, 1::2], encoding[:, 0::2]], dim=1)",
+)
+
+
+@right
+def move(encoding, k):
+    T, d = encoding.shape
+    turn = k * 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+    s, c = (encoding[:, 0::2].double(), encoding[:, 1::2].double())
+    new_s = s * turn.cos() + c * turn.sin()
+    new_c = c * turn.cos() - s * turn.sin()
+    return torch.stack([new_s, new_c], dim=-1).reshape(T, d).to(encoding.dtype)
+
+
+wrong(
+    "put together as halves, all sines first",
+    "stack([new_s, new_c], dim=-1).reshape(T, d",
+    "cat([new_s, new_c], dim=-1",
+)
+
+
+@right
+def rotate(x, positions):
+    T, d = x.shape
+    speed = 10000.0 ** (-torch.arange(0, d, 2, dtype=torch.float32) / d)
+    theta = torch.outer(positions.float(), speed).to(x.dtype)
+    a, b = (x[:, 0::2], x[:, 1::2])
+    left = a * theta.cos() - b * theta.sin()
+    right = a * theta.sin() + b * theta.cos()
+    return torch.stack((left, right), dim=2).reshape(T, d)
+
+
+wrong(
+    "turned the other way",
+    "    left = a * theta.cos() - b * theta.sin()\n    right = a * theta.sin() + b * theta.cos()",
+    "    left = a * theta.cos() + b * theta.sin()\n    right = -a * theta.sin() + b * theta.cos()",
+)

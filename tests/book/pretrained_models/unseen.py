@@ -1,6 +1,7 @@
 """Answers by somebody who had not read the checks."""
 
 import json
+import struct
 
 import torch
 
@@ -220,3 +221,40 @@ def count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
 
 
 wrong("one norm a block", "feed_forward + 2 * d_model", "feed_forward + d_model")
+
+
+@right
+def place(data, name):
+    (size,) = struct.unpack_from("<Q", data)
+    body = 8 + size
+    begin, end = json.loads(data[8:body].decode("utf-8"))[name]["data_offsets"]
+    return (body + begin, body + end)
+
+
+wrong("second number is the size of the tensor", "body + end", "end - begin")
+
+
+@right
+def count_llama(vocab_size, d_model, num_layers, num_heads, num_kv_heads, d_ff):
+    kv_width = d_model // num_heads * num_kv_heads
+    shapes = [(d_model, d_model), (kv_width, d_model), (kv_width, d_model), (d_model, d_model)]
+    shapes += [(d_ff, d_model), (d_ff, d_model), (d_model, d_ff)]
+    shapes += [(d_model, 1), (d_model, 1)]
+    block = sum((rows * columns for rows, columns in shapes))
+    return 2 * vocab_size * d_model + num_layers * block + d_model
+
+
+wrong(
+    "embedding and output matrix counted as one",
+    "    return 2 * vocab_size * d_model + num_layers * block + d_model",
+    "    return vocab_size * d_model + num_layers * block + d_model",
+)
+
+
+@right
+def to_neighbours(weight, num_heads):
+    numbers = torch.arange(len(weight)).view(num_heads, 2, -1)
+    return weight[numbers.mT.reshape(-1)]
+
+
+wrong("the inverse: from neighbours to halves", "2, -1", "-1, 2")

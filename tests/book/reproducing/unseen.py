@@ -346,3 +346,55 @@ wrong("reads only", "3 * n * d + 4 * n", "2 * n * d + 2 * n")
 wrong(
     "a further block for the rest even if there is none", "math.ceil(n / block)", "n // block + 1"
 )
+
+
+@right
+def position_tiles(positions):
+    grid = torch.nn.functional.normalize(positions[1:], dim=1)
+    n = round(len(grid) ** 0.5)
+    grid = grid.reshape(n, n, -1)
+    return torch.einsum("rcd,ijd->rcij", grid, grid)
+
+
+wrong("columns are brought to length 1 instead of vectors", "=1", "=0")
+
+
+@right
+def fit_coverage(attempts, coverage):
+    points = []
+    for k, c in zip(attempts, coverage):
+        if 0 < c < 1:
+            pull = c * math.log(c)
+            points.append((pull * pull, math.log(k), math.log(-math.log(c))))
+    whole = sum((w for w, _, _ in points))
+    mx = sum((w * x for w, x, _ in points)) / whole
+    my = sum((w * y for w, _, y in points)) / whole
+    above = sum((w * (x - mx) * (y - my) for w, x, y in points))
+    below = sum((w * (x - mx) ** 2 for w, x, y in points))
+    b = above / below
+    return (-math.exp(my - b * mx), b)
+
+
+wrong("the height of the line is returned as a", "-math.exp(my - b * mx)", "my - b * mx")
+
+
+@right
+def gradient_scales(matrices, losses):
+    expected = [torch.zeros_like(matrix) for matrix in matrices]
+    for loss in losses:
+        for sum_so_far, g in zip(expected, torch.autograd.grad(loss(), matrices)):
+            sum_so_far += g / len(losses)
+    return [g.square().sum().sqrt().item() for g in expected]
+
+
+wrong("sum over the mini-batches, not divided by their number", "g / len(losses)", "g")
+
+
+@right
+def traffic(n, d, block):
+    blocks = -(-n // block)
+    each = n * (3 * d + 4)
+    return 2 * n * d + blocks * each
+
+
+wrong("the output so far is not read", "3", "2")

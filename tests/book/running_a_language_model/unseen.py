@@ -233,3 +233,17 @@ def quantise(weight, bits, block):
 
 
 wrong("weight not measured from the smallest", "(blocks - low) / scale", "blocks / scale")
+
+
+@right
+def unpack(packed, scale, smallest):
+    low, high = (packed % 16, packed // 16)
+    codes = torch.cat([low, high], dim=1).to(scale.dtype)
+    return torch.addcmul(smallest.unsqueeze(1), codes, scale.unsqueeze(1))
+
+
+wrong(
+    "codes of a byte are neighbours: 2j and 2j + 1",
+    "cat([low, high], dim=",
+    "stack([low, high], dim=2).flatten(",
+)

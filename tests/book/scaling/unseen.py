@@ -159,3 +159,49 @@ wrong(
     'len(compress(old.encode("utf-8")))',
     'len(old.encode("utf-8"))',
 )
+
+
+@right
+def bits_per_character(log_p, text):
+    nats = -sum(log_p.tolist())
+    return nats * math.log2(math.e) / len(text)
+
+
+wrong("times ln 2 instead of divided by it", "log2(math.e", "log(2")
+
+
+@right
+def primed_bits(compress, old, new):
+
+    def size(text):
+        return 8 * len(compress(bytes(text, "utf-8")))
+
+    return (size(old + new) - size(old)) / len(new)
+
+
+wrong("old is not subtracted", "(size(old + new) - size(old)", "size(old + new")
+
+
+@right
+def fit_power_law(sizes, losses, floors):
+    sizes, losses = (np.asarray(sizes, float), np.asarray(losses, float))
+    table = np.column_stack([np.ones_like(sizes), np.log(sizes)])
+    found = []
+    for floor in floors:
+        if floor >= losses.min():
+            continue
+        (height, slope), *_ = np.linalg.lstsq(table, np.log(losses - floor), rcond=None)
+        said = floor + np.exp(height) * sizes**slope
+        error = ((said - losses) ** 2).sum()
+        found.append((error, floor, np.exp(height), -slope))
+    _, floor, factor, exponent = min(found)
+    return (floor, float(factor), float(exponent))
+
+
+wrong(
+    "logarithms to base 10, undone with exp",
+    "), np.log",
+    "), np.log10",
+    "table, np.log",
+    "table, np.log10",
+)

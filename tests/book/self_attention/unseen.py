@@ -6,6 +6,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from companion.nn import causal_mask
 from tests.book.unseen import answers_to
 
 right, wrong = answers_to("self_attention")
@@ -265,3 +266,24 @@ wrong(
     "1 * torch.randn(4, 6), 1 * torch.randn(7, 6)",
     "1000 * torch.randn(4, 6), 1000 * torch.randn(7, 6)",
 )
+
+
+@right("broken_layers")
+def test_attention(attention):
+    g = torch.Generator().manual_seed(3)
+    T, S, d_k, d_v = (4, 6, 5, 7)
+    q = torch.randn(T, d_k, generator=g)
+    k = torch.randn(S, d_k, generator=g)
+    v = torch.randn(S, d_v, generator=g)
+    for mask in (None, causal_mask(T, S)):
+        scores = q @ k.T / d_k**0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, float("-inf"))
+        weights = scores.softmax(-1)
+        output, found = attention(q, k, v, mask)
+        assert output.shape == (T, d_v) and found.shape == (T, S)
+        assert torch.allclose(found, weights, atol=0.0001)
+        assert torch.allclose(output, weights @ v, atol=0.0001)
+
+
+wrong("no mask is ever given", ", causal_mask(T, S)", ",")

@@ -220,3 +220,31 @@ def student_loss(student, teacher, temperature, there):
 
 
 wrong("softmax over the positions", "softmax(dim=-1)", "softmax(dim=1)")
+
+
+@right
+def merge(weight, down, up, alpha):
+    r = down.shape[0]
+    change = torch.einsum("or,ri->oi", up, down)
+    return weight + alpha / r * change
+
+
+wrong("d_in taken for the rank", "0", "1")
+
+
+@right
+def student_loss(student, teacher, temperature, there):
+    z = student / temperature
+    log_q = z - z.logsumexp(-1, keepdim=True)
+    p = torch.softmax(teacher / temperature, -1)
+    each = -(p * log_q).sum(-1)
+    count = there.sum()
+    each = torch.where(there, each, torch.zeros_like(each))
+    return each.sum() / count * temperature * temperature
+
+
+wrong(
+    "KL divergence instead of the cross-entropy",
+    "-(p * log_q",
+    "(p * (torch.log_softmax(teacher / temperature, -1) - log_q)",
+)

@@ -171,3 +171,51 @@ def priced_advantages(right, lengths, cost):
 
 wrong("a share of the reward", "right.float() - cost * lengths", "right * (1 - cost) ** lengths")
 wrong("the means meet the columns", ", keepdim=True", "")
+
+
+@right
+def by_hand(a, b, carries):
+    columns = len(carries)
+    top, bottom = (str(a).zfill(columns)[::-1], str(b).zfill(columns)[::-1])
+    digits, incoming = ([], 0)
+    for x, y, carry in zip(top, bottom, carries):
+        digits.append(str((int(x) + int(y) + incoming) % 10))
+        incoming = carry
+    digits.append(str(incoming))
+    return int("".join(reversed(digits)))
+
+
+wrong("each carry goes into its own column", "+ incoming", "+ carry")
+
+
+@right
+def checked_vote(answers, a, b):
+    passed = []
+    for answer in answers:
+        if (a % 9 + b % 9 - answer % 9) % 9 == 0:
+            passed.append(answer)
+    if not passed:
+        passed = answers
+    [(winner, _)] = Counter(passed).most_common(1)
+    return winner
+
+
+wrong(
+    "in a tie the largest answer wins",
+    "    [(winner, _)] = Counter(passed).most_common(1)",
+    "    counts = Counter(passed)\n    winner = max(counts, key=lambda answer: (counts[answer], answer))",
+)
+
+
+@right
+def priced_advantages(right, lengths, cost):
+    paid = right.float() - cost * lengths.float()
+    mean = paid.sum(dim=1) / paid.shape[1]
+    return paid - mean[:, None]
+
+
+wrong(
+    "only right answers pay for their tokens",
+    "- cost * lengths.float(",
+    "* (1 - cost * lengths.float()",
+)

@@ -413,3 +413,111 @@ def hide(ids, chosen, fate, others, mask_id, pad_id):
 
 
 wrong("targets elsewhere are the mask", "ids, pad_id)\n", "ids, mask_id)\n")
+
+
+@right
+def prefix_mask(source, target):
+    place = torch.arange(source + target)
+    row, column = torch.meshgrid(place, place, indexing="ij")
+    return torch.logical_or(column < source, column <= row)
+
+
+wrong("words of the target do not see themselves", "<=", "<")
+
+
+@right
+def cut(probabilities, top_k, top_p):
+    p, order = torch.sort(probabilities, dim=1, descending=True, stable=True)
+    rank = torch.arange(p.shape[1]).expand_as(p)
+    if top_k is not None:
+        p = torch.where(rank < top_k, p, 0.0)
+        p = p / p.sum(dim=1, keepdim=True)
+    if top_p is not None:
+        before = torch.cat([torch.zeros(len(p), 1, dtype=p.dtype), p.cumsum(dim=1)[:, :-1]], dim=1)
+        p = torch.where(before < top_p, p, 0.0)
+        p = p / p.sum(dim=1, keepdim=True)
+    return torch.gather(p, 1, torch.argsort(order, dim=1))
+
+
+wrong(
+    "the word with which p is reached is dropped",
+    "before < top_p",
+    "(p.cumsum(dim=1) < top_p) | (rank == 0)",
+)
+
+
+@right
+def hide(ids, chosen, fate, others, mask_id, pad_id):
+    seen = ids.clone()
+    masked = chosen & (fate < 0.8)
+    swapped = chosen & (fate >= 0.9)
+    seen[masked] = mask_id
+    seen[swapped] = others[swapped]
+    targets = torch.full_like(ids, pad_id)
+    targets[chosen] = ids[chosen]
+    return (seen, targets)
+
+
+wrong(
+    "words that were not chosen are corrupted, too",
+    "    masked = chosen & (fate < 0.8)\n    swapped = chosen & (fate >= 0.9)",
+    "    masked = fate < 0.8\n    swapped = fate >= 0.9",
+)
+
+
+@right
+def fill(probabilities, ids, mask_id):
+    text = list(ids)
+    for _ in range(text.count(mask_id)):
+        p = probabilities(list(text))
+        best, where, what = (-1.0, None, None)
+        for t, token in enumerate(text):
+            if token != mask_id:
+                continue
+            row = p[t].tolist()
+            row[mask_id] = -1.0
+            word = max(range(len(row)), key=row.__getitem__)
+            if row[word] > best:
+                best, where, what = (row[word], t, word)
+        text[where] = what
+    return text
+
+
+wrong("mask_id counts as a best word and can be written", "            row[mask_id] = -1.0", "")
+
+
+@right
+def language_model(sentences, vocab_size):
+    triples, pairs, singles = ({}, {}, torch.zeros(vocab_size))
+    for s in sentences:
+        for i in range(1, len(s)):
+            singles[s[i]] += 1
+            pairs.setdefault(s[i - 1], torch.zeros(vocab_size))[s[i]] += 1
+            if i > 1:
+                triples.setdefault((s[i - 2], s[i - 1]), torch.zeros(vocab_size))[s[i]] += 1
+
+    def next_word(before):
+        parts = [
+            (0.72, triples.get(tuple(before[-2:]))),
+            (0.23, pairs.get(before[-1])),
+            (0.04, singles),
+            (0.01, torch.ones(vocab_size)),
+        ]
+        p, weight = (torch.zeros(vocab_size), 0.0)
+        for share, counts in parts:
+            weight += share
+            if counts is not None:
+                p += weight * counts / counts.sum()
+                weight = 0.0
+        return p
+
+    return next_word
+
+
+wrong(
+    "the weight of a context never seen is lost: does not sum to 1",
+    "weight +",
+    "weight ",
+    "                weight = 0.0",
+    "",
+)

@@ -1,6 +1,7 @@
 """Answers by somebody who had not read the checks."""
 
 import math
+from itertools import combinations_with_replacement
 
 import torch
 
@@ -252,3 +253,63 @@ def good_for(forecast, truth, threshold):
 
 
 wrong("mean over the steps", "dim=1", "dim=0")
+
+
+@right
+def honest_split(series, size, gap):
+    known = series[:size]
+    middle = known.sum(dim=0) / size
+    width = ((known - middle).pow(2).sum(dim=0) / (size - 1)).sqrt()
+    units = (series - middle) / width
+    return (units[:size], units[size + gap :])
+
+
+wrong(
+    "mean and deviation of the whole series",
+    "    middle = known.sum(dim=0) / size\n    width = ((known - middle).pow(2).sum(dim=0) / (size - 1)).sqrt()",
+    "    middle, width = (series.mean(dim=0), series.std(dim=0))",
+)
+
+
+@right
+def good_for(forecast, truth, threshold):
+    d = forecast.shape[-1]
+    error = torch.linalg.vector_norm(forecast - truth, dim=-1) / d**0.5
+    worst = torch.cummax(error, dim=0).values
+    return (worst <= threshold).sum().item()
+
+
+wrong(
+    "argmax of bad points: 0 if there is none",
+    "    worst = torch.cummax(error, dim=0).values\n    return (worst <= threshold).sum().item()",
+    "    return (error > threshold).int().argmax().item()",
+)
+
+
+@right
+def fit_rival(windows, targets, ridge):
+
+    def table(w):
+        flat = w.reshape(len(w), -1).double()
+        columns = [torch.ones(len(w), dtype=torch.float64), *flat.unbind(1)]
+        for a, b in combinations_with_replacement(flat.unbind(1), 2):
+            columns.append(a * b)
+        return torch.stack(columns, dim=1)
+
+    phi = table(windows)
+    moves = (targets[:, 0] - windows[:, -1]).double()
+    square = phi.T @ phi + len(windows) * ridge * torch.eye(phi.shape[1], dtype=torch.float64)
+    weights = torch.linalg.solve(square, phi.T @ moves)
+
+    def forecast(w):
+        move = (table(w) @ weights).to(w.dtype)
+        return w[:, -1:] + move[:, None]
+
+    return forecast
+
+
+wrong(
+    "no column of ones",
+    "        columns = [torch.ones(len(w), dtype=torch.float64), *flat.unbind(1)]",
+    "        columns = [*flat.unbind(1)]",
+)

@@ -355,3 +355,66 @@ wrong(
     "x.square().mean(dim=-1, keepdim=True)",
     "x.mean(dim=-1, keepdim=True).square()",
 )
+
+
+@right
+def rms_norm(x, eps):
+    return x * torch.rsqrt(torch.mean(x * x, dim=-1, keepdim=True) + eps)
+
+
+wrong("sum of squares instead of their mean", "mean", "sum")
+
+
+@right
+def spreads(weights, depth):
+    product, found = (weights, [])
+    for _ in range(depth):
+        found.append((product.amax(dim=0) - product.amin(dim=0)).max())
+        product = product @ weights
+    return torch.stack(found)
+
+
+wrong(
+    "begins with no layer at all", "= (weights", "= (torch.eye(len(weights), dtype=weights.dtype)"
+)
+
+
+@right
+@torch.no_grad()
+def diagnose(block):
+    g = torch.Generator().manual_seed(5)
+    T = 6
+    x = torch.randn(2, T, 8, generator=g)
+
+    def same(a, b):
+        return torch.allclose(a, b, rtol=0.0001, atol=0.0001)
+
+    y = block(x)
+    if not all(same(block(x), y) for _ in range(6)):
+        return "dropout left on"
+    moved = x.clone()
+    moved[:, 0] = 3 * torch.randn(2, 8, generator=g)
+    alone = torch.eye(T, dtype=torch.bool)
+
+    def leaks(mask):
+        return not same(block(x, mask)[:, 1:], block(moved, mask)[:, 1:])
+
+    if leaks(alone):
+        if same(block(x, alone), y):
+            return "mask ignored"
+        if not leaks(~alone):
+            return "mask inverted"
+        return "norm over the words"
+    if y.mean(-1).abs().max() < 0.01 and (y.var(-1, unbiased=False) - 1).abs().max() < 0.02:
+        return "post-norm"
+    large = block(1000 * x)
+    if (large - 1000 * x).norm() > 0.5 * (1000 * x).norm():
+        return "no residual"
+    return "none"
+
+
+wrong(
+    "whatever does not grow with x is called no residual, post-norm too",
+    '    if y.mean(-1).abs().max() < 0.01 and (y.var(-1, unbiased=False) - 1).abs().max() < 0.02:\n        return "post-norm"',
+    "",
+)

@@ -235,3 +235,31 @@ def resized_positions(positions, side):
 
 
 wrong("reshaped to channels at once", "positions[1:].T", "positions[1:]")
+
+
+@right
+def occlusion(model, images, labels, patch_size):
+    N, _, height, width = images.shape
+    everyone = torch.arange(N)
+
+    def chance(shown):
+        with torch.no_grad():
+            logits = model(shown)
+        return logits.softmax(dim=-1)[everyone, labels]
+
+    whole, falls = (chance(images), [])
+    for top in range(0, height, patch_size):
+        for left in range(0, width, patch_size):
+            shown = images.clone()
+            shown[:, :, top : top + patch_size, left : left + patch_size] = 0
+            falls.append(whole - chance(shown))
+    return torch.stack(falls, dim=1)
+
+
+wrong(
+    "patches stay blank: each image is blank in all places so far",
+    "    whole, falls = (chance(images), [])",
+    "    whole, falls = (chance(images), [])\n    shown = images.clone()",
+    "            shown = images.clone()",
+    "",
+)

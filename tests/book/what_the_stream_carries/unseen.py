@@ -155,3 +155,28 @@ def sparse_code(x, E, b, D, k):
 
 wrong("largest sizes in place of largest values", "(x @ E.T + b)", "(x @ E.T + b).abs()")
 wrong("the reconstruction from all values", "code @ D", "(x @ E.T + b).relu() @ D")
+
+
+@right
+def pushed(x, ones, twos, times):
+    centre_one = torch.mean(ones, dim=0)
+    centre_two = torch.mean(twos, dim=0)
+    return torch.add(x, centre_two - centre_one, alpha=times)
+
+
+wrong(
+    "changes x in place",
+    "    centre_one = torch.mean(ones, dim=0)\n    centre_two = torch.mean(twos, dim=0)\n    return torch.add(x, centre_two - centre_one, alpha=times)",
+    "    x += times * (twos.mean(0) - ones.mean(0))\n    return x",
+)
+
+
+@right
+def sparse_code(x, E, b, D, k):
+    values = torch.addmm(b, x, E.T)
+    best, where = torch.topk(values, k, dim=1)
+    code = torch.zeros_like(values).scatter(1, where, best.relu())
+    return (code, torch.einsum("nl,ld->nd", code, D))
+
+
+wrong("bias is left out", "torch.addmm(b, x, E.T)", "x @ E.T")

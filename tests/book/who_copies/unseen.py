@@ -215,3 +215,38 @@ def induction_scores(weights, period):
 
 wrong("largest weight", "mean", "amax")
 wrong("for each text", "(0, 2)", "2")
+
+
+@right
+def induction_scores(weights, period):
+    B, H, T, _ = weights.shape
+    total, count = (torch.zeros(H, dtype=weights.dtype), 0)
+    for t in range(period, T):
+        total = total + weights[:, :, t, t - period + 1].sum(dim=0)
+        count += B
+    return total / count
+
+
+wrong("looks at the copy itself", "period + 1", "period")
+
+
+@right
+def costs_of_silence(layer, x, loss):
+    H, width = (layer.num_heads, layer.d_v)
+
+    def run():
+        return loss(layer(x, is_causal=True)[0])
+
+    whole, costs = (run(), [])
+    for head in range(H):
+        keep = torch.ones(H * width, dtype=x.dtype, device=x.device)
+        keep[head * width : (head + 1) * width] = 0
+        handle = layer.out_proj.register_forward_pre_hook(lambda module, args: (args[0] * keep,))
+        try:
+            costs.append(run() - whole)
+        finally:
+            handle.remove()
+    return torch.stack([torch.as_tensor(cost) for cost in costs])
+
+
+wrong("loss with all heads less that without one", "run() - whole", "whole - run()")

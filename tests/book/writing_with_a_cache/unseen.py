@@ -1,6 +1,7 @@
 """Answers by somebody who had not read the checks."""
 
 import torch
+import torch.nn.functional as F
 
 from tests.book.unseen import answers_to
 
@@ -189,3 +190,20 @@ def judge(p, q, words, uniform):
 wrong("negative differences are not cut off", ".clamp(min=0)", "")
 wrong("the last row in both cases", "rest / rest.sum()", "p[-1]")
 wrong("softmax in place of a quotient by the sum", "rest / rest.sum()", "rest.softmax(-1)")
+
+
+@right
+def grouped_attention(query, key, value):
+    share = query.shape[1] // key.shape[1]
+    heads = [
+        F.scaled_dot_product_attention(query[:, h], key[:, h // share], value[:, h // share])
+        for h in range(query.shape[1])
+    ]
+    return torch.stack(heads, dim=1)
+
+
+wrong(
+    "a causal mask that nobody asked for",
+    "        F.scaled_dot_product_attention(query[:, h], key[:, h // share], value[:, h // share])",
+    "        F.scaled_dot_product_attention(\n            query[:, h], key[:, h // share], value[:, h // share], is_causal=True\n        )",
+)
