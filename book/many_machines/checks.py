@@ -139,6 +139,15 @@ MERGE.mistakes |= {
             torch.logaddexp(lse1, lse2),
         )
     ),
+    "the outputs are right, and the larger logarithm is returned; it is not that of both sums": (
+        lambda out1, lse1, out2, lse2: (_merge(out1, lse1, out2, lse2)[0], lse1.maximum(lse2))
+    ),
+    "the sums are measured by the larger one, and the outputs not divided by both together": (
+        lambda out1, lse1, out2, lse2: (
+            (lse1 - lse1.maximum(lse2)).exp() * out1 + (lse2 - lse1.maximum(lse2)).exp() * out2,
+            torch.logaddexp(lse1, lse2),
+        )
+    ),
     "the new logarithm has the base 2 (logaddexp2); it is the natural one": edited(
         _merge, "torch.logaddexp(", "torch.logaddexp2("
     ),

@@ -252,6 +252,11 @@ FIT_POWER_LAW.mistakes |= {
         "factor, exponent = np.exp(height), -slope",
         "factor, exponent = 10**height, -slope",
     ),
+    "the logarithms are to base 10, and exp was taken of the line's height": edited(
+        _fit_power_law,
+        "np.log(sizes), np.log(losses - floor)",
+        "np.log10(sizes), np.log10(losses - floor)",
+    ),
     "slope and height of the line are exchanged": edited(
         _fit_power_law, "slope, height =", "height, slope ="
     ),

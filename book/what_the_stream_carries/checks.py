@@ -157,6 +157,13 @@ SPARSE_CODE.mistakes |= {
         "best.relu()",
         "values.gather(-1, where).relu()",
     ),
+    "the k largest *sizes* are taken, and negative values kept; a negative one is no latent": edited(
+        _sparse_code,
+        "values.topk(k, dim=-1)",
+        "values.abs().topk(k, dim=-1)",
+        "best.relu()",
+        "values.gather(-1, where)",
+    ),
     "kept latents are set to 1; keep their values": edited(
         _sparse_code, "best.relu()", "(best > 0).float()"
     ),
