@@ -157,7 +157,7 @@ SPARSE_CODE.mistakes |= {
         "best.relu()",
         "values.gather(-1, where).relu()",
     ),
-    "the k largest *sizes* are taken, and negative values kept; a negative one is no latent": edited(
+    "the k largest *sizes* are taken, and negative values kept; these are no latents": edited(
         _sparse_code,
         "values.topk(k, dim=-1)",
         "values.abs().topk(k, dim=-1)",
