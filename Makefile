@@ -13,6 +13,10 @@ SITE := _build/.site-solutions-$(SOLUTIONS)
 
 # The chapters' tensors are small: a second thread mostly waits, and one gives the same sums everywhere.
 export OMP_NUM_THREADS ?= 1
+# What a step of training frees the next one asks for again. glibc would hand it back and forth, which takes up to a third
+# of the time; so the process keeps it.
+export MALLOC_MMAP_THRESHOLD_ ?= 33554432
+export MALLOC_TRIM_THRESHOLD_ ?= 1073741824
 
 # The pins of requirements.txt install on these; name another interpreter with `make PYTHON=...`.
 SUPPORTED := 3.11 3.12 3.13
