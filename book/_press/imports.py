@@ -80,19 +80,20 @@ def dependencies(code: Code, root: Path) -> set[Path]:
     the way, and each data file beside one of them that is named in a string of a module or of the
     code. The figures' JavaScript does not count: no output contains it.
     """
-    files = {file for package in PACKAGES for file in (root / package).rglob("*") if file.is_file()}
     modules, strings = set(), set(code.strings)
     waiting = [*code.imports]
     names = {*waiting}
     while waiting:
-        for module in (_modules(waiting.pop(), root) & files) - modules:
+        for module in _modules(waiting.pop(), root) - modules:
+            if not module.is_file():
+                continue
             modules.add(module)
             found = read_code(module.read_text("utf8"), _package_of(module, root))
             strings |= found.strings
             waiting += found.imports - names
             names |= found.imports
-    folders = {module.parent for module in modules}
-    data = {file for file in files if file.parent in folders and file.name in strings}
+    beside = (file for folder in {module.parent for module in modules} for file in folder.iterdir())
+    data = {file for file in beside if file.name in strings and file.is_file()}
     return modules | {file for file in data if file.suffix not in (".py", ".pyc", ".js")}
 
 
