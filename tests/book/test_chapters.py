@@ -116,7 +116,11 @@ def left_to_write(root: Path, name: str) -> list[str]:
             texts[at] = "\n".join(cell.source for cell in cells)
     findings = (root / "book/findings.md").read_text("utf8").splitlines()
     texts["book/findings.md"] = "\n".join(line for line in findings if f"({name}/" in line)
-    return [f"{at}: {what}" for at in texts for what in re.findall(r"TO WRITE: (.+)", texts[at])]
+    # What is to be written, up to its first full stop, over one more line of a comment.
+    part = r"(?:[^.\n]|\.\S)+"
+    what = re.compile(rf"TO WRITE: ({part}(?:\n(?:#|//) {part})?)")
+    found = [(at, text) for at in texts for text in what.findall(texts[at])]
+    return [f"{at}: {re.sub(r'.(?:#|//) ', ' ', text, flags=re.S)}" for at, text in found]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
