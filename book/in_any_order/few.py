@@ -35,9 +35,9 @@ from companion.models import BERT, GPT, BERTConfig, GPTConfig
 from companion.training import fit, next_token_loss
 
 MODELS = ("any order", "GPT", "GPT, dropout", "GPT, holes")
-CLOSER = "any order, 16 orders"  # the first of them, by its closer bound
 SIZES, STEPS = (200, 1000), {3e-4: 2000, 1e-3: 1500, 3e-3: 800}  # of a run, by its rate
 BATCH, EVERY, ORDERS = 64, 25, 16
+CLOSER = f"any order, {ORDERS} orders"  # the network by its closer bound
 MARKS = (25, 50, 75, 100, 150, 200, 300, 400, 600, 800, 1000, 1500, 2000)  # steps
 VOCABULARY = Vocabulary((BOS, EOS, *WORDS))
 PAD, HIDDEN, FIRST_WORD = VOCABULARY.pad_id, VOCABULARY.mask_id, VOCABULARY.id(EOS) + 1

@@ -119,8 +119,8 @@ def left_to_write(root: Path, name: str) -> list[str]:
     # What is to be written, up to its first full stop, over one more line of a comment.
     part = r"(?:[^.\n]|\.\S)+"
     what = re.compile(rf"TO WRITE: ({part}(?:\n(?:#|//) {part})?)")
-    found = [(at, text) for at in texts for text in what.findall(texts[at])]
-    return [f"{at}: {re.sub(r'.(?:#|//) ', ' ', text, flags=re.S)}" for at, text in found]
+    left = [(at, text.splitlines()) for at in texts for text in what.findall(texts[at])]
+    return [f"{at}: {' '.join(line.lstrip('#/ ') for line in lines)}" for at, lines in left]
 
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
