@@ -6,8 +6,8 @@ made the table beside this file. For every seed, which draws sentences, holes an
 1,000 sentences, read again and again by the chapter's network and its GPT, by a GPT with dropout,
 and by one that sees its sentences with holes, each at three rates. A row has what they lose along
 the way, in nats per sentence above the entropy: on 200 sentences by which one may choose a rate and
-when to stop, and on 200 others. The chapter's network has a second row, by a closer bound, for which
-its runs were made a second time. A seed takes about half an hour.
+when to stop, and on 200 others. The chapter's network has a second row, by a closer bound, for
+which its runs were made a second time. A seed takes about half an hour.
 """
 
 import json
