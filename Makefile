@@ -1,5 +1,5 @@
 # The commands of the book. `make` alone lists them; README.md has the same for those without make.
-.PHONY: help book test long figures browser pdf epub pictures slides serve claims chapter assignment grade quizzes clean
+.PHONY: help book test long figures browser pdf epub pictures slides serve claims outputs chapter assignment grade quizzes clean
 
 VENV := .venv
 RUN := $(VENV)/bin/python
@@ -36,7 +36,8 @@ help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
 
 # torch comes first, by its name: which of its builds an index offers depends on the machine, and pip
-# takes one that is there as it is, whatever its hash. A folder has no hash, so the package comes last.
+# takes one that is there as it is, whatever its hash. The other pins are complete, so two halves of them
+# need not know of each other. A folder has no hash, so the package comes last.
 $(READY): requirements.txt pyproject.toml
 	@version=$$($(or $(PYTHON),python3) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1); \
 	case " $(SUPPORTED) " in *" $$version "*) ;; *) \
@@ -45,7 +46,8 @@ $(READY): requirements.txt pyproject.toml
 	$(call OWN,$(VENV))
 	$(PYTHON) -m venv --clear $(VENV)
 	$(PIP) $$(grep -o '^torch==[^ ]*' requirements.txt)
-	$(PIP) -r requirements.txt
+	awk '/^[^ #]/ { pin++ } { print > ("$(VENV)/pins." pin % 2) }' requirements.txt
+	$(PIP) --no-deps -r $(VENV)/pins.0 & $(PIP) --no-deps -r $(VENV)/pins.1; one=$$?; wait $$! && exit $$one
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -94,6 +96,9 @@ serve: $(SITE) ## open the built site over http
 SEEDS := 301 302 303 304 305
 claims: $(READY) ## repeat every claim under other seeds: make claims SEEDS="101 102" [CHAPTER=...]
 	$(RUN) -m book._press.claims $(SEEDS) $(if $(CHAPTER),--chapter $(CHAPTER))
+
+outputs: $(READY) ## run a notebook and write the outputs that it keeps: make outputs CHAPTER=self_attention
+	@$(RUN) -m book._press.outputs $(or $(CHAPTER),$(error say of which notebook: make $@ CHAPTER=self_attention))
 
 chapter: $(READY) ## begin a new chapter, which runs; tests say what is left: make chapter NAME=my_topic [PART="The idea"]
 	@$(RUN) -m book._press.chapter $(or $(NAME),$(error say how it is called: make $@ NAME=my_topic)) \

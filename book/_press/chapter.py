@@ -130,7 +130,7 @@ def scaffold(root: Path, name: str, part: str | None = None) -> list[str]:
         if at.endswith(SOLUTIONS):
             copied = (root / at).with_name(f"{name}{EXERCISES}")
             nbformat.write(student_copy(made), copied)
-    return [*files(name), *changed]
+    return [*files(name), f"book/{name}/{name}{EXERCISES}", *changed]
 
 
 def main(root: Path, arguments: list[str] | None = None) -> None:

@@ -186,6 +186,17 @@ def problems(path: Path) -> list[str]:
     return found
 
 
+def ranges(path: Path) -> list[str]:
+    """What the seeds gave each claim of the chapter at `path`, a line each."""
+    found = []
+    for sentence, said in claimed(nbformat.read(path, as_version=4)).items():
+        values = [float(row["value"]) for row in read_rows(path) if row["claim"] == sentence]
+        bound = ", ".join(f"{name} {said[name]:g}" for name in BOUNDS if name in said)
+        if values:
+            found.append(f"{min(values):.3g} to {max(values):.3g} ({bound}): {sentence}")
+    return found
+
+
 def measure(root: Path, path: Path, seed: int) -> list[dict]:
     """Execute the chapter under a seed; the rows of its claims, in their order.
 
@@ -258,6 +269,8 @@ def main(root: Path, seeds: list[int], chapter: str | None = None) -> int:
                 print(f"{path.stem}: seed {seed} done", flush=True)
         if rows:
             write_rows(path, rows)  # also where sentences or bounds alone have changed
+        if chapter:
+            print(*ranges(path), sep="\n")
         for problem in problems(path):
             failed = True
             print(f"{path.stem}: {problem}")

@@ -62,6 +62,8 @@ def test_every_claim_of_every_seed_has_a_row(book, capsys):
         {"claim": "The seed is large.", "seed": 103, "value": 103, "held": True, "code": code},
     ]
     assert "'The seed is even.': seed 103 gave 1" in capsys.readouterr().out
+    main(book, [102, 103], "one")
+    assert "102 to 103 (above 100): The seed is large.\n" in capsys.readouterr().out
 
 
 def test_claims_keep_their_places_where_the_first_seed_does_not_reach_all(book):
