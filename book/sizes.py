@@ -76,7 +76,7 @@ def trained(
     inside = [p for p in model.blocks.parameters() if p.dim() == 2]
     others = [p for p in model.parameters() if all(p is not matrix for matrix in inside)]
     groups = [{"params": inside, "times": matrices}, {"params": others, "times": 1.0}]
-    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99), weight_decay=0.02)
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.99), weight_decay=0.02, fused=True)
     for step in range(steps):
         rows = text[step * BATCH : (step + 1) * BATCH]
         loss = losses(model, rows[:, (rows != NOTHING).any(dim=0)]).mean()
