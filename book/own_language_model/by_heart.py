@@ -36,7 +36,7 @@ def too_dear(model: torch.nn.Module, sentences: Sequence[Sequence[str]]) -> floa
     return (sum(log(sentence_probability(words)) for words in sentences) - says) / len(sentences)
 
 
-def measure(seed: int, steps: int = STEPS) -> dict:
+def measure(seed: int) -> dict:
     """What sentences cost above their price: {"seed", "read" often, "never read"}.
 
     Those that are never read have only words that were read.
@@ -50,7 +50,7 @@ def measure(seed: int, steps: int = STEPS) -> dict:
 
     torch.manual_seed(seed)
     model = LanguageModel(len(_NUMBER) + 1, d=64, layers=2, heads=4)
-    train(model, batch, steps)
+    train(model, batch, STEPS)
     times = Counter(map(tuple, read))
     words = {word for sentence in read for word in sentence}
     once = [sentence for sentence in read if times[tuple(sentence)] == 1][-COMPARED:]
