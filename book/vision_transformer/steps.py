@@ -1,0 +1,116 @@
+"""Images or steps? The chapter's CNN and ViT on a hundred images and on all, with more steps.
+
+    python -m book.vision_transformer.steps 701 702 703 704 705 > book/vision_transformer/steps.json
+
+made the table beside this file. Networks, rates and schedule are the chapter's. A seed decides the
+split of the digits and the starts, and takes half a minute.
+"""
+
+import json
+import sys
+from collections.abc import Sequence
+from functools import cache, partial
+from importlib.resources import files
+
+import torch
+from torch import nn
+
+from companion.data import batches, digits
+from companion.models import ViT, ViTConfig
+from companion.training import class_loss, cosine_schedule, fit
+
+STEPS = (150, 600)
+IMAGES = {
+    "a hundred": (slice(0, 100), slice(100, 200)),
+    "all": (slice(None),),
+}
+
+
+def cnn() -> nn.Module:
+    layers = [nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    layers += [nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+    layers += [nn.Flatten(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10)]
+    return nn.Sequential(*layers)
+
+
+def vit() -> nn.Module:
+    return ViT(
+        ViTConfig(
+            image_size=8,
+            patch_size=2,
+            channels=1,
+            num_classes=10,
+            d_model=48,
+            num_layers=2,
+            num_heads=4,
+            d_ff=96,
+            dropout=0.0,
+        )
+    )
+
+
+NETWORKS = {"CNN": (cnn, 3e-3), "ViT": (vit, 2e-3)}  # with the chapter's rates
+
+
+@cache
+def parts(seed: int) -> list[torch.Tensor]:
+    """Images and labels to train on, and those of the test."""
+    return [*digits(seed), *digits(seed, "test")]
+
+
+def accuracy(name: str, seed: int, some: slice, steps: int) -> float:
+    """The share of the test images that a network names after training on some images."""
+    make, rate = NETWORKS[name]
+    images, labels, test_images, test_labels = parts(seed)
+    torch.manual_seed(seed)
+    network = make()
+    fit(
+        network,
+        batches(images[some], labels[some], batch_size=64, seed=seed),
+        steps=steps,
+        loss=class_loss(),
+        weight_decay=0.05,
+        learning_rate=partial(
+            cosine_schedule,
+            max_lr=rate,
+            min_lr=rate / 20,
+            warmup_steps=steps // 10,
+            total_steps=steps,
+        ),
+        progress=False,
+    )
+    with torch.no_grad():
+        right = network.eval()(test_images).argmax(1) == test_labels
+    return right.double().mean().item()
+
+
+def mean(name: str, seed: int, images: str, steps: int) -> float:
+    """The accuracy, as the mean of the sets of so many images."""
+    found = [accuracy(name, seed, some, steps) for some in IMAGES[images]]
+    return round(sum(found) / len(found), 4)
+
+
+def measure(seed: int) -> dict:
+    """Accuracies: {"seed", images: {network: [after few steps, after many]}}."""
+    return {"seed": seed} | {
+        images: {name: [mean(name, seed, images, steps) for steps in STEPS] for name in NETWORKS}
+        for images in IMAGES
+    }
+
+
+def stored() -> list[dict]:
+    """The committed table, a row for each seed."""
+    return json.loads(files("book.vision_transformer").joinpath("steps.json").read_text("utf8"))
+
+
+def main(seeds: Sequence[int]) -> None:
+    """Print the table of these seeds."""
+    found = []
+    for seed in seeds:
+        found.append(measure(seed))
+        print(found[-1], file=sys.stderr, flush=True)
+    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+
+
+if __name__ == "__main__":
+    main([int(seed) for seed in sys.argv[1:]])
