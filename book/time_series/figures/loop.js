@@ -72,7 +72,7 @@ function captions(data) {
     },
     (value) => {
       const error = errorAt(data, value, runs[value.start].length - width);
-      return `It goes on, as sure of itself as before. Its last point is off by ${format(error)}.`;
+      return `It goes on as if nothing had happened. Its last point is off by ${format(error)}.`;
     },
   ];
 }
