@@ -1,4 +1,4 @@
-"""The control of "it has learned no sentence by heart": a model that must learn some.
+"""The control of "what was read once leaves little": a model that must learn sentences by heart.
 
     python -m book.own_language_model.by_heart 701 702 703 704 705 > \
         book/own_language_model/by_heart.json
