@@ -103,7 +103,7 @@ def test_goals_are_reached_by_the_settings_that_they_ask_for(show):
             q = next_token_probabilities(logits[None], **how)[0]
             wrong = q[truth == 0].sum()
             clean.append(bool(wrong < 0.005 and (q[truth > 0] > 0).all()))
-            right.append(bool(wrong < 0.005))
+            right.append(bool(wrong < 0.005 and truth[q == 0].sum() <= 0.25))
             if len(clean) == 1:
                 hot = bool(wrong > 0.5)
         reached[0] |= k < NO_CUT and p == 1 and clean[0]
