@@ -155,8 +155,8 @@ function render({ model, el }) {
       reached: (value) => value.top_k < noCut && value.top_p === 1 && clean(now(value)),
     },
     {
-      text: "The same in all sentences with one setting, at a KL below 0.2. Which control can?",
-      reached: (value) => results(value).every((one) => clean(one) && one.distance < 0.2),
+      text: "In all sentences with one setting: less than 0.5 % on impossible words, and at most a quarter of the truth cut off.",
+      reached: (value) => results(value).every((one) => one.wrong < 0.005 && one.lost <= 0.25),
     },
     {
       text: "Without a cut: make impossible words more probable than the others.",
