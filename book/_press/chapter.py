@@ -23,6 +23,7 @@ TESTS = (  # they say what is left, in the order in which it is done
     *("tests/book/test_chapters.py", "tests/book/press/test_path.py"),
     *("tests/book/test_exercises.py", "tests/book/checking/test_answers.py"),
     *("tests/book/page/test_quizzes.py", "tests/book/test_links.py"),
+    "tests/book/test_notation.py",
 )
 PART = re.compile(r"(?m)^### (.+)\n\n((?:- \[.+\n)+)")
 IN_TOC = """\
@@ -146,6 +147,7 @@ def main(root: Path, arguments: list[str] | None = None) -> None:
     print(*(f"wrote {at}" for at in written), sep="\n")
     only = f'-k "{options.name} or not ["'  # its own tests, and those of all chapters at once
     print("These say what is left, in its order:\n.venv/bin/python -m pytest", *TESTS, only)
+    print(".venv/bin/ruff check && .venv/bin/ruff format")
 
 
 if __name__ == "__main__":

@@ -21,10 +21,18 @@ class Vocabulary:
 
     Args:
         words: those of the generated language unless you pass others; repetitions count once.
+
+    Raises:
+        TypeError: a word is no string.
     """
 
     def __init__(self, words: Iterable[str] = WORDS):
-        self.words = tuple(dict.fromkeys((*SPECIAL_TOKENS, *words)))
+        words = (*SPECIAL_TOKENS, *words)
+        for word in words:
+            if not isinstance(word, str):
+                kind = type(word).__name__
+                raise TypeError(f"a word is a string, got {word!r} ({kind}); `encode` takes sentences")
+        self.words = tuple(dict.fromkeys(words))
         self._ids = {word: index for index, word in enumerate(self.words)}
         self.pad_id, self.mask_id, self.cls_id, self.sep_id = (
             self._ids[token] for token in SPECIAL_TOKENS

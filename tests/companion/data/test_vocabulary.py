@@ -51,6 +51,11 @@ def test_a_string_in_place_of_a_sentence_is_a_type_error(wrong, named):
         Vocabulary().encode(wrong)
 
 
+def test_sentences_in_place_of_words_are_a_type_error():
+    with pytest.raises(TypeError, match="a word is a string, got .* `encode` takes sentences"):
+        Vocabulary([["the", "dog"], ["sleeps"]])
+
+
 def test_decode_names_a_wrong_shape_and_a_wrong_id():
     vocabulary = Vocabulary(["dog"])
     with pytest.raises(ValueError, match=r"shape \(3,\); expected \(B, T\)"):
