@@ -31,7 +31,9 @@ class Vocabulary:
         for word in words:
             if not isinstance(word, str):
                 kind = type(word).__name__
-                raise TypeError(f"a word is a string, got {word!r} ({kind}); `encode` takes sentences")
+                raise TypeError(
+                    f"a word is a string, got {word!r} ({kind}); `encode` takes sentences"
+                )
         self.words = tuple(dict.fromkeys(words))
         self._ids = {word: index for index, word in enumerate(self.words)}
         self.pad_id, self.mask_id, self.cls_id, self.sep_id = (

@@ -52,7 +52,7 @@ def test_a_string_in_place_of_a_sentence_is_a_type_error(wrong, named):
 
 
 def test_sentences_in_place_of_words_are_a_type_error():
-    with pytest.raises(TypeError, match="a word is a string, got .* `encode` takes sentences"):
+    with pytest.raises(TypeError, match=r"a word is a string, got .* `encode` takes sentences"):
         Vocabulary([["the", "dog"], ["sleeps"]])
 
 
