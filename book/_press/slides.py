@@ -1,10 +1,16 @@
 """Slides: a deck for every chapter, beside its page in the built site.
 
 `python -m book._press.slides self_attention`, in the repository's root, makes one of the executed
-notebook; without a name, all. A section has a slide with its heading, first sentences and first
-formula, then one for each live figure, plot, question and answer, and for up to three claims; its
-text is in the speaker's notes. Figures, formulas and looks are the site's. reveal.js comes from
-the npm registry, once.
+notebook; without a name, all. After the title stands the scene that opens the chapter. A section
+has a slide with its heading, its first sentences and the list, table or formula right below these;
+a first formula further down has its own, with the sentences before it. Then comes one for each live
+figure, plot, table of results, question and answer, and for up to four claims. A heading with
+hardly any text has no slide, but stands over the next one.
+
+All text is in the speaker's notes, with what cells print, and their code where the page has it
+open. A slide that no text follows repeats a paragraph: what leads to a question, figure or table,
+what comes after an answer or claims. Figures, formulas and looks are the site's. reveal.js comes
+from the npm registry, once.
 """
 
 import argparse
@@ -28,25 +34,37 @@ from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from book._press.assets import with_assets
-from book._press.cards import card
+from book._press.cards import CHECKED, card
 from book._press.claims import read_rows
 from book._press.execute import Record
 from book._press.path import Chapter, chapters_of, here
 from book.page import live
-from book.page.claims import MIMETYPE, Claim
+from book.page.claims import MIMETYPE, Claim, short, typeset
 
 REVEAL = "https://registry.npmjs.org/reveal.js/-/reveal.js-6.0.2.tgz"  # MIT
 SHA512 = "JYIg5D9aoxoaLeb84O+OvAwsKWdIavVgEDScxtYEXFCT6t6TQrhNtSgogcjdCpdLsWglhJn3zyE3fUOwiH5KEg=="
 OF_REVEAL = ("LICENSE", "dist/reveal.js", "dist/reveal.css", "dist/plugin/notes.js")
 TEMPLATE = Path(__file__).with_name("slides.html")
 
-ENOUGH = 240  # characters of the sentences that open a section
-POINTS, CLAIMS = 4, 3  # on a slide
+LITTLE, ENOUGH = 75, 240  # characters of the sentences that open a section
+SCENE = 420  # and of those that open a chapter
+POINTS, CLAIMS = 6, 4  # on a slide
 LAST = "You can now"
-SENTENCES = re.compile(r"(?<=[.?!:”*)])\s+(?=[^a-z(\d–])")
+SENTENCES = re.compile(r"(?:(?<=[.?!:])|(?<=[.?!:][”*)])|(?<=[.?!:]\*\*))\s+(?=[^a-z(\d–])")
+OF_A_PAGE = re.compile(
+    r"Is this normal|Nothing later needs|can be skipped|[Rr]ead on\b|top of this page|given below"
+    r"|(?:figure|table|list|loop) (?:above|below)"
+)
 FOLD = re.compile(r"<details>.*?</details>", re.S)
 WITHIN = re.compile(r"\]\((?!\w+:)(?:([^)#\s]*)\.(?:ipynb|md))?(?=[)#])")  # a link in the book
 CLOSED = re.compile(r'<span class="math inline">[^<]+</span>[,.;:?)]+')  # no sign opens a line
+TAG = re.compile(r"<[^>]*>")
+PARAGRAPH = re.compile(r"<p>.*?</p>", re.S)
+POINT = re.compile(r"^(?:- |\d+\. )", re.M)
+MORE_THAN_WORDS = re.compile(r"<(?:div|li|pre)\b")
+MEASURED = re.compile(r"<p>Measured: (.*): [^:]*\.</p>")
+LARGE = re.compile(r"(?<!exactly )\b\d{1,3}(?:,\d{3}){2,}\b")
+DECIMALS = re.compile(r"(?<=<td>)-?\d+\.\d{3}(?=</td>)")
 SHOWN = re.compile(r'class="companion-(?:live|figure|diagram)"')
 
 
@@ -77,16 +95,22 @@ def slides_of(cells: Iterable[dict], rows: list[dict], chapter: Chapter) -> list
     """
     deck: list[Slide] = []
     for cell in cells:
-        for output in cell.get("outputs", ()):
-            _show(output.get("data", {}), rows, deck)
+        source, tags = "".join(cell["source"]), cell.get("metadata", {}).get("tags", ())
         if cell["cell_type"] == "code":
+            if not {"hide-input", "claim"}.intersection(tags):
+                deck[-1].notes += _printed(source)
+            for output in cell["outputs"]:
+                _show(output, rows, deck)
             continue
-        for heading, text in _parts("".join(cell["source"]), chapter.name):
+        for heading, text in _parts(source, chapter.name):
             if heading:
-                deck.append(_first(MARKDOWN.renderInline(heading), text, chapter, not deck))
-            deck[-1].notes += MARKDOWN.render(text)
+                deck += _first(MARKDOWN.renderInline(heading), text, chapter, not deck)
+            else:
+                deck[-1].notes += MARKDOWN.render(text)
     ends = [at for at, slide in enumerate(deck, 1) if slide.kind == "last"]
-    return deck[: ends[0] if ends else None]
+    deck = _without_empty(deck[: ends[0] if ends else None])
+    _complete_notes(deck)
+    return deck
 
 
 def _parts(markdown: str, name: str) -> Iterator[tuple[str, str]]:
@@ -101,52 +125,193 @@ def _parts(markdown: str, name: str) -> Iterator[tuple[str, str]]:
         yield lines[start].lstrip("# "), "\n".join(lines[start + 1 : end])
 
 
-def _first(heading: str, text: str, chapter: Chapter, is_title: bool) -> Slide:
+def _first(heading: str, text: str, chapter: Chapter, is_title: bool) -> list[Slide]:
+    """The slides of a heading and of the text right below it."""
+    notes, blocks = MARKDOWN.render(text), _blocks(text)
     if is_title:
-        return Slide("title", heading, f"<p>{escape(chapter.question)}</p>")
+        title = Slide("title", heading, f"<p>{escape(chapter.question)}</p>")
+        return [title, Slide("text", heading, _scene(text), notes)]
     if heading == LAST:
         link = f'<p><a href="{chapter.name}_exercises.html">The exercises</a></p>'
-        return Slide("last", heading, MARKDOWN.render(text.strip().partition("\n\n")[0]) + link)
-    return Slide("section", heading, _opening(text))
+        done = MARKDOWN.render(text.strip().partition("\n\n")[0]) + link
+        return [Slide("last", heading, done, notes)]
+    opening = Slide("section", heading, _opening(blocks), notes)
+    at = next((at for at, (kind, _) in enumerate(blocks) if kind == "math_block"), 0)
+    if at == 0 or blocks[at - 1][0] != "paragraph_open" or '<div class="math"' in opening.body:
+        return [opening]
+    sentences = _sentences(blocks[at - 1][1])
+    while len(" ".join(sentences)) > ENOUGH and len(sentences) > 1:
+        del sentences[0]
+    said = "\n\n".join(source for _, source in blocks[at - 1 : at + 2])
+    formula = _rendered(sentences, announces=True) + _announced(blocks[at : at + 2])
+    return [opening, Slide("text", heading, formula, MARKDOWN.render(said))]
 
 
-def _opening(markdown: str) -> str:
-    """The first sentences of a section, or of each point of a list, and its first formula."""
-    tokens = MARKDOWN.parse(FOLD.sub("", markdown))
-    formulas = [t.content for t in tokens if t.type == "math_block"]
-    is_list = bool(tokens) and tokens[0].type == "bullet_list_open"
-    texts = [t.content for t in tokens if t.type == "inline" and t.level == (3 if is_list else 1)]
-    if is_list:
-        kept = [f"- {SENTENCES.split(text)[0]}\n" for text in texts[:POINTS]]
-    else:
-        kept = []
-        for sentence in SENTENCES.split(texts[0]) if texts else ():
-            if kept and len(" ".join([*kept, sentence])) > ENOUGH:
-                break
-            kept.append(sentence)
-        if kept and kept[-1].endswith(":") and not formulas:
-            kept.pop()  # what it announces is not on the slide
-    text = CLOSED.sub(r'<span class="unbroken">\g<0></span>', MARKDOWN.render(" ".join(kept)))
-    for tex in formulas[:1]:
-        text += f'<div class="math" tabindex="0">\\[{escape(tex)}\\]</div>'
-    return text
+def _blocks(markdown: str) -> list[tuple[str, str]]:
+    """The kind, as markdown-it calls it, and the source of each block outside of the folds."""
+    markdown = FOLD.sub("", markdown)
+    lines = markdown.split("\n")
+    tokens = [t for t in MARKDOWN.parse(markdown) if t.map and not t.level]
+    return [(t.type, "\n".join(lines[slice(*t.map)]).strip()) for t in tokens]
 
 
-def _show(data: dict, rows: list[dict], deck: list[Slide]) -> None:
+def _sentences(text: str) -> list[str]:
+    """Those of a paragraph that say something without its page; no formula is torn apart."""
+    sentences = [""]
+    for piece in SENTENCES.split(text):
+        if any(sentences[-1].count(mark) % 2 for mark in ("$", "`", "**")):
+            sentences[-1] += f" {piece}"
+        else:
+            sentences.append(piece)
+    return [sentence for sentence in sentences[1:] if not OF_A_PAGE.search(sentence)]
+
+
+def _within(sentences: list[str], size: int) -> list[str]:
+    """As many of the first sentences as have room, at least one."""
+    kept = sentences[:1]
+    for sentence in sentences[1:]:
+        if len(" ".join([*kept, sentence])) > size:
+            break
+        kept.append(sentence)
+    return kept
+
+
+def _rendered(sentences: list[str], announces: bool = False) -> str:
+    if sentences and sentences[-1].endswith(":") and not announces:
+        sentences = sentences[:-1]  # what it announces is not on the slide
+    return CLOSED.sub(r'<span class="unbroken">\g<0></span>', MARKDOWN.render(" ".join(sentences)))
+
+
+def _scene(markdown: str) -> str:
+    """What opens a chapter, up to its question or its first fold."""
+    shown, room = "", SCENE
+    for kind, source in _blocks(markdown.partition("<details>")[0]):
+        if room <= 0 or source.startswith("**"):
+            break
+        if kind == "paragraph_open":
+            shown += _rendered(_within(_sentences(source), room))
+        else:
+            shown += _rows(source) if kind == "table_open" else MARKDOWN.render(source)
+        room -= len(source)
+    return shown
+
+
+def _opening(blocks: list[tuple[str, str]]) -> str:
+    """A section's first sentences, and the list, table or formula right below them."""
+    kept: list[str] = []
+    for at, (kind, source) in enumerate(blocks):
+        if kind == "blockquote_open":
+            continue
+        if kind != "paragraph_open":
+            return _rendered(kept, announces=True) + _announced(blocks[at : at + 2])
+        if kept and kept[-1].endswith(":"):
+            kept.pop()
+        if len(" ".join(kept)) >= LITTLE:
+            break
+        sentences = [*kept, *_sentences(source)]
+        kept = _within(sentences, ENOUGH)
+        if len(kept) < len(sentences):
+            break
+    return _rendered(kept)
+
+
+def _announced(blocks: list[tuple[str, str]]) -> str:
+    """A list, a table, or a formula with the sentence below that says it in words."""
+    kind, source = blocks[0]
+    if kind in ("bullet_list_open", "ordered_list_open"):
+        mark = "-" if kind == "bullet_list_open" else "1."
+        points = [_sentences(" ".join(point.split())) for point in POINT.split(source)[1:]]
+        leads = [point[: 1 + point[0].startswith("**")] for point in points[:POINTS] if point]
+        return _rendered(["\n".join(f"{mark} {' '.join(lead)}" for lead in leads)])
+    if kind != "math_block":
+        return _rows(source) if kind == "table_open" else MARKDOWN.render(source)
+    formula = f'<div class="math" tabindex="0">\\[{escape(source.strip("$"))}\\]</div>'
+    below = _sentences(blocks[1][1]) if len(blocks) > 1 else []
+    words = [s for s in below if s.startswith("In words")] or [
+        s for s in below[:1] if s[0].islower()
+    ]
+    return formula + _rendered(words[:1])
+
+
+def _rows(table: str) -> str:
+    return f'<div class="rows" tabindex="0">{MARKDOWN.render(table)}</div>'
+
+
+def _printed(text: str) -> str:
+    return f"<pre>{escape(text.rstrip())}</pre>" if text.strip() else ""
+
+
+def _show(output: dict, rows: list[dict], deck: list[Slide]) -> None:
     """Add what a cell has shown."""
-    html, last = "".join(data.get("text/html", "")), deck[-1]
+    data, last = output.get("data", {}), deck[-1]
+    html, markdown = "".join(data.get("text/html", "")), "".join(data.get("text/markdown", ""))
     heading = last.heading
     if MIMETYPE in data:
         claim = Claim.shown(data[MIMETYPE])
         is_full = last.body.count('<details class="claim"') == CLAIMS
         if is_full or last.kind not in ("answer", "claims"):
             deck.append(Slide("claims", heading))
-        deck[-1].body += card(claim, [row for row in rows if row["claim"] == claim.sentence])
+        deck[-1].body += _line(claim, [row for row in rows if row["claim"] == claim.sentence])
     elif 'data-figure="prediction"' in html:
         answer = html.partition("</script>")[2].replace("<details>", "<details open>")
+        answer = DECIMALS.sub(lambda number: short(float(number[0])), answer)
         deck += [Slide("question", heading, html), Slide("answer", heading, f"<div>{answer}")]
     elif SHOWN.search(html):
         deck.append(Slide("figure", heading, html))
+    elif markdown.startswith("|"):
+        deck.append(Slide("table", heading, _rows(markdown)))
+    elif markdown:
+        last.notes += MARKDOWN.render(markdown)
+    else:
+        text = "".join(output.get("text", data.get("text/plain", "")))
+        last.notes += "" if html or text.startswith("torch ") else _printed(text)
+
+
+def _line(claim: Claim, rows: list[dict]) -> str:
+    """A claim's line; of what its number is stands beside the bound, as nobody clicks there."""
+    line = card(claim, rows)
+    summary, end, behind = line.partition("</summary>")
+    sentence, mark, outcome = summary.partition('</span> <span class="')
+    for unit in MEASURED.findall(line):
+        outcome = outcome.replace('"bound">', f'"bound">{unit}: ', 1 - outcome.startswith("bound"))
+    outcome = LARGE.sub(_power, outcome.replace(CHECKED, "checked"))
+    return f"{sentence}{mark}{outcome}{end}{behind}"
+
+
+def _power(number: re.Match) -> str:
+    return typeset(f"{float(number[0].replace(',', '')):.3g}").removeprefix("1·")
+
+
+def _without_empty(deck: list[Slide]) -> list[Slide]:
+    """All slides but those that would show hardly more than a heading; their text is still said."""
+    kept: list[Slide] = []
+    for slide, following in zip(deck, [*deck[1:], None], strict=True):
+        words = TAG.sub("", slide.body).strip()
+        least = {"section": LITTLE, "text": 1}.get(slide.kind, 0)
+        if len(words) >= least or MORE_THAN_WORDS.search(slide.body):
+            kept.append(slide)
+        elif following and following.heading == slide.heading:
+            following.notes = slide.notes + following.notes
+        elif not words:
+            kept[-1].notes += slide.notes
+        else:
+            kept.append(slide)
+    return kept
+
+
+def _complete_notes(deck: list[Slide]) -> None:
+    """Let a slide without text repeat a paragraph of its section: the one beside it."""
+    said = [PARAGRAPH.findall(FOLD.sub("", slide.notes)) for slide in deck]
+    for at, slide in enumerate(deck):
+        if said[at]:
+            continue
+        near = [
+            (i, said[i]) for i in range(len(deck)) if deck[i].heading == slide.heading and said[i]
+        ]
+        before = [paragraphs[-1] for i, paragraphs in near if i < at][-1:]
+        after = [paragraphs[0] for i, paragraphs in near if i > at][:1]
+        leads = slide.kind in ("question", "figure", "table")
+        slide.notes = "".join(([*before, *after] if leads else [*after, *before])[:1]) + slide.notes
 
 
 def write_deck(root: Path, chapter: Chapter, chapters: list[Chapter]) -> Path:
