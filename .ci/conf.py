@@ -56,9 +56,9 @@ html_theme_options = {
     "repository_url": "https://github.com/OWNER/transformer-companion",
     "repository_branch": "main",
     "extra_footer": (
-        '<p>Text and pictures: <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>. '
-        "You may share, translate and adapt them if you give credit, link the licence and say what "
-        "you changed. Code: BSD 3-Clause license.</p>"
+        '<p>Text and pictures: <a href="https://creativecommons.org/licenses/by/4.0/">CC BY 4.0</a>'
+        ". You may share, translate and adapt them if you give credit, link the licence and say "
+        "what you changed. Code: BSD 3-Clause license.</p>"
     ),
     "home_page_in_toc": True,
     "announcement": "",
