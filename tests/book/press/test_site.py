@@ -499,6 +499,36 @@ def test_the_front_page_has_a_gpt_that_no_page_loads_unasked(open_page, address)
     assert gpt.locator("[data-word]").count() > 5
 
 
+def test_sayings_are_shown_by_their_verdict(open_page, address):
+    page = open_page(f"{address}/book/often_said.html")
+    shown = 0
+    for verdict in ("no", "half", "yes"):
+        page.locator(f".verdict-filter [value={verdict}]").check()
+        visible = page.locator(".said:visible").count()
+        assert visible == page.locator(f".said.{verdict}").count() > 0
+        shown += visible
+    page.locator(".verdict-filter [value=all]").check()
+    assert page.locator(".said:visible").count() == page.locator(".said").count() == shown
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        ("moe", "experts/experts"),
+        ("gqa", "writing_with_a_cache/writing_with_a_cache"),
+        ("lora", "small_change/small_change"),
+        ("flashattention", "attention_in_tiles/attention_in_tiles"),
+        ("alibi", "beyond_the_trained_length/beyond_the_trained_length"),
+    ],
+)
+def test_a_search_for_what_the_field_calls_it_finds_its_chapter(open_page, address, words, name):
+    assert name in results(open_page(f"{address}/search.html?q={words}"))[:2]
+
+
+def test_every_page_says_under_which_licence_it_is(desktop):
+    assert desktop.locator("footer").get_by_text("CC BY 4.0").count() == 1
+
+
 def test_every_figure_stands_in_the_book(site):
     text = "".join((site / name).read_text("utf8") for name in ARTICLES)
     assert {*re.findall(r'class="companion-live" data-figure="(\w+)"', text)} == {*EXAMPLES}
