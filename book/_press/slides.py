@@ -50,7 +50,9 @@ LITTLE, ENOUGH = 75, 240  # characters of the sentences that open a section
 SCENE = 420  # and of those that open a chapter
 POINTS, CLAIMS = 6, 4  # on a slide
 LAST = "You can now"
-SENTENCES = re.compile(r"(?:(?<=[.?!:])|(?<=[.?!:][”*)])|(?<=[.?!:]\*\*))\s+(?=[^a-z(\d–])")
+SENTENCES = re.compile(
+    r"(?<!In words:)(?:(?<=[.?!:])|(?<=[.?!:][”*)])|(?<=[.?!:]\*\*))\s+(?=[^a-z(\d–])"
+)
 OF_A_PAGE = re.compile(
     r"Is this normal|Nothing later needs|can be skipped|[Rr]ead on\b|top of this page|given below"
     r"|(?:figure|table|list|loop) (?:above|below)"
