@@ -229,10 +229,9 @@ def _announced(blocks: list[tuple[str, str]]) -> str:
         return _rows(source) if kind == "table_open" else MARKDOWN.render(source)
     formula = f'<div class="math" tabindex="0">\\[{escape(source.strip("$"))}\\]</div>'
     below = _sentences(blocks[1][1]) if len(blocks) > 1 else []
-    words = [s for s in below if s.startswith("In words")] or [
-        s for s in below[:1] if s[0].islower()
-    ]
-    return formula + _rendered(words[:1])
+    words = [s for s in below if s.startswith("In words")] or below[:1]
+    goes_on = words and (words[0][0].islower() or words[0].startswith("In words"))
+    return formula + _rendered(words[:1] if goes_on else [])
 
 
 def _rows(table: str) -> str:
@@ -275,7 +274,7 @@ def _line(claim: Claim, rows: list[dict]) -> str:
     summary, end, behind = line.partition("</summary>")
     sentence, mark, outcome = summary.partition('</span> <span class="')
     for unit in MEASURED.findall(line):
-        outcome = outcome.replace('"bound">', f'"bound">{unit}: ', 1 - outcome.startswith("bound"))
+        outcome = outcome.replace(' class="bound">', f' class="bound">{unit}: ')
     outcome = LARGE.sub(_power, outcome.replace(CHECKED, "checked"))
     return f"{sentence}{mark}{outcome}{end}{behind}"
 

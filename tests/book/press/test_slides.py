@@ -109,6 +109,8 @@ def test_the_scene_that_opens_a_chapter_has_a_slide_up_to_its_question():
 def test_a_formula_stands_below_what_introduces_it_and_above_what_says_it_in_words():
     (near,) = opened("A scale:", "$$a$$", "In words: a scale. It is large.")
     assert re.sub(r"\s+", " ", words(near.body)) == r"A scale: \[a\]In words: a scale."
+    (signs,) = opened("A scale:", "$$a$$", "In words: $a$ is a scale.")
+    assert words(signs.body).endswith(r"In words: \(a\) is a scale.")
     (inside,) = opened("A scale is", "$$a$$", "where $a$ is large. So it is.")
     assert words(inside.body).endswith(r"where \(a\) is large.")
     opening, far = opened(LONG, f"{LONG} Here is its size:", "$$a$$", "It is large.")
