@@ -348,7 +348,7 @@ def write_reveal(static: Path, kept: Path) -> None:
     """
     if not kept.exists():
         with urlopen(REVEAL, timeout=60) as answer:
-            kept.write_bytes(answer.read())
+            _write_whole(kept, answer.read())
     found = base64.b64encode(hashlib.sha512(kept.read_bytes()).digest()).decode()
     if found != SHA512:
         kept.unlink()
@@ -357,7 +357,14 @@ def write_reveal(static: Path, kept: Path) -> None:
     with tarfile.open(kept) as package:
         for name in OF_REVEAL:
             content = package.extractfile(f"package/{name}").read()
-            (static / "reveal" / Path(name).name).write_bytes(content)
+            _write_whole(static / "reveal" / Path(name).name, content)
+
+
+def _write_whole(file: Path, content: bytes) -> None:
+    """Write a file that another process may be reading, or writing as well."""
+    whole = file.with_name(f"{file.name}.{os.getpid()}")
+    whole.write_bytes(content)
+    whole.replace(file)
 
 
 def main(root: Path) -> None:
