@@ -36,7 +36,7 @@ MAY_IMPORT = {
     },
 }
 # What the chapters share: each may import these, and none of them a chapter.
-SHARED = {"page", "checking", "language_model", "requests", "sentences", "sizes"}
+SHARED = {"page", "checking", "language_model", "requests", "runs", "sentences", "sizes"}
 TOOLS = {"_press", "_grading"}  # they build, hand out and take in: they may look at everything
 
 

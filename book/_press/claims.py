@@ -188,9 +188,9 @@ def problems(path: Path) -> list[str]:
 
 def ranges(path: Path) -> list[str]:
     """What the seeds gave each claim of the chapter at `path`, a line each."""
-    found = []
+    found, rows = [], read_rows(path)
     for sentence, said in claimed(nbformat.read(path, as_version=4)).items():
-        values = [float(row["value"]) for row in read_rows(path) if row["claim"] == sentence]
+        values = [float(row["value"]) for row in rows if row["claim"] == sentence]
         bound = ", ".join(f"{name} {said[name]:g}" for name in BOUNDS if name in said)
         if values:
             found.append(f"{min(values):.3g} to {max(values):.3g} ({bound}): {sentence}")

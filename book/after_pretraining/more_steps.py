@@ -7,16 +7,14 @@ made the table beside this file. Base model, demonstrations, round and rates are
 seed decides starts, sentences, demonstrations and answers, and takes two minutes.
 """
 
-import json
 import random
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
-from importlib.resources import files
 
 import torch
 from torch import Tensor, nn
 
+from book import runs
 from book.language_model import NOTHING, LanguageModel, log_probs, sample, table, train
 from book.requests import TOPICS, Request, demonstrations, passes, requests
 from companion.data import BOS, EOS, WORDS, corpus
@@ -113,17 +111,8 @@ def measure(seed: int) -> dict:
 
 def stored() -> list[dict]:
     """The committed table, a row for each seed."""
-    return json.loads(files("book.after_pretraining").joinpath("more_steps.json").read_text("utf8"))
-
-
-def main(seeds: Sequence[int]) -> None:
-    """Print the table of these seeds."""
-    found = []
-    for seed in seeds:
-        found.append(measure(seed))
-        print(found[-1], file=sys.stderr, flush=True)
-    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+    return runs.read(__file__, "more_steps.json")
 
 
 if __name__ == "__main__":
-    main([int(seed) for seed in sys.argv[1:]])
+    runs.write(measure)

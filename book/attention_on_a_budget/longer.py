@@ -7,15 +7,11 @@ made the table beside this file. Models, task and training are the chapter's, af
 there and after 500. A seed decides starts and sequences, and takes two minutes.
 """
 
-import json
-import sys
-from collections.abc import Sequence
-from importlib.resources import files
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from book import runs
 from book.attention_on_a_budget.readers import ROWS, SIZES, Reader, fit
 
 KEYS = VALUES = 64
@@ -65,17 +61,8 @@ def measure(seed: int) -> dict:
 
 def stored() -> list[dict]:
     """The committed table, a row for each seed."""
-    return json.loads(files("book.attention_on_a_budget").joinpath("longer.json").read_text("utf8"))
-
-
-def main(seeds: Sequence[int]) -> None:
-    """Print the table of these seeds."""
-    found = []
-    for seed in seeds:
-        found.append(measure(seed))
-        print(found[-1], file=sys.stderr, flush=True)
-    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+    return runs.read(__file__, "longer.json")
 
 
 if __name__ == "__main__":
-    main([int(seed) for seed in sys.argv[1:]])
+    runs.write(measure)

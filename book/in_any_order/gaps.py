@@ -8,15 +8,13 @@ them then says which draft makes the whole sentence most probable. A row has the
 are filled so that the sentence is in the language. A seed takes about two minutes.
 """
 
-import json
-import sys
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.resources import files
 
 import torch
 from torch import Tensor
 
+from book import runs
 from book.in_any_order.few import (
     BATCH,
     FIRST_WORD,
@@ -131,17 +129,8 @@ def run(seed: int) -> dict:
 
 def measured() -> list[dict]:
     """The committed table, a row for each seed."""
-    return json.loads(files("book.in_any_order").joinpath("gaps.json").read_text("utf8"))
-
-
-def main(seeds: Sequence[int]) -> None:
-    """Print the table of these seeds."""
-    found = []
-    for seed in seeds:
-        found.append(run(seed))
-        print(found[-1], file=sys.stderr, flush=True)
-    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+    return runs.read(__file__, "gaps.json")
 
 
 if __name__ == "__main__":
-    main([int(seed) for seed in sys.argv[1:]])
+    runs.write(run)

@@ -8,15 +8,13 @@ sentences, each read twenty times. Its prices are compared as there. A word is a
 what the chapter's tokenizer comes to. A seed draws sentences and weights; it takes half a minute.
 """
 
-import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
-from importlib.resources import files
 from math import log
 
 import torch
 
+from book import runs
 from book.language_model import NOTHING, LanguageModel, log_probs, table, train
 from companion.data import WORDS, corpus, sentence_probability
 
@@ -68,17 +66,8 @@ def measure(seed: int) -> dict:
 
 def stored() -> list[dict]:
     """The committed table, a row for each seed."""
-    return json.loads(files("book.own_language_model").joinpath("by_heart.json").read_text("utf8"))
-
-
-def main(seeds: Sequence[int]) -> None:
-    """Print the table of these seeds."""
-    found = []
-    for seed in seeds:
-        found.append(measure(seed))
-        print(found[-1], file=sys.stderr, flush=True)
-    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+    return runs.read(__file__, "by_heart.json")
 
 
 if __name__ == "__main__":
-    main([int(seed) for seed in sys.argv[1:]])
+    runs.write(measure)

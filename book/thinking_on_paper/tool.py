@@ -8,15 +8,13 @@ writes `1245]`, which is no target, and the model goes on. A seed draws sums, li
 takes about five minutes.
 """
 
-import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib.resources import files
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
+from book import runs
 from companion.models import GPT, GPTConfig
 from companion.training import fit, masked_token_loss
 
@@ -230,17 +228,8 @@ def run(seed: int) -> dict:
 
 def measured() -> list[dict]:
     """The committed table, a row for each seed."""
-    return json.loads(files("book.thinking_on_paper").joinpath("tool.json").read_text("utf8"))
-
-
-def main(seeds: Sequence[int]) -> None:
-    """Print the table of these seeds."""
-    found = []
-    for seed in seeds:
-        found.append(run(seed))
-        print(found[-1], file=sys.stderr, flush=True)
-    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+    return runs.read(__file__, "tool.json")
 
 
 if __name__ == "__main__":
-    main([int(seed) for seed in sys.argv[1:]])
+    runs.write(run)

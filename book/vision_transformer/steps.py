@@ -6,15 +6,12 @@ made the table beside this file. Networks, rates and schedule are the chapter's.
 split of the digits and the starts, and takes half a minute.
 """
 
-import json
-import sys
-from collections.abc import Sequence
 from functools import cache, partial
-from importlib.resources import files
 
 import torch
 from torch import nn
 
+from book import runs
 from companion.data import batches, digits
 from companion.models import ViT, ViTConfig
 from companion.training import class_loss, cosine_schedule, fit
@@ -100,17 +97,8 @@ def measure(seed: int) -> dict:
 
 def stored() -> list[dict]:
     """The committed table, a row for each seed."""
-    return json.loads(files("book.vision_transformer").joinpath("steps.json").read_text("utf8"))
-
-
-def main(seeds: Sequence[int]) -> None:
-    """Print the table of these seeds."""
-    found = []
-    for seed in seeds:
-        found.append(measure(seed))
-        print(found[-1], file=sys.stderr, flush=True)
-    print("[\n" + ",\n".join(json.dumps(row) for row in found) + "\n]")
+    return runs.read(__file__, "steps.json")
 
 
 if __name__ == "__main__":
-    main([int(seed) for seed in sys.argv[1:]])
+    runs.write(measure)
