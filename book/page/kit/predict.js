@@ -87,13 +87,14 @@ export function predict(state, key, { question, choices, input, act = () => ({})
     if (guess !== null || shown) none.textContent = "";
     show.textContent = shown ? "Guess again" : "Show the answer";
   });
+  const controls = element("div", { class: "cl-controls" }, show, none);
   const few = choices && choices.join("").length < 30; // they stand in a row
   const field = element(
     "fieldset",
     { class: `cl-question cl-predict${few ? " cl-few" : ""}`, "data-name": key },
     element("legend", {}, question),
     input ?? asked(),
-    element("div", { class: "cl-controls" }, show, none),
+    controls,
   );
   let wasShown = false;
   state.draw((value) => {
@@ -104,7 +105,10 @@ export function predict(state, key, { question, choices, input, act = () => ({})
     }
     wasShown = shown;
   });
-  followAnswers(state, (shown) => state.value[key].shown !== shown && turn(shown));
+  followAnswers(state, (shown) => {
+    controls.hidden = shown; // who sees all answers does not guess
+    if (state.value[key].shown !== shown) turn(shown);
+  });
   return field;
 }
 

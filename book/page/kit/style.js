@@ -167,6 +167,7 @@ export const STYLE = `
     gap: 0.35rem;
   }
   .cl-question[hidden],
+  .cl-controls[hidden],
   label[hidden] {
     display: none;
   }
