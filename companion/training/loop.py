@@ -212,7 +212,9 @@ def fit(
             last, and on Ctrl-C, which stops training after the step in progress. A sharded run
             writes a folder, which all processes must see; any number of them can go on from it.
         resume: go on from the checkpoint, whose file the first process reads for all. In float32 on
-            a CPU with the same number of threads the weights then end the same bit for bit.
+            a CPU with the same number of threads the weights then end the same bit for bit. All
+            other arguments are those of this call, but the groups of an `optimizer` of your own
+            have the settings that they were saved with.
         report: report(history) is called after every step, in the main process alone, with a copy.
             If it or `evaluate` raises, the step that it was called after is saved first.
         progress: whether to show a progress bar.
@@ -255,10 +257,13 @@ def fit(
     trained = sharded(model) if shard and not is_sharded(model) else model
     has_parts = is_sharded(trained)
     made = optimizer(trained) if optimizer else adamw(trained, betas, weight_decay)
+    own = [] if optimizer else [dict(group) for group in made.param_groups]
     optimizer = as_one(made, trained)
     device = next(trained.parameters()).device
     scaler = grad_scaler(device, mixed_precision)
     history, seed = _begun(checkpoint, steps, trained, optimizer, scaler, resume, rank)
+    for group, asked in zip(optimizer.param_groups, own, strict=False):
+        group |= {name: asked[name] for name in ("betas", "weight_decay")}  # not the checkpoint's
     replica = DistributedDataParallel(model) if num_processes > 1 and not has_parts else trained
     replica = torch.compile(replica) if compile else replica
     prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)

@@ -214,6 +214,19 @@ def test_resuming_is_not_starting_again(tmp_path):
         assert torch.equal(ours, theirs)
 
 
+def test_a_resumed_run_has_the_decay_and_the_betas_of_its_own_call(tmp_path):
+    path, model = tmp_path / "run.safetensors", bigram()
+    run(model, steps=1, checkpoint=path)
+    before = model.head.weight.detach().clone()
+
+    def flat(model, batch):
+        return sum(0.0 * p.sum() for p in model.parameters()), 1
+
+    changes = {"loss": flat, "learning_rate": 0.1, "weight_decay": 0.5, "betas": (0.0, 0.999)}
+    run(model, steps=2, checkpoint=path, resume=True, **changes)
+    torch.testing.assert_close(model.head.weight, 0.95 * before, rtol=1e-14, atol=0)
+
+
 def test_the_rate_is_the_schedules():
     rates = [0.01, 0.0, 0.03]
     model, weights = bigram(), []
