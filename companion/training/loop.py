@@ -15,7 +15,12 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
-from companion.training.checkpoints import load_checkpoint, require_savable, save_checkpoint
+from companion.training.checkpoints import (
+    load_checkpoint,
+    make_room,
+    require_savable,
+    save_checkpoint,
+)
 from companion.training.losses import Loss, sum_and_count
 from companion.training.optimizers import adamw, as_one, set_rate
 from companion.training.precision import LEAST_SCALE, PRECISIONS, grad_scaler
@@ -225,6 +230,7 @@ def fit(
         TypeError: an argument is of another type, the weights are float16, `loss` does not return
             a sum and a number, or a checkpoint cannot hold what model or optimizer keep.
         FileNotFoundError: there is no checkpoint to resume from.
+        OSError: no checkpoint can be written there.
         FloatingPointError: loss or gradient is no longer finite, in float16 at no scale; the
             weights are those before it.
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -366,8 +372,10 @@ def _begun(
         history, seed = _history(path, state), state["seed"]
         if scaler.is_enabled() and state["scaler"]:
             scaler.load_state_dict(state["scaler"])
-    if checkpoint is not None:
+    if path:
         require_savable(model, optimizer)
+        if rank == 0:
+            make_room(path).rmdir()  # where nothing can be written, no step is made in vain
     # The weights of a replica are those of the first by DistributedDataParallel.
     state = None if has_parts else (optimizer.state_dict(), scaler.state_dict())
     history, seed, state = of_first_process((history, seed, state if rank == 0 else None))

@@ -533,6 +533,19 @@ def test_only_a_checkpoint_of_fit_is_resumed(tmp_path, state):
         run(bigram(), checkpoint=path, resume=True)
 
 
+def test_a_checkpoint_that_cannot_be_written_is_told_before_the_first_step(tmp_path):
+    (tmp_path / "file").touch()
+
+    def batches(step):
+        raise AssertionError("a step was made")
+
+    with pytest.raises(OSError, match="file"):
+        run(bigram(), batches, checkpoint=tmp_path / "file" / "run.safetensors")
+    with pytest.raises(AssertionError):
+        run(bigram(), batches, checkpoint=tmp_path / "new" / "run.safetensors")
+    assert list((tmp_path / "new").iterdir()) == []
+
+
 def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
     path = tmp_path / "run.safetensors"
     run(bigram(), checkpoint=path)
