@@ -52,7 +52,7 @@ def save_checkpoint(
     tensors["random.cpu"] = torch.get_rng_state()
     if device := _gpu(tensors.values()):
         tensors["random.cuda"] = torch.cuda.get_rng_state(device)
-    path = Path(path)
+    path = Path(path).resolve()  # a link stays one
     if is_sharded(model):
         path.parent.mkdir(parents=True, exist_ok=True)
         save_folder(path, tensors)

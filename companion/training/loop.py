@@ -375,7 +375,7 @@ def _begun(
     if path:
         require_savable(model, optimizer)
         if rank == 0:
-            make_room(path).rmdir()  # where nothing can be written, no step is made in vain
+            make_room(path.resolve()).rmdir()  # no step in vain where nothing can be written
     # The weights of a replica are those of the first by DistributedDataParallel.
     state = None if has_parts else (optimizer.state_dict(), scaler.state_dict())
     history, seed, state = of_first_process((history, seed, state if rank == 0 else None))
