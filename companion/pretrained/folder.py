@@ -57,7 +57,7 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors"]
+    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors", "model.safetensors-*"]
     wanted += [TOKENIZER, TOKENIZER_CONFIG, SPECIAL_TOKENS, CHAT_TEMPLATE, GENERATION_CONFIG]
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))

@@ -287,6 +287,19 @@ def test_a_model_of_the_hub_is_downloaded_once(own_hub, hub, saved):
     torch.testing.assert_close(load("some-one/bert")(x), theirs(x).logits)
 
 
+def test_a_model_of_the_hub_with_shards_of_other_names(own_hub, saved):
+    theirs, folder = saved("bert with MLM head", max_shard_size="9KB")
+    index = folder / "model.safetensors.index.json"
+    for path in folder.glob("*.safetensors"):  # as those of Qwen3.5 are called
+        path.rename(folder / path.name.replace("model-", "model.safetensors-"))
+    index.write_text(index.read_text().replace("model-", "model.safetensors-"))
+    (folder / "model.fp16.safetensors").touch()
+    own_hub.folders["some-one/bert"] = folder
+    x = ids(2, 5, start=1)
+    torch.testing.assert_close(load("some-one/bert")(x), theirs(x).logits)
+    assert "model.fp16.safetensors" not in own_hub.sent
+
+
 def test_a_model_of_the_hub_without_safetensors(own_hub, saved):
     folder = saved("gpt2")[1]
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
