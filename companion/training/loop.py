@@ -250,6 +250,11 @@ def fit(
     for name, function in {"optimizer": optimizer, "evaluate": evaluate, "report": report}.items():
         if function is not None:
             _check_function(name, function, "history" if name == "report" else "model")
+    if optimizer and (weight_decay or betas != (0.9, 0.999)):
+        raise ValueError(
+            "weight_decay and betas are AdamW's, and do nothing beside an `optimizer` of your own; "
+            "give them to that one"
+        )
     require_positive(steps=steps, accumulate=accumulate)
     require_choice("mixed_precision", mixed_precision, tuple(PRECISIONS))
     require_number(max_grad_norm=max_grad_norm, weight_decay=weight_decay)

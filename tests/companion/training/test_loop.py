@@ -580,6 +580,10 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
         ({"max_grad_norm": -1.0}, ValueError, "max_grad_norm must be positive, got -1.0"),
         ({"max_grad_norm": None}, TypeError, "max_grad_norm must be a number"),
         ({"optimizer": lambda model: None}, TypeError, "optimizer must be .* a NoneType"),
+        *[
+            ({"optimizer": lambda model: SGD} | changes, ValueError, "are AdamW's, .* `optimizer`")
+            for changes in ({"weight_decay": 0.1}, {"betas": (0.9, 0.95)})
+        ],
         ({"learning_rate": -0.1}, ValueError, "learning_rate must be at least 0 .* got -0.1"),
         ({"learning_rate": "0.1"}, TypeError, r"a function, .*\(step\), got str; .* a number"),
         ({"learning_rate": lambda step: None}, TypeError, "learning_rate must be a number, got N"),
