@@ -33,6 +33,16 @@ def test_no_such_folder(tmp_path):
         load(None)
 
 
+@pytest.mark.parametrize("lone", [True, False])
+def test_an_adapter_is_refused(saved, lone):
+    """transformers would add it to the weights beside it, or to those that it names."""
+    folder = saved("gpt2")[1]
+    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    if lone:
+        (folder / "config.json").unlink()
+    refused(folder, ValueError, str(folder), "adapter_config.json", "merge_and_unload")
+
+
 def test_a_file_is_no_folder(saved):
     folder = saved("gpt2")[1]
     refused(folder / "model.safetensors", ValueError, "is a file; give the folder")
