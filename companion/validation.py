@@ -345,6 +345,15 @@ def require_caches(caches: list | None, blocks: torch.nn.ModuleList) -> None:
             f"caches must hold one KVCache() for each of the {len(blocks)} blocks, "
             f"got {len(caches)}, {different} of them different"
         )
+    lengths = [] if torch.compiler.is_compiling() else [cache.length for cache in caches]
+    if any(isinstance(x, torch.Tensor) and not (x.is_cpu and has_values(x)) for x in lengths):
+        return
+    if any(length != lengths[0] for length in lengths):
+        raise ValueError(
+            "all caches must hold the same numbers of tokens, got "
+            f"{', '.join(str(int(x)) for x in lengths)}; an earlier call did not come to its end: "
+            "begin again with new ones"
+        )
 
 
 def require_sampling(

@@ -108,7 +108,7 @@ class BPETokenizer:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: the file holds no tokenizer.
+            ValueError: the file holds no tokenizer, or another model's.
         """
         content = Path(path).read_bytes()
         try:
@@ -117,6 +117,11 @@ class BPETokenizer:
             raise ValueError(
                 f"{path} holds no tokenizer ({error}); load what BPETokenizer.save wrote"
             ) from error
+        if [tokenizer.token_to_id(token) for token in (PAD, BOS, EOS)] != [0, 1, 2]:
+            raise ValueError(
+                f"{path} is no BPETokenizer's, whose {PAD}, {BOS} and {EOS} are 0, 1 and 2; "
+                "companion.pretrained.load_tokenizer reads those of published models"
+            )
         return cls(tokenizer)
 
     def save(self, path: str | os.PathLike) -> None:

@@ -11,6 +11,7 @@ from safetensors import SafetensorError, safe_open
 from companion.pretrained.packages import PACKAGES, packaged
 
 CONFIG = "config.json"
+ADAPTER = "adapter_config.json"
 WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 TOKENIZER = "tokenizer.json"
@@ -57,7 +58,7 @@ def _downloaded(name: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    wanted = [CONFIG, WEIGHTS, INDEX, "model-*.safetensors"]
+    wanted = [CONFIG, ADAPTER, WEIGHTS, INDEX, "model-*.safetensors", "model.safetensors-*"]
     wanted += [TOKENIZER, TOKENIZER_CONFIG, SPECIAL_TOKENS, CHAT_TEMPLATE, GENERATION_CONFIG]
     try:
         return Path(snapshot_download(name, allow_patterns=wanted))

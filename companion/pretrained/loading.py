@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 from companion.models import BERT, GPT, ViT
 from companion.pretrained import bert, gguf_file, gpt2, llama, vit
 from companion.pretrained.family import Settings
-from companion.pretrained.folder import CONFIG, Tensors, find, read_json
+from companion.pretrained.folder import ADAPTER, CONFIG, Tensors, find, read_json
 from companion.pretrained.gguf_file import read_gguf
 
 FAMILIES = {"bert": bert.FAMILY, "gpt2": gpt2.FAMILY, "vit": vit.FAMILY, **llama.FAMILIES}
@@ -79,6 +79,11 @@ def load(
         settings, key, families = tensors.settings, "general.architecture", GGUF_FAMILIES
     else:
         where = path / CONFIG
+        if (path / ADAPTER).is_file():
+            raise ValueError(
+                f"{path} has an adapter of PEFT ({ADAPTER}), which is not read; merge it into its "
+                "model (merge_and_unload), save that, and load the new folder"
+            )
         settings, key, families = Settings(read_json(where)), "model_type", FAMILIES
         tensors = Tensors(path)
     try:

@@ -274,10 +274,10 @@ def load_tokenizer(name_or_folder: str | os.PathLike) -> PretrainedTokenizer:
         end = tokenizer.token_to_id(named.get("eos_token", ""))
         ends = _ends(end, generation.get("eos_token_id"))
         chat_template = _default_template(config.get("chat_template"))
+        if (path / CHAT_TEMPLATE).is_file():
+            chat_template = (path / CHAT_TEMPLATE).read_text("utf8")
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{path} says of its tokens what cannot be read ({error!r})") from error
-    if (path / CHAT_TEMPLATE).is_file():
-        chat_template = (path / CHAT_TEMPLATE).read_text("utf8")
     return PretrainedTokenizer(
         tokenizer, eos_id=ends, chat_template=chat_template, named_tokens=named
     )

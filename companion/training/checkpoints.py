@@ -52,20 +52,29 @@ def save_checkpoint(
     tensors["random.cpu"] = torch.get_rng_state()
     if device := _gpu(tensors.values()):
         tensors["random.cuda"] = torch.cuda.get_rng_state(device)
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    path = Path(path).resolve()  # a link stays one
     if is_sharded(model):
+        path.parent.mkdir(parents=True, exist_ok=True)
         save_folder(path, tensors)
         return
-    # A folder, since a writer that is killed may leave a file with a name that only it knows.
-    unfinished = path.with_name(path.name + ".unfinished")
-    if unfinished.exists():
-        shutil.rmtree(unfinished)
-    unfinished.mkdir()
+    unfinished = make_room(path)
     save_file(_apart(tensors), unfinished / path.name, {"format": FORMAT})
     _readable_as_usual(unfinished / path.name)
     os.replace(unfinished / path.name, path)
     unfinished.rmdir()
+
+
+def make_room(path: Path) -> Path:
+    """An empty folder beside a checkpoint, where the next one is written first; raise OSError.
+
+    A folder, since a writer that is killed may leave a file with a name that only it knows.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + ".unfinished")
+    if unfinished.exists():
+        shutil.rmtree(unfinished)
+    unfinished.mkdir()
+    return unfinished
 
 
 def require_savable(model, optimizer=None, state: dict | None = None) -> dict[str, torch.Tensor]:

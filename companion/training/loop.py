@@ -15,7 +15,12 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from tqdm.auto import tqdm
 
-from companion.training.checkpoints import load_checkpoint, require_savable, save_checkpoint
+from companion.training.checkpoints import (
+    load_checkpoint,
+    make_room,
+    require_savable,
+    save_checkpoint,
+)
 from companion.training.losses import Loss, sum_and_count
 from companion.training.optimizers import adamw, as_one, set_rate
 from companion.training.precision import LEAST_SCALE, PRECISIONS, grad_scaler
@@ -212,7 +217,9 @@ def fit(
             last, and on Ctrl-C, which stops training after the step in progress. A sharded run
             writes a folder, which all processes must see; any number of them can go on from it.
         resume: go on from the checkpoint, whose file the first process reads for all. In float32 on
-            a CPU with the same number of threads the weights then end the same bit for bit.
+            a CPU with the same number of threads the weights then end the same bit for bit. All
+            other arguments are those of this call, but the groups of an `optimizer` of your own
+            have the settings that they were saved with.
         report: report(history) is called after every step, in the main process alone, with a copy.
             If it or `evaluate` raises, the step that it was called after is saved first.
         progress: whether to show a progress bar.
@@ -223,6 +230,7 @@ def fit(
         TypeError: an argument is of another type, the weights are float16, `loss` does not return
             a sum and a number, or a checkpoint cannot hold what model or optimizer keep.
         FileNotFoundError: there is no checkpoint to resume from.
+        OSError: no checkpoint can be written there.
         FloatingPointError: loss or gradient is no longer finite, in float16 at no scale; the
             weights are those before it.
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -242,6 +250,11 @@ def fit(
     for name, function in {"optimizer": optimizer, "evaluate": evaluate, "report": report}.items():
         if function is not None:
             _check_function(name, function, "history" if name == "report" else "model")
+    if optimizer and (weight_decay or betas != (0.9, 0.999)):
+        raise ValueError(
+            "weight_decay and betas are AdamW's, and do nothing beside an `optimizer` of your own; "
+            "give them to that one"
+        )
     require_positive(steps=steps, accumulate=accumulate)
     require_choice("mixed_precision", mixed_precision, tuple(PRECISIONS))
     require_number(max_grad_norm=max_grad_norm, weight_decay=weight_decay)
@@ -255,10 +268,13 @@ def fit(
     trained = sharded(model) if shard and not is_sharded(model) else model
     has_parts = is_sharded(trained)
     made = optimizer(trained) if optimizer else adamw(trained, betas, weight_decay)
+    own = [] if optimizer else [dict(group) for group in made.param_groups]
     optimizer = as_one(made, trained)
     device = next(trained.parameters()).device
     scaler = grad_scaler(device, mixed_precision)
     history, seed = _begun(checkpoint, steps, trained, optimizer, scaler, resume, rank)
+    for group, asked in zip(optimizer.param_groups, own, strict=False):
+        group |= {name: asked[name] for name in ("betas", "weight_decay")}  # not the checkpoint's
     replica = DistributedDataParallel(model) if num_processes > 1 and not has_parts else trained
     replica = torch.compile(replica) if compile else replica
     prefetcher = Prefetcher(batches, device, steps, accumulate, rank, num_processes)
@@ -361,8 +377,10 @@ def _begun(
         history, seed = _history(path, state), state["seed"]
         if scaler.is_enabled() and state["scaler"]:
             scaler.load_state_dict(state["scaler"])
-    if checkpoint is not None:
+    if path:
         require_savable(model, optimizer)
+        if rank == 0:
+            make_room(path.resolve()).rmdir()  # no step in vain where nothing can be written
     # The weights of a replica are those of the first by DistributedDataParallel.
     state = None if has_parts else (optimizer.state_dict(), scaler.state_dict())
     history, seed, state = of_first_process((history, seed, state if rank == 0 else None))

@@ -130,6 +130,9 @@ def mean_loss(model: nn.Module, loss: Loss, examples, *, batch_size: int = 100) 
     require_positive(batch_size=batch_size)
     rank, processes = rank_and_number()
     tensors = examples if isinstance(examples, tuple) else (examples,)
+    if not all(isinstance(tensor, torch.Tensor) for tensor in tensors):
+        kinds = ", ".join(type(tensor).__name__ for tensor in tensors)
+        raise TypeError(f"examples must be a tensor or a tuple of tensors, got {kinds}")
     weights = next(model.parameters())
     sums = torch.zeros(
         2, device=weights.device, dtype=torch.promote_types(weights.dtype, torch.float32)

@@ -1,6 +1,7 @@
 """Batches on the model's device, the next one while the device still computes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from copy import copy
 from itertools import pairwise
 
 from torch import Tensor
@@ -39,7 +40,7 @@ class Prefetcher:
         if number == 1:
             return [_map(self._to_device, batch)]
         sizes = set()
-        _map(lambda tensor: sizes.add(len(tensor)), batch)
+        _map(lambda tensor: sizes.add(len(tensor) if tensor.dim() else 0), batch)
         if len(sizes) != 1:
             raise ValueError(
                 "a batch that is split needs tensors with as many rows in each, got tensors with "
@@ -79,8 +80,10 @@ def _map(function: Callable[[Tensor], object], batch):
     """The batch with the function of each tensor in its place."""
     if isinstance(batch, Tensor):
         return function(batch)
-    if isinstance(batch, dict):
-        return type(batch)({name: _map(function, entry) for name, entry in batch.items()})
+    if isinstance(batch, MutableMapping):
+        mapped = copy(batch)  # of a kind that is made otherwise than dict, perhaps
+        mapped.update({name: _map(function, entry) for name, entry in batch.items()})
+        return mapped
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
         return type(batch)(*(_map(function, entry) for entry in batch))
     if isinstance(batch, tuple | list):

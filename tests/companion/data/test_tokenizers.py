@@ -170,6 +170,13 @@ def test_a_file_that_holds_no_tokenizer_is_named(tmp_path):
         BPETokenizer.load(tmp_path / "missing.json")
 
 
+def test_the_tokenizer_of_another_model_is_refused(tmp_path):
+    foreign = Tokenizer(models.BPE({"!": 0, "a": 1, "[PAD]": 2}, []))
+    foreign.save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ValueError, match=r"tokenizer\.json .* 0, 1 and 2; .*load_tokenizer"):
+        BPETokenizer.load(tmp_path / "tokenizer.json")
+
+
 def test_half_a_character_is_refused():
     tokenizer = BPETokenizer.train(["abc"], 259)
     with pytest.raises(ValueError, match=r"text has half of a character, .*udfff.*, at place 2"):

@@ -366,6 +366,20 @@ def test_caches_that_do_not_fit_are_refused():
         model.decode(token_ids, memory, source, caches=fixed)
 
 
+@pytest.mark.parametrize("capacity", [None, 9])
+def test_caches_that_an_error_left_between_two_blocks_are_refused(capacity):
+    model, token_ids = gpt(positions="rotary"), ids(2, 5)
+    caches = [KVCache(capacity) for _ in model.blocks]
+    with torch.no_grad():
+        model(token_ids[:, :4], caches=caches)
+        hook = model.blocks[1].register_forward_pre_hook(lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model(token_ids[:, 4:], caches=caches)
+        hook.remove()
+        with pytest.raises(ValueError, match=r"numbers of tokens, got 5, 4; .* begin again"):
+            model(token_ids[:, 4:], caches=caches)
+
+
 def test_a_memory_that_does_not_fit_is_refused():
     model, source, target = transformer(), ids(2, 7), ids(2, 5)
     memory = model.encode(source)

@@ -33,6 +33,16 @@ def test_no_such_folder(tmp_path):
         load(None)
 
 
+@pytest.mark.parametrize("lone", [True, False])
+def test_an_adapter_is_refused(saved, lone):
+    """transformers would add it to the weights beside it, or to those that it names."""
+    folder = saved("gpt2")[1]
+    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+    if lone:
+        (folder / "config.json").unlink()
+    refused(folder, ValueError, str(folder), "adapter_config.json", "merge_and_unload")
+
+
 def test_a_file_is_no_folder(saved):
     folder = saved("gpt2")[1]
     refused(folder / "model.safetensors", ValueError, "is a file; give the folder")
@@ -285,6 +295,19 @@ def test_a_model_of_the_hub_is_downloaded_once(own_hub, hub, saved):
     assert not own_hub.sent
     hub("http://127.0.0.1:9")  # the network is gone; what has been downloaded is there
     torch.testing.assert_close(load("some-one/bert")(x), theirs(x).logits)
+
+
+def test_a_model_of_the_hub_with_shards_of_other_names(own_hub, saved):
+    theirs, folder = saved("bert with MLM head", max_shard_size="9KB")
+    index = folder / "model.safetensors.index.json"
+    for path in folder.glob("*.safetensors"):  # as those of Qwen3.5 are called
+        path.rename(folder / path.name.replace("model-", "model.safetensors-"))
+    index.write_text(index.read_text().replace("model-", "model.safetensors-"))
+    (folder / "model.fp16.safetensors").touch()
+    own_hub.folders["some-one/bert"] = folder
+    x = ids(2, 5, start=1)
+    torch.testing.assert_close(load("some-one/bert")(x), theirs(x).logits)
+    assert "model.fp16.safetensors" not in own_hub.sent
 
 
 def test_a_model_of_the_hub_without_safetensors(own_hub, saved):

@@ -280,6 +280,10 @@ def test_files_that_say_nonsense_of_the_tokens_are_refused(folder):
         with pytest.raises(ValueError, match="says of its tokens what cannot be read"):
             load_tokenizer(folder)
         (folder / "tokenizer_config.json").write_text(good)
+    (folder / "chat_template.jinja").write_bytes("é".encode("latin-1"))
+    with pytest.raises(ValueError, match=r"says of its tokens .*UnicodeDecodeError"):
+        load_tokenizer(folder)
+    (folder / "chat_template.jinja").unlink()
     for end in ("</s>", [1, "</s>"], {"a": 1}):
         added_to(folder, "generation_config.json", eos_token_id=end)
         with pytest.raises(ValueError, match="eos_token_id must be an int or a list of them"):

@@ -136,6 +136,18 @@ def test_a_history_of_any_length_is_saved(tmp_path, monkeypatch):
         assert sum(map(len, file.metadata().values())) < 1_000
 
 
+def test_a_link_stays_one_and_what_it_names_is_written(tmp_path):
+    (tmp_path / "disk").mkdir()
+    path, link = tmp_path / "disk" / "model.safetensors", tmp_path / "link.safetensors"
+    link.symlink_to(path)
+    for bias in (1.0, 2.0):
+        model = nn.Linear(3, 5)
+        nn.init.constant_(model.bias, bias)
+        save_checkpoint(link, model)
+        load_checkpoint(path, other := nn.Linear(3, 5))
+        assert link.is_symlink() and same(other.state_dict(), model.state_dict())
+
+
 def test_a_checkpoint_may_be_read_by_whom_the_umask_says(tmp_path):
     path, umask = tmp_path / "model.safetensors", os.umask(0o027)
     try:

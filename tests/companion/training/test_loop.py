@@ -214,6 +214,19 @@ def test_resuming_is_not_starting_again(tmp_path):
         assert torch.equal(ours, theirs)
 
 
+def test_a_resumed_run_has_the_decay_and_the_betas_of_its_own_call(tmp_path):
+    path, model = tmp_path / "run.safetensors", bigram()
+    run(model, steps=1, checkpoint=path)
+    before = model.head.weight.detach().clone()
+
+    def flat(model, batch):
+        return sum(0.0 * p.sum() for p in model.parameters()), 1
+
+    changes = {"loss": flat, "learning_rate": 0.1, "weight_decay": 0.5, "betas": (0.0, 0.999)}
+    run(model, steps=2, checkpoint=path, resume=True, **changes)
+    torch.testing.assert_close(model.head.weight, 0.95 * before, rtol=1e-14, atol=0)
+
+
 def test_the_rate_is_the_schedules():
     rates = [0.01, 0.0, 0.03]
     model, weights = bigram(), []
@@ -520,6 +533,19 @@ def test_only_a_checkpoint_of_fit_is_resumed(tmp_path, state):
         run(bigram(), checkpoint=path, resume=True)
 
 
+def test_a_checkpoint_that_cannot_be_written_is_told_before_the_first_step(tmp_path):
+    (tmp_path / "file").touch()
+
+    def batches(step):
+        raise AssertionError("a step was made")
+
+    with pytest.raises(OSError, match="file"):
+        run(bigram(), batches, checkpoint=tmp_path / "file" / "run.safetensors")
+    with pytest.raises(AssertionError):
+        run(bigram(), batches, checkpoint=tmp_path / "new" / "run.safetensors")
+    assert list((tmp_path / "new").iterdir()) == []
+
+
 def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
     path = tmp_path / "run.safetensors"
     run(bigram(), checkpoint=path)
@@ -554,6 +580,10 @@ def test_a_checkpoint_is_not_overwritten_by_another_run(tmp_path):
         ({"max_grad_norm": -1.0}, ValueError, "max_grad_norm must be positive, got -1.0"),
         ({"max_grad_norm": None}, TypeError, "max_grad_norm must be a number"),
         ({"optimizer": lambda model: None}, TypeError, "optimizer must be .* a NoneType"),
+        *[
+            ({"optimizer": lambda model: SGD} | changes, ValueError, "are AdamW's, .* `optimizer`")
+            for changes in ({"weight_decay": 0.1}, {"betas": (0.9, 0.95)})
+        ],
         ({"learning_rate": -0.1}, ValueError, "learning_rate must be at least 0 .* got -0.1"),
         ({"learning_rate": "0.1"}, TypeError, r"a function, .*\(step\), got str; .* a number"),
         ({"learning_rate": lambda step: None}, TypeError, "learning_rate must be a number, got N"),

@@ -5,11 +5,13 @@ import math
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 from companion.training import (
     class_loss,
     label_smoothing_loss,
     masked_token_loss,
+    mean_loss,
     next_token_loss,
     translation_loss,
 )
@@ -179,6 +181,12 @@ def test_a_target_that_others_ignore_is_wrong_where_nobody_looks():
     )
     with pytest.raises(IndexError):
         loss(torch.zeros(2, 4), torch.tensor([1, -100]))
+
+
+@pytest.mark.parametrize("examples", [[torch.ones(2, 3).long()], {"ids": torch.ones(2, 3).long()}])
+def test_examples_of_another_kind_are_told(examples):
+    with pytest.raises(TypeError, match="examples must be a tensor or a tuple of tensors, got "):
+        mean_loss(nn.Linear(1, 1), next_token_loss(None), examples)
 
 
 def test_losses_are_mapped_over_examples():

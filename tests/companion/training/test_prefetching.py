@@ -1,5 +1,7 @@
 """Batches on their way to the device, in parts."""
 
+from collections import OrderedDict, UserDict, defaultdict
+from functools import partial
 from typing import NamedTuple
 
 import pytest
@@ -35,9 +37,24 @@ def test_the_parts_of_all_processes_are_the_batch(parts, num_processes):
     assert torch.equal(torch.cat([part.others[0] for part in found]), ROWS + 100)
 
 
+@pytest.mark.parametrize("kind", [UserDict, partial(defaultdict, list), OrderedDict])
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_dictionary_may_be_of_another_kind(kind, parts):
+    """transformers' collators give a UserDict."""
+    batch = kind({"rows": ROWS, "name": "b"})
+    found = Prefetcher(lambda step: batch, torch.device("meta"), 1, parts)(1)
+    assert [type(part) for part in found] == [type(batch)] * parts
+    assert sum(len(part["rows"]) for part in found) == 7
+    assert all(part["rows"].is_meta and part["name"] == "b" for part in found)
+    assert batch["rows"] is ROWS
+
+
 def test_tensors_with_other_numbers_of_rows_are_not_split():
     prefetcher = Prefetcher(lambda step: (ROWS, ROWS[:5]), ROWS.device, 9, accumulate=2)
     with pytest.raises(ValueError, match=r"tensors with \[5, 7\] rows"):
+        prefetcher(1)
+    prefetcher = Prefetcher(lambda step: (ROWS, ROWS.sum()), ROWS.device, 9, accumulate=2)
+    with pytest.raises(ValueError, match=r"tensors with \[0, 7\] rows"):
         prefetcher(1)
 
 
