@@ -1,12 +1,13 @@
 """Two processes train together, then one alone, as torchrun would start them: one import for all.
 
-Each reports as a line of JSON (see test_processes).
+Each reports in a file of JSON, in the folder that is named (see test_processes).
 """
 
 import json
 import os
 import shutil
 import socket
+import sys
 import tempfile
 from pathlib import Path
 from unittest import mock
@@ -189,7 +190,8 @@ def report(folder: Path) -> None:
     }
     if hasattr(torch.cpu.current_stream(), "record_event"):  # torch 2.6 shards on GPUs alone
         report["sharded"] = sharded(folder)
-    os.write(1, f"{json.dumps(report)}\n".encode())  # in one piece, beside the others
+    of_rank = f"{count()}-{os.environ['RANK']}.json"  # a pipe would mix what two write at once
+    (folder / of_rank).write_text(json.dumps(report))
 
 
 def start(rank: int, count: int, port: int, folder: Path) -> int:
@@ -206,9 +208,8 @@ def start(rank: int, count: int, port: int, folder: Path) -> int:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        for number in (2, 1):
-            with socket.create_server(("127.0.0.1", 0)) as server:
-                port = server.getsockname()[1]
-            for child in [start(rank, number, port, Path(folder)) for rank in range(number)]:
-                assert os.waitpid(child, 0)[1] == 0
+    for number in (2, 1):
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            port = server.getsockname()[1]
+        for child in [start(rank, number, port, Path(sys.argv[1])) for rank in range(number)]:
+            assert os.waitpid(child, 0)[1] == 0

@@ -19,10 +19,11 @@ needs_shards = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def reports():
+def reports(tmp_path_factory):
     """What one process reports, and what each of two does."""
-    done = subprocess.run([sys.executable, SCRIPT], stdout=subprocess.PIPE, check=True, timeout=600)
-    *two, one = map(json.loads, done.stdout.splitlines())
+    folder = tmp_path_factory.mktemp("reports")
+    subprocess.run([sys.executable, SCRIPT, folder], check=True, timeout=600)
+    one, *two = (json.loads(path.read_text()) for path in sorted(folder.glob("?-?.json")))
     return {"1": [one], "2": two}
 
 
