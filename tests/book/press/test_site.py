@@ -520,10 +520,23 @@ def test_sayings_are_shown_by_their_verdict(open_page, address):
         ("lora", "small_change/small_change"),
         ("flashattention", "attention_in_tiles/attention_in_tiles"),
         ("alibi", "beyond_the_trained_length/beyond_the_trained_length"),
+        ("license", "teaching"),
     ],
 )
 def test_a_search_for_what_the_field_calls_it_finds_its_chapter(open_page, address, words, name):
     assert name in results(open_page(f"{address}/search.html?q={words}"))[:2]
+
+
+def test_on_a_phone_the_contents_make_way_for_the_section_that_was_chosen(open_page, address):
+    page = open_page(
+        f"{address}/book/small_change/small_change.html", viewport={"width": 390, "height": 900}
+    )
+    contents = page.locator("#pst-secondary-sidebar-modal")
+    page.locator("button.secondary-toggle:visible").click()
+    expect(contents).to_be_visible()
+    contents.get_by_role("link", name="Two thin matrices").click()
+    expect(contents).to_be_hidden()
+    expect(page.get_by_role("heading", name="Two thin matrices")).to_be_in_viewport()
 
 
 def test_every_page_says_under_which_licence_it_is(desktop):
