@@ -23,6 +23,7 @@ from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
+from sphinx.search.en import SearchEnglish
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
@@ -160,6 +161,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", _use_every_core)
     app.connect("config-inited", _execute)
     app.connect("config-inited", _order_results)
+    app.add_search_language(Questions)
     app.connect("source-read", _complete_source)
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
@@ -184,6 +186,15 @@ def _use_every_core(app: Sphinx, config: Config) -> None:
     for name in ("sphinx_multitoc_numbering", "sphinx_jupyterbook_latex"):
         if name in app.extensions:
             app.extensions[name].parallel_read_safe = True
+
+
+class Questions(SearchEnglish):
+    """Sphinx's English, in which the words that make a question are not looked for."""
+
+    stopwords = SearchEnglish.stopwords | set(
+        "how what which why when where who do does did can could should would i my me we our you "
+        "your am were has have had from about per vs than between need needed".split()
+    )
 
 
 def _execute(app: Sphinx, config: Config) -> None:
