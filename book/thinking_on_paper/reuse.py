@@ -4,8 +4,8 @@
 
 made the table beside this file. A model has read a few sums with their carries, answers others, and
 is paid for the right number. All methods are paid for as many answers. A seed draws sums and
-starts. The first one chooses each method's rate, which takes about twenty minutes; the others have
-each method at its own rate, and at that which suits clipping.
+starts. The first one chooses each method's rate, constant and with warm-up and decay, which takes
+about forty minutes; the others have each method at its own rate, and at that which suits clipping.
 
 Source: Shao et al. 2024 (https://arxiv.org/abs/2402.03300), section 4.1, without its KL term.
 """
@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from importlib.resources import files
+from itertools import product
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +37,11 @@ EXAMPLES, ASKED, PASSES = 256, 500, 100
 KEPT_ROUNDS, KEPT_STEPS = 4, 60
 ROUNDS, SUMS, GROUP, TIMES = 40, 32, 8, 4  # a round is paid for SUMS x GROUP answers
 RATES = (1e-5, 3e-5, 1e-4, 3e-4, 1e-3)
+WARMUP = 10  # steps, as in the rounds of `filtered`
+SCHEDULES = {
+    "constant": lambda step, steps: 1.0,
+    "warm-up and decay": lambda step, steps: min(step / WARMUP, max(0.05, 1 - step / steps)),
+}
 CLIP = 0.2
 CLIPPED = "four, with ratio and clipping"
 CLIPPING = {"times": TIMES, "ratio": True, "clip": CLIP}
@@ -97,6 +103,7 @@ def paid(
     base: GPT,
     pairs: Sequence[Sum],
     rate: float,
+    schedule: str,
     *,
     parts: int = 1,
     times: int = 1,
@@ -109,6 +116,8 @@ def paid(
     """
     model, count, beyond = deepcopy(base), SUMS // parts, []
     optimizer = torch.optim.AdamW(model.parameters(), rate, betas=(0.9, 0.99), fused=True)
+    factor, steps = SCHEDULES[schedule], ROUNDS * parts * times
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda done: factor(done + 1, steps))
     for start in range(0, ROUNDS * SUMS, count):
         asked = [pair for pair in pairs[start : start + count] for _ in range(GROUP)]
         with torch.no_grad():
@@ -123,6 +132,7 @@ def paid(
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
+            scheduler.step()
         beyond.append(((logp - old).exp() - 1).abs() > CLIP)
     return model, torch.cat(beyond).double().mean().item()
 
@@ -155,8 +165,8 @@ def examined(model: GPT, pairs: Sequence[Sum]) -> dict[str, float]:
     }
 
 
-def run(seed: int, rates: dict[str, Sequence[float]]) -> dict:
-    """Every method at each of its rates, from the same model and with the same sums."""
+def run(seed: int, rates: dict[str, dict[str, Sequence[float]]]) -> dict:
+    """Every method, by schedule, at each of its rates, from one model and with the same sums."""
     draw = torch.Generator().manual_seed(seed)
     numbers = torch.randperm(1_000_000, generator=draw)[: EXAMPLES + ASKED + ROUNDS * SUMS]
     pairs = [divmod(number, 1000) for number in numbers.tolist()]
@@ -166,22 +176,21 @@ def run(seed: int, rates: dict[str, Sequence[float]]) -> dict:
     torch.manual_seed(seed)
     kept = filtered(base, examples, rest)
     found = {"seed": seed, "examples": examined(base, asked), "kept": examined(kept, asked)}
-    found["methods"] = {}
-    for name, how in METHODS.items():
-        rows = found["methods"][name] = {}
-        for rate in rates[name]:
+    for schedule, name in product(SCHEDULES, METHODS):
+        rows = found.setdefault(schedule, {})[name] = {}
+        for rate in rates[schedule][name]:
             torch.manual_seed(seed)
-            model, beyond = paid(base, rest, rate, **how)
+            model, beyond = paid(base, rest, rate, schedule, **METHODS[name])
             rows[str(rate)] = examined(model, asked) | {"beyond": round(beyond, 4)}
-            print(seed, name, rate, rows[str(rate)], file=sys.stderr, flush=True)
+            print(seed, schedule, name, rate, rows[str(rate)], file=sys.stderr, flush=True)
     return found
 
 
-def chosen(row: dict) -> dict[str, float]:
+def chosen(row: dict, schedule: str) -> dict[str, float]:
     """The rate of each method with which most samples are right."""
     return {
         name: float(max(by_rate, key=lambda rate: by_rate[rate]["sample"]))
-        for name, by_rate in row["methods"].items()
+        for name, by_rate in row[schedule].items()
     }
 
 
@@ -192,9 +201,11 @@ def measured() -> list[dict]:
 
 def main(first: int, *seeds: int) -> None:
     """Print the table of these seeds."""
-    rows = [run(first, dict.fromkeys(METHODS, RATES))]
-    best = chosen(rows[0])
-    rates = {name: sorted({rate, best[CLIPPED]}) for name, rate in best.items()}
+    rows = [run(first, dict.fromkeys(SCHEDULES, dict.fromkeys(METHODS, RATES)))]
+    rates = {}
+    for schedule in SCHEDULES:
+        best = chosen(rows[0], schedule)
+        rates[schedule] = {name: sorted({rate, best[CLIPPED]}) for name, rate in best.items()}
     rows += [run(seed, rates) for seed in seeds]
     print("[\n" + ",\n".join(map(json.dumps, rows)) + "\n]")
 

@@ -9,12 +9,19 @@ from book.thinking_on_paper import reuse
 def test_every_method_is_in_the_table_at_its_own_rate_and_at_one_for_all():
     first, *others = reuse.measured()
     assert [row["seed"] for row in (first, *others)] == [801, 701, 702, 703]
-    assert {tuple(map(float, rates)) for rates in first["methods"].values()} == {reuse.RATES}
-    best = reuse.chosen(first)
-    for row in others:
-        assert list(row["methods"]) == list(reuse.METHODS)
-        for name, rate in best.items():
-            assert {*map(float, row["methods"][name])} == {rate, best[reuse.CLIPPED]}
+    for schedule in reuse.SCHEDULES:
+        rows = first[schedule]
+        assert {tuple(map(float, rates)) for rates in rows.values()} == {reuse.RATES}
+        best = reuse.chosen(first, schedule)
+        for row in others:
+            assert list(row[schedule]) == list(reuse.METHODS)
+            for name, rate in best.items():
+                assert {*map(float, row[schedule][name])} == {rate, best[reuse.CLIPPED]}
+
+
+def test_a_rate_rises_and_falls_over_the_steps_of_a_run():
+    factor = reuse.SCHEDULES["warm-up and decay"]
+    assert [factor(step, 40) for step in (1, 10, 20, 40)] == [0.1, 0.75, 0.5, 0.05]
 
 
 def gradient(logp, old, better, **how):
@@ -67,7 +74,7 @@ def test_every_method_is_paid_for_as_many_answers(monkeypatch):
     pairs = [(456, 789), (1, 2)] * reuse.SUMS
     for how in reuse.METHODS.values():
         asked.append(0)
-        reuse.paid(base, pairs, 1e-4, **how)
+        reuse.paid(base, pairs, 1e-4, "constant", **how)
     asked.append(0)
     reuse.filtered(base, [(456, 789)], pairs)
     assert {*asked} == {2 * reuse.SUMS * reuse.GROUP}
