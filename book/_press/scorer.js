@@ -20,11 +20,13 @@ var Scorer = (() => {
 
   const kindOf = (docname) => KINDS.findIndex((pattern) => pattern.test(docname));
 
+  const skipped = new Set(stopwords); // a list in Sphinx 7, a set in Sphinx 9
+
   // As Sphinx does: words as `splitQuery` cuts them, no stop words, no numbers, their stems.
   function stems(text) {
     const stemmer = new Stemmer();
     const words = splitQuery(text.toLowerCase());
-    const kept = words.filter((word) => !stopwords.includes(word) && !/^\d+$/.test(word));
+    const kept = words.filter((word) => !skipped.has(word) && !/^\d+$/.test(word));
     return new Set(kept.map((word) => stemmer.stemWord(word)));
   }
 
