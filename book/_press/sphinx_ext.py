@@ -192,8 +192,8 @@ class Questions(SearchEnglish):
     """Sphinx's English, in which the words that make a question are not looked for."""
 
     stopwords = SearchEnglish.stopwords | set(
-        "how what which why when where who do does did can could should would i my me we our you "
-        "your am were has have had from about per vs than between need needed".split()
+        "how many much what which why when where who do does did can could should would i my me "
+        "we our you your am were has have had from about per vs than between need needed".split()
     )
 
 
