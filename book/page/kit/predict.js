@@ -62,8 +62,8 @@ css`
 /** A guess before the answer: a question over a slider ({ low, high, step, describe }), radio buttons
     ({ choices }) or a node that sets the guess itself ({ input }), and a button. The state's
     value[key] is { guess, shown }: the number or the choice (null: none yet), and whether the answer
-    may be seen. Without a guess the button says so first; the next press, or *Show all answers* in the
-    head of the page, shows the answer all the same. `act(value)` gives further changes of the state for when it is shown.
+    may be seen. Without a guess the button shows it and says that there was none; *Show all answers* in the
+    head of the page shows it, too. `act(value)` gives further changes of the state for when it is shown.
     @param {State} state
     @param {string} key
     @param {{ question: Child, choices?: string[], input?: Node, act?: (value: Value) => Value, low?: number,
@@ -73,19 +73,14 @@ export function predict(state, key, { question, choices, input, act = () => ({})
   const asked = () =>
     choices ? chooseGuess(state, key, set, choices) : slideGuess(state, key, set, range);
   const show = element("button", { type: "button", class: "cl-main" });
-  const none = element("span", { class: "cl-none", role: "alert" });
+  const none = element("span", { class: "cl-none" });
   const turn = (shown) => set({ shown }, shown ? act(state.value) : {});
-  show.addEventListener("click", () => {
-    const { guess, shown } = state.value[key];
-    if (guess === null && !shown && !none.textContent) {
-      none.textContent = "No guess yet. Make one, or press again to see the answer without.";
-      /** @type {HTMLElement | null} */ (field.querySelector("input, [role=slider]"))?.focus();
-    } else turn(!shown);
-  });
+  show.addEventListener("click", () => turn(!state.value[key].shown));
   state.draw((value) => {
     const { guess, shown } = value[key];
-    if (guess !== null || shown) none.textContent = "";
-    show.textContent = shown ? "Guess again" : "Show the answer";
+    const blind = shown && guess === null;
+    none.textContent = blind ? "You saw it without a guess." : "";
+    show.textContent = blind ? "Make a guess" : shown ? "Guess again" : "Show the answer";
   });
   const controls = element("div", { class: "cl-controls" }, show, none);
   const few = choices && choices.join("").length < 30; // they stand in a row
