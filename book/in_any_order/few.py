@@ -105,7 +105,7 @@ def price_in_any_order(model: BERT, ids: Tensor, random: torch.Generator) -> Ten
     """-log p of each sentence's words, one at a time in a random order.
 
     The network writes in all orders, so that a sentence's probability is the mean of p over them.
-    The mean of -log p is an upper bound on its price; -log of the mean over a few, a closer one.
+    The mean of -log p is an upper bound on its price; `closer`, of several orders, a closer one.
     """
     seen, cost = ids.masked_fill(ids >= FIRST_WORD, HIDDEN), torch.zeros(len(ids))
     while (blank := seen == HIDDEN).any():
@@ -117,6 +117,11 @@ def price_in_any_order(model: BERT, ids: Tensor, random: torch.Generator) -> Ten
         cost -= log_p.masked_fill(~now, 0).sum(1)
         seen = torch.where(now, ids, seen)
     return cost
+
+
+def closer(prices: Tensor) -> Tensor:
+    """-log of the mean p (N,), of prices (orders, N)."""
+    return math.log(len(prices)) - (-prices).logsumexp(0)
 
 
 def measure(
@@ -138,10 +143,9 @@ def measure(
         )
         random = torch.Generator().manual_seed(seed)
         prices = torch.stack([price_in_any_order(model, ids, random) for _ in range(ORDERS)])
-        closer = math.log(ORDERS) - (-prices).logsumexp(0)
         return {
             row: (price + of_length - entropy).mean().item()
-            for row, price in ((name, prices[0]), (CLOSER, closer))
+            for row, price in ((name, prices[0]), (CLOSER, closer(prices)))
         }
 
     def of_both(model):
