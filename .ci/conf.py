@@ -38,6 +38,7 @@ html_baseurl = "https://OWNER.github.io/transformer-companion/"
 html_context = {"default_mode": "auto"}
 html_css_files = ["book.css"]
 html_favicon = "book/_assets/favicon.svg"
+html_js_files = [["page.js", {"defer": "defer"}]]
 html_logo = ""
 html_sourcelink_suffix = ""
 html_static_path = ["book/_assets"]

@@ -64,20 +64,9 @@ function offer(host, draw) {
   useStyles(box);
 }
 
-/** On a phone the theme's contents lie over the page, also over the section that was chosen there. */
-function closeContents() {
-  const contents = /** @type {HTMLDialogElement | null} */ (
-    document.getElementById("pst-secondary-sidebar-modal")
-  );
-  contents?.addEventListener("click", (event) => {
-    if (/** @type {Element} */ (event.target).closest('a[href^="#"]')) contents.close();
-  });
-}
-
 /** Draw every figure of the page; `load` gives the module of a name. */
 export function start(load) {
   rememberChapters();
-  closeContents();
   const packed = []; // what several figures have is written in the first one only (live.py)
   const whole = (_, value) => {
     if (value?.once === undefined) return value;

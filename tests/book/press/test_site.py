@@ -546,16 +546,36 @@ def test_a_question_leads_to_its_section(open_page, address, words, place):
     assert any(link.startswith(f"book/{place}") for link in links), links
 
 
-def test_on_a_phone_the_contents_make_way_for_the_section_that_was_chosen(open_page, address):
-    page = open_page(
-        f"{address}/book/small_change/small_change.html", viewport={"width": 390, "height": 900}
-    )
+@pytest.mark.parametrize(
+    ("place", "section"),
+    [("small_change/small_change.html", "Two thin matrices"), ("teaching.html", "Homework")],
+)
+def test_on_a_phone_the_contents_make_way_for_the_section_that_was_chosen(
+    open_page, address, place, section
+):
+    page = open_page(f"{address}/book/{place}", viewport={"width": 390, "height": 900})
     contents = page.locator("#pst-secondary-sidebar-modal")
     page.locator("button.secondary-toggle:visible").click()
     expect(contents).to_be_visible()
-    contents.get_by_role("link", name="Two thin matrices").click()
+    contents.get_by_role("link", name=section).first.click()
     expect(contents).to_be_hidden()
-    expect(page.get_by_role("heading", name="Two thin matrices")).to_be_in_viewport()
+    expect(page.get_by_role("heading", name=section).first).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    ("place", "width"),
+    [
+        ("attention_in_tiles/attention_in_tiles.html#what-is-held", 390),
+        ("attention_in_tiles/attention_in_tiles.html#what-is-held", 1280),
+        ("small_change/small_change.html#does-it-forget-less", 1280),
+    ],
+)
+def test_a_link_from_another_page_arrives_at_its_section(open_page, address, place, width):
+    page = open_page(f"{address}/index.html", viewport={"width": width, "height": 800})
+    page.goto(f"{address}/book/{place}")
+    page.wait_for_timeout(1500)  # a smooth way there would be over
+    section = page.locator(f"#{place.partition('#')[2]}")
+    assert section.bounding_box()["y"] == pytest.approx(64, abs=2)  # below the bar
 
 
 def test_every_page_says_under_which_licence_it_is(desktop):
