@@ -80,6 +80,16 @@ var Scorer = (() => {
   const pages = Search.performTermsSearch; // this file is loaded after Sphinx's search
   Search.performTermsSearch = (terms, excluded) => [...pages(terms, excluded), ...headings(terms)];
 
+  // What a result shows of its page: no buttons, no copy of its contents for print, no formulas and drawings.
+  const textOf = Search.htmlToText;
+  Search.htmlToText = (html, anchor) => {
+    const page = new DOMParser().parseFromString(html, "text/html");
+    page
+      .querySelectorAll(".bd-header-article, #jb-print-docs-body, .math, svg")
+      .forEach((node) => node.remove());
+    return textOf(page.documentElement.outerHTML, anchor).replace(/\s+/g, " ");
+  };
+
   return {
     score,
     // as Sphinx has them
