@@ -1,6 +1,6 @@
 """Few sentences, many passes: masked diffusion, and a GPT as one may train it.
 
-    python -m book.in_any_order.few 701 702 703 > book/in_any_order/few.json
+    python -m book.in_any_order.few 701 702 703 704 705 > book/in_any_order/few.json
 
 made the table beside this file. For every seed, which draws sentences, holes and starts: 200 and
 1,000 sentences, read again and again by the chapter's network and its GPT, by a GPT with dropout,
