@@ -1,9 +1,10 @@
 """What a student may be told after each prefix of its sentences, and how far it then gets.
 
-    python -m book.small_change.targets 21 22 > book/small_change/targets.json
+    python -m book.small_change.targets 21 22 23 24 25 > book/small_change/targets.json
 
 made the table beside this file: for every seed, which draws sentences and starts, each target on
-200, 1,000 and 5,000 sentences. It takes about a minute for a seed. The chapter runs a few again.
+200, 1,000 and 5,000 sentences; on 200 also where a student stops at its best, on the others also in
+twice the steps. It takes about two minutes for a seed. The chapter runs a few again.
 """
 
 import json
@@ -64,6 +65,7 @@ def learn(
     *,
     temperature: float = 1.0,
     anew: bool = False,
+    watch: Callable[[LanguageModel], None] | None = None,
 ) -> LanguageModel:
     """A model of width d that is told a target at each position of its sentences.
 
@@ -72,6 +74,7 @@ def learn(
         target: words (positions,), or probabilities (positions, V).
         temperature: divides the logits; the target is taken to be at this temperature.
         anew: draw a word from the target at every step instead of telling all of it.
+        watch: sees the model every 25 steps.
     """
     asked = ids[:, 1:] != NOTHING
     number = asked.flatten().cumsum(0).view_as(asked) - 1  # of a position, in the target
@@ -92,6 +95,8 @@ def learn(
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        if watch is not None and (step + 1) % 25 == 0:
+            watch(model)
     return model
 
 
@@ -110,6 +115,12 @@ def possible_only(teacher: Tensor, truth: Tensor) -> Tensor:
 def slips_added(teacher: Tensor, truth: Tensor) -> Tensor:
     """The truth, but with the teacher's probabilities for words that cannot come."""
     slips = teacher * (truth == 0)
+    return truth * (1 - slips.sum(-1, keepdim=True)) + slips
+
+
+def slips_of_another(teacher: Tensor, truth: Tensor) -> Tensor:
+    """The truth, but with the slips that the teacher makes after another prefix."""
+    slips = (teacher * (truth == 0)).roll(len(truth) // 2, 0)
     return truth * (1 - slips.sum(-1, keepdim=True)) + slips
 
 
@@ -143,12 +154,15 @@ def runs(
         return lambda: learn(STUDENT, ids, target, seed + 2, **how)
 
     found = {"words": student(words), "teacher": student(told), "truth": student(truth)}
+    if size > min(SIZES):
+        for name, target in (("words", words), ("teacher", told)):
+            found[f"{name}, twice the steps"] = student(target, steps=2 * STEPS)
     if size < max(SIZES):
         found["a new word each time"] = student(truth, anew=True)
         louder = (told**0.5) / (told**0.5).sum(-1, keepdim=True)
         found["teacher at temperature 2"] = student(louder, temperature=2.0)
     if size == min(SIZES):
-        for change in (possible_only, slips_added, spread_evenly):
+        for change in (possible_only, slips_added, slips_of_another, spread_evenly):
             found[change.__name__] = student(change(told, truth))
     return found
 
@@ -158,8 +172,10 @@ def main(seeds: Sequence[int]) -> None:
     rows: list[str] = []
 
     def note(said: Tensor, sentences: int, target: str) -> None:
-        gap = round(divergence(true, said), 4)
-        row = {"seed": seed, "sentences": sentences, "target": target, "gap": gap}
+        note_gap(divergence(true, said), sentences, target)
+
+    def note_gap(gap: float, sentences: int, target: str) -> None:
+        row = {"seed": seed, "sentences": sentences, "target": target, "gap": round(gap, 4)}
         rows.append(json.dumps(row))
         print(row, file=sys.stderr, flush=True)
 
@@ -176,6 +192,20 @@ def main(seeds: Sequence[int]) -> None:
                 note(probabilities_at(student, fresh), size, target)
                 if (size, target) == (1000, "words"):
                     small, small_ids = student, ids
+        ids = ids_of(corpus(min(SIZES), seed + 30_000))
+        told = {
+            "words": words_at(ids),
+            "teacher": probabilities_at(teacher, ids),
+            "truth": truth_at(truth, ids),
+        }
+        for target, of_words in told.items():
+            gaps: list[float] = []
+
+            def watch(model: LanguageModel, gaps=gaps, true=true, fresh=fresh) -> None:
+                gaps.append(divergence(true, probabilities_at(model, fresh)))
+
+            learn(STUDENT, ids, of_words, seed + 2, watch=watch)
+            note_gap(min(gaps), min(SIZES), f"{target}, stopped at its best")
         torch.manual_seed(seed)
         written = written_by(teacher, 1000)
         student = learn(STUDENT, written, words_at(written), seed + 2)

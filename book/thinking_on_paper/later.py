@@ -32,13 +32,13 @@ def dotted(pair: Sum) -> str:
 LINES = {"at once": at_once, "dots": dotted, "carries": noting}
 
 
-def right(name: str, steps: int, seed: int) -> float:
+def right(name: str, steps: int, seed: int, peak: float = 3e-3) -> float:
     """The share of other sums that a model adds after so many steps."""
     draw = torch.Generator().manual_seed(seed)
     numbers = torch.randperm(1_000_000, generator=draw)[: steps * BATCH + ASKED].tolist()
     pairs = [divmod(number, 1000) for number in numbers]
     line, asked = LINES[name], pairs[-ASKED:]
-    model = learn([line(pair) for pair in pairs[:-ASKED]], seed)
+    model = learn([line(pair) for pair in pairs[:-ASKED]], seed, peak)
     prompts = torch.tensor([[SYMBOLS.index(s) for s in prompt_of(pair)] for pair in asked])
     ids = generate(model, prompts, len(line(asked[0])) - prompts.shape[1], temperature=0)
     sums = torch.tensor([[int(digit) for digit in f"{sum(pair):04d}"] for pair in asked])

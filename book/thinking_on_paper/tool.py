@@ -82,7 +82,7 @@ def practise(model: GPT, batch: Callable, steps: int, peak: float = 3e-3, warmup
     )
 
 
-def learn(texts: Sequence[str], seed: int) -> GPT:
+def learn(texts: Sequence[str], seed: int, peak: float = 3e-3) -> GPT:
     """The chapter's model after one pass over these texts."""
     torch.manual_seed(seed)
     sizes = {"num_layers": 2, "d_model": 64, "num_heads": 4, "d_ff": 256, "dropout": 0.0}
@@ -95,7 +95,7 @@ def learn(texts: Sequence[str], seed: int) -> GPT:
         rows = slice((step - 1) * BATCH, step * BATCH)
         return ids[rows], targets[rows]
 
-    practise(model, batch, steps)
+    practise(model, batch, steps, peak)
     return model
 
 
