@@ -1,4 +1,4 @@
-"""Each kind of line at its own rate: the table has what its script chooses; one run is found again."""
+"""Each kind of line at its own rate: the table has what its script chooses."""
 
 import pytest
 
