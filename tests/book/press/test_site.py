@@ -546,8 +546,8 @@ def test_a_question_leads_to_its_section(open_page, address, words, place):
     assert any(link.startswith(f"book/{place}") for link in links), links
 
 
-def test_a_result_shows_text_of_its_page(open_page, address):
-    page = open_page(f"{address}/search.html?q=sines+and+cosines+positions")
+def test_a_result_shows_text_of_its_page(open_page, http_address):
+    page = open_page(f"{http_address}/search.html?q=sines+and+cosines+positions")
     page.wait_for_selector("#search-results >> text=Search finished")
     shown = page.locator("#search-results p.context").all_inner_texts()
     assert shown and not any("Colab" in text or "\\" in text for text in shown)
