@@ -6,7 +6,7 @@ made the table beside this file. For every seed, which draws sentences and start
 network and its GPT, trained as there, write 16 drafts of three words for each of 200 gaps; each of
 them then says which draft makes the whole sentence most probable, the network by one random order
 of its words, and by 16. A row has the shares of gaps that are filled so that the sentence is in the
-language. A seed takes about two minutes.
+language. A seed takes about four minutes.
 """
 
 from collections.abc import Callable, Sequence
