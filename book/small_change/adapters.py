@@ -3,7 +3,7 @@
     python -m book.small_change.adapters 21 22 23 > book/small_change/adapters.json
 
 made the table beside this file: for every seed, which draws the facts and all weights, each method
-at up to six learning rates. It takes three minutes for a seed. The chapter runs a few of them again.
+at up to six learning rates. It takes three minutes for a seed. The chapter runs a few again.
 """
 
 import copy
