@@ -24,7 +24,6 @@ extensions = [
     "sphinx_togglebutton",
     "sphinx_copybutton",
     "sphinx_design",
-    "sphinx_exercise",
     "myst_nb",
     "jupyter_book",
     "sphinx_external_toc",
@@ -97,7 +96,7 @@ nb_mime_priority_overrides = [["html", "text/html", 5]]
 nb_output_stderr = "show"
 nb_render_markdown_format = "myst"
 nitpick_ignore_regex = [["py:.*", ".*"]]
-numfig = True
+numfig = False
 pygments_style = "sphinx"
 python_maximum_signature_line_length = 60
 python_use_unqualified_type_names = True

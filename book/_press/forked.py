@@ -21,7 +21,7 @@ ASKED_FOR = os.environ.get("PYTHONPATH", "").split(os.pathsep)
 ADDED = {"", os.getcwd(), str(Path(__file__).parents[2])}  # by a kernel, `python -m` and pytest
 PATH = [path for path in sys.path if path not in ADDED or path in ASKED_FOR]
 forking = multiprocessing.get_context("forkserver")
-forking.set_forkserver_preload(["torch._dynamo", "book.page", "book.checking", __name__])
+forking.set_forkserver_preload(["torch._dynamo", "seaborn", "sklearn.datasets", "book.page", "book.checking", __name__])
 
 
 class Kernel(forking.Process):

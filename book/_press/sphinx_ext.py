@@ -13,6 +13,7 @@ import re
 import shutil
 import warnings
 from collections.abc import Callable
+from functools import cache
 from importlib.metadata import files
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from docutils import nodes
 from sphinx.addnodes import desc_signature
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import ExtensionError
 from sphinx.search.en import SearchEnglish
 from sphinx.util import logging
@@ -162,6 +164,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", _execute)
     app.connect("config-inited", _order_results)
     app.add_search_language(Questions)
+    app.connect("env-before-read-docs", _write_once)
     app.connect("source-read", _complete_source)
     # Before napoleon, which turns "Args:" and its like into reStructuredText.
     app.connect("autodoc-process-docstring", _escape_docstring, priority=400)
@@ -212,6 +215,14 @@ def _order_results(app: Sphinx, config: Config) -> None:
     config.html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 
+def _write_once(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
+    """Write the Markdown of all pages, before processes are forked that each would."""
+    for page in env.found_docs:
+        path = Path(env.doc2path(page))
+        if path.suffix == ".md":
+            _written(app, path.read_text("utf8"))
+
+
 def _complete_source(app: Sphinx, page: str, source: list[str]) -> None:
     """Put the outputs into a notebook, and what is written from the code into other pages."""
     path = Path(app.env.doc2path(page))
@@ -239,6 +250,7 @@ def _with_outputs(app: Sphinx, path: Path, text: str) -> dict | None:
     return notebook
 
 
+@cache  # a page is read and, for programs that read, written
 def _written(app: Sphinx, text: str) -> str:
     """The Markdown of a page with what is written from code and claims."""
     root = Path(app.srcdir)
