@@ -144,11 +144,17 @@ def learned_positions(model: LanguageModel) -> None:
     model.norm_in = Placed(WIDTH)
 
 
+def shifted_input(model: LanguageModel) -> None:
+    """One learned vector at every position: what learned positions add, but for the positions."""
+    model.norm_in = Shifted(WIDTH)
+
+
 CHANGES: dict[str, Callable[[LanguageModel], None]] = {
     "the base": lambda model: None,
     "no feed-forward": partial(feed_forward, Nothing),
     "no positions": partial(attention, positions=False),
     "learned positions for RoPE": learned_positions,
+    "RoPE, a shift at the input": shifted_input,
     "QK-norm": partial(attention, qk_norm=True),
     "a gate on attention": partial(attention, gate=True),
     "GELU for SwiGLU": partial(feed_forward, gelu),
