@@ -1,7 +1,8 @@
 """Kernels that are forked from a process which has imported what nearly every notebook imports.
 
 A hundred notebooks import torch and the page kit, and torch's compiler as soon as they make an
-optimizer: three seconds each time. Python's fork server pays them once. Only the modules are there
+optimizer: three seconds each time; a heatmap imports seaborn, and digits scikit-learn. Python's
+fork server pays them once. Only the modules are there
 already; names, settings, the folder and `sys.path` are those of a fresh kernel.
 """
 
@@ -21,7 +22,9 @@ ASKED_FOR = os.environ.get("PYTHONPATH", "").split(os.pathsep)
 ADDED = {"", os.getcwd(), str(Path(__file__).parents[2])}  # by a kernel, `python -m` and pytest
 PATH = [path for path in sys.path if path not in ADDED or path in ASKED_FOR]
 forking = multiprocessing.get_context("forkserver")
-forking.set_forkserver_preload(["torch._dynamo", "seaborn", "sklearn.datasets", "book.page", "book.checking", __name__])
+forking.set_forkserver_preload(
+    ["torch._dynamo", "seaborn", "sklearn.datasets", "book.page", "book.checking", __name__]
+)
 
 
 class Kernel(forking.Process):

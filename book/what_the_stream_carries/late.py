@@ -1,8 +1,8 @@
 """Is it too late, behind the first block, to turn *his* into *her*? Thirty starts of the model.
 
-    python -m book.what_the_stream_carries.late {5101..5130} > book/what_the_stream_carries/late.json
+    python -m book.what_the_stream_carries.late {5101..5130} > late.json
 
-made the table beside this file. A seed draws sentences, start and nouns, and takes 15 seconds.
+made the table, which lies beside this file. A seed draws sentences, start and nouns, and takes 15 seconds.
 """
 
 import torch
