@@ -2,8 +2,8 @@
 
 A hundred notebooks import torch and the page kit, and torch's compiler as soon as they make an
 optimizer: three seconds each time; a heatmap imports seaborn, and digits scikit-learn. Python's
-fork server pays them once. Only the modules are there
-already; names, settings, the folder and `sys.path` are those of a fresh kernel.
+fork server pays them once. Only the modules are there already; names, settings, the folder and
+`sys.path` are those of a fresh kernel.
 """
 
 import gc

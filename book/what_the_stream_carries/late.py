@@ -2,7 +2,7 @@
 
     python -m book.what_the_stream_carries.late {5101..5130} > late.json
 
-made the table, which lies beside this file. A seed draws sentences, start and nouns, and takes 15 seconds.
+made the table, which lies beside this file. A seed draws sentences, start and nouns: 15 seconds.
 """
 
 import torch
