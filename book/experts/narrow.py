@@ -2,8 +2,8 @@
 
     python -m book.experts.narrow > book/experts/narrow.json
 
-makes the table beside this file. The one that is there was put together from two such runs that
-were interrupted. Model and sentences are the chapter's own; the gap is the loss above the entropy
+makes the table beside this file. The one that is there was put together from three such runs,
+two of which were interrupted; the third has the last three designs. Model and sentences are the chapter's own; the gap is the loss above the entropy
 of the sentences, which is known. Every design takes the best of the same four rates on a seed of
 its own, then meets five others, which draw sentences and weights. What is trained again goes on
 for as many steps, with new sentences and a rate chosen for it.
@@ -195,6 +195,9 @@ for _c, _r in LATENTS.items():
 DESIGNS |= {
     "latent 4 + 2, no norm": partial(with_own, partial(latent, 4, 2, norm=False)),
     "latent 4 + 2, again": partial(again, "latent 4 + 2"),
+    "latent 8 + 4, again": partial(again, "latent 8 + 4"),
+    "latent 16 + 8, again": partial(again, "latent 16 + 8"),
+    "one key head, again": partial(again, "one key head"),
 }
 UNTRAINED = tuple(f"cut to {c}" for c in LATENTS)
 
