@@ -2,11 +2,12 @@
 
     python -m book.experts.narrow > book/experts/narrow.json
 
-makes the table beside this file. The one that is there was put together from three such runs,
-two of which were interrupted; the third has the last three designs. Model and sentences are the chapter's own; the gap is the loss above the entropy
-of the sentences, which is known. Every design takes the best of the same four rates on a seed of
-its own, then meets five others, which draw sentences and weights. What is trained again goes on
-for as many steps, with new sentences and a rate chosen for it.
+makes the table beside this file. The one that is there was put together from three such runs: two
+were interrupted, and the third has the last three designs. Model and sentences are the chapter's
+own; the gap is the loss above the entropy of the sentences, which is known. Every design takes the
+best of the same four rates on a seed of its own, then meets five others, which draw sentences and
+weights. What is trained again goes on for as many steps, with new sentences and a rate chosen for
+it.
 """
 
 import json
