@@ -163,6 +163,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", _use_every_core)
     app.connect("config-inited", _execute)
     app.connect("config-inited", _order_results)
+    app.connect("config-inited", _open_one_chapter)
     app.add_search_language(Questions)
     app.connect("env-before-read-docs", _write_once)
     app.connect("source-read", _complete_source)
@@ -213,6 +214,11 @@ def _execute(app: Sphinx, config: Config) -> None:
 def _order_results(app: Sphinx, config: Config) -> None:
     """Search results come in the order of `scorer.js`; Sphinx looks for it from where it runs."""
     config.html_search_scorer = str(Path(__file__).with_name("scorer.js"))
+
+
+def _open_one_chapter(app: Sphinx, config: Config) -> None:
+    """The side bar shows the pages below the chapter that is read, and below no other."""
+    config.html_theme_options["collapse_navbar"] = True  # the YAML would replace all its options
 
 
 def _write_once(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
