@@ -163,7 +163,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", _use_every_core)
     app.connect("config-inited", _execute)
     app.connect("config-inited", _order_results)
-    app.connect("config-inited", _open_one_chapter)
+    app.connect("config-inited", _lighten, priority=900)  # after those that it overrules
     app.add_search_language(Questions)
     app.connect("env-before-read-docs", _write_once)
     app.connect("source-read", _complete_source)
@@ -216,9 +216,10 @@ def _order_results(app: Sphinx, config: Config) -> None:
     config.html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 
 
-def _open_one_chapter(app: Sphinx, config: Config) -> None:
-    """The side bar shows the pages below the chapter that is read, and below no other."""
-    config.html_theme_options["collapse_navbar"] = True  # the YAML would replace all its options
+def _lighten(app: Sphinx, config: Config) -> None:
+    """Set what the YAML cannot set alone, or what other extensions would set again."""
+    config.html_theme_options["collapse_navbar"] = True  # pages below one chapter, not below all
+    config.numfig = False  # captions.py numbers the plots; Sphinx would read every page once more
 
 
 def _write_once(app: Sphinx, env: BuildEnvironment, pages: list[str]) -> None:
