@@ -1,0 +1,137 @@
+"""Second chances for a single head: more starts and rates than the page has time for.
+
+    python -m book.multi_head_attention.chances {5301..5312} > chances.json
+
+made the table, which lies beside this file. A seed draws sentences, start and the order of the sentences. Every
+reader meets the same three learning rates; the first two seeds choose one for each, the other ten
+are compared.
+"""
+
+from collections.abc import Callable
+from statistics import mean
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from book import runs
+from book.sentences import who_did_it_sentences
+from companion.data import Vocabulary
+from companion.data.lexicon import ACTORS, TRANSITIVE_VERBS
+from companion.nn import EncoderBlock, MultiHeadAttention, SinusoidalPositions, TokenEmbedding
+
+STEPS, RATES, CHOOSE = 500, (0.001, 0.003, 0.01), 2
+VOCABULARY = Vocabulary(("the", *ACTORS, *TRANSITIVE_VERBS))
+NOUNS, VERB = [1, 4], 2  # their positions in "the dog bites the man"
+
+
+class OneAfterTheOther(nn.Module):
+    """Two layers of one head each."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = MultiHeadAttention(64, 1)
+        self.second = MultiHeadAttention(64, 1)
+
+    def forward(self, x, need_weights=True):
+        x = x + self.first(x)[0]  # a residual connection: what was there stays
+        attended, weights = self.second(x, need_weights=need_weights)
+        return x + attended, weights
+
+
+class NetworkFirst(nn.Module):
+    """One head, whose inputs go through a feed-forward network."""
+
+    def __init__(self):
+        super().__init__()
+        self.network = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 64))
+        self.attention = MultiHeadAttention(64, 1)
+
+    def forward(self, x, need_weights=True):
+        values_with_roles = x + self.network(x)
+        return self.attention(values_with_roles, need_weights=need_weights)
+
+
+KINDS: dict[str, Callable[[], nn.Module]] = {
+    "1 head": lambda: MultiHeadAttention(64, 1),
+    "1 head, whole block": lambda: EncoderBlock(64, 1, 256, norm_first=True),
+    "1 head, then 1 head": OneAfterTheOther,
+    "1 head after a network": NetworkFirst,
+    "2 heads": lambda: MultiHeadAttention(64, 2),
+    "4 heads": lambda: MultiHeadAttention(64, 4),
+}
+
+
+class VerbReader(nn.Module):
+    """From the verb's vector, scores of every word as subject and object."""
+
+    def __init__(self, layer: nn.Module):
+        super().__init__()
+        self.embedding = TokenEmbedding(len(VOCABULARY), 64, scale=False)
+        self.positions = SinusoidalPositions(64)
+        self.attention = layer
+        self.head = nn.Linear(64, 2 * len(VOCABULARY))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Scores (B, 2, words) of sentences (B, 5)."""
+        words = self.positions(self.embedding(ids))
+        attended, _ = self.attention(words, need_weights=True)
+        return self.head(attended[:, VERB]).unflatten(1, (2, -1))
+
+
+def sentences(count: int, seed: int, split: str) -> Tensor:
+    """Token ids (count, 5)."""
+    drawn = who_did_it_sentences(count, seed, split=split)
+    return VOCABULARY.encode([sentence.words for sentence in drawn])
+
+
+def learned(kind: str, rate: float, seed: int) -> VerbReader:
+    """A reader after its training, which is the page's."""
+    ids_of_all = sentences(8000, seed, "train")
+    torch.manual_seed(seed)
+    model = VerbReader(KINDS[kind]())
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, rate, STEPS, pct_start=0.4)
+    for _ in range(STEPS):
+        ids = ids_of_all[torch.randint(len(ids_of_all), (64,))]
+        loss = F.cross_entropy(model(ids).flatten(0, 1), ids[:, NOUNS].flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+    return model.eval()
+
+
+@torch.no_grad()
+def both_right(model: nn.Module, seed: int) -> float:
+    """The share of a thousand new sentences whose subject and object are both named."""
+    ids = sentences(1000, seed, "test")
+    return (model(ids).argmax(-1) == ids[:, NOUNS]).all(1).double().mean().item()
+
+
+def measure(seed: int) -> dict:
+    """{"seed", "1 head": the share that each rate gave, and so on for every kind}."""
+    row = {"seed": seed}
+    for kind in KINDS:
+        row[kind] = [both_right(learned(kind, rate, seed), seed) for rate in RATES]
+    return row
+
+
+def stored() -> list[dict]:
+    """The committed table, a row for each seed."""
+    return runs.read(__file__, "chances.json")
+
+
+def chosen() -> dict[str, tuple[float, list[float]]]:
+    """For each kind the rate that the first seeds choose, and its shares under the others."""
+    rows, found = stored(), {}
+    for kind in KINDS:
+        means = [mean(row[kind][i] for row in rows[:CHOOSE]) for i in range(len(RATES))]
+        best = means.index(max(means))
+        found[kind] = RATES[best], [row[kind][best] for row in rows[CHOOSE:]]
+    return found
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    runs.write(measure)
