@@ -65,6 +65,13 @@ def test_each_of_ten_starts_has_a_curve_for_both_ways():
             assert all(0 <= share <= 1 for share in row[way])
 
 
+def test_all_rise_with_their_steps_and_one_falls_back_on_the_way():
+    rises = torch.tensor([row["steps written"] for row in parity.stored()])
+    assert rises[:, -1].min() > 0.98
+    fallen = rises.cummax(1).values - rises > 0.2
+    assert fallen.any(1).sum() == 1
+
+
 @pytest.mark.long
 def test_a_stored_start_is_found_again():
     # Where a processor rounds otherwise, it is as another start: the end is the same in all.
