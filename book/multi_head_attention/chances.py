@@ -102,17 +102,18 @@ def learned(kind: str, rate: float, seed: int) -> VerbReader:
 
 
 @torch.no_grad()
-def both_right(model: nn.Module, seed: int) -> float:
-    """The share of a thousand new sentences whose subject and object are both named."""
+def examine(model: nn.Module, seed: int) -> list[float]:
+    """Shares of a thousand new sentences: subject right, object right, both right."""
     ids = sentences(1000, seed, "test")
-    return (model(ids).argmax(-1) == ids[:, NOUNS]).all(1).double().mean().item()
+    right = model(ids).argmax(-1) == ids[:, NOUNS]
+    return [*right.double().mean(0).tolist(), right.all(1).double().mean().item()]
 
 
 def measure(seed: int) -> dict:
-    """{"seed", "1 head": [the share that each rate gave], and so on for every kind}."""
+    """{"seed", "1 head": [what `examine` says at each rate], and so on for every kind}."""
     row = {"seed": seed}
     for kind in KINDS:
-        row[kind] = [both_right(learned(kind, rate, seed), seed) for rate in RATES]
+        row[kind] = [examine(learned(kind, rate, seed), seed) for rate in RATES]
     return row
 
 
@@ -121,9 +122,10 @@ def stored() -> list[dict]:
     return runs.read(__file__, "chances.json")
 
 
-def at_best_rate(kind: str) -> tuple[float, ...]:
-    """The shares of a kind at the rate that has the largest mean, one for each seed."""
-    return max(zip(*(row[kind] for row in stored()), strict=True), key=mean)
+def at_best_rate(kind: str) -> list[list[float]]:
+    """What the runs of a kind are right in, at the rate at which most have both right."""
+    by_rate = zip(*(row[kind] for row in stored()), strict=True)
+    return list(max(by_rate, key=lambda shares: mean(both for _, _, both in shares)))
 
 
 if __name__ == "__main__":
