@@ -6,7 +6,7 @@ made the table, which lies beside this file. A seed draws marks, starts and the 
 a minute and a half.
 """
 
-from functools import cache, partial
+from functools import cache
 from statistics import mean
 
 import torch
@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from book import runs
 from book.vision_transformer.distant_marks import same_different
+from book.vision_transformer.steps import trained
 from companion.data import batches
 from companion.models import ViT, ViTConfig
-from companion.training import class_loss, cosine_schedule, fit
 
 RATES, EVERY = (1e-3, 2e-3, 4e-3, 8e-3), 50
 PATCH = 4  # pixels, as the marks
@@ -85,24 +85,9 @@ def learned(kind: str, rate: float, seed: int) -> tuple[nn.Module, list[float]]:
         with torch.no_grad():
             found.append((model(unseen).argmax(1) == right).double().mean().item())
 
-    fit(
-        network,
-        batches(seen, answers, batch_size=128, seed=seed),
-        steps=steps,
-        loss=class_loss(),
-        weight_decay=0.05,
-        learning_rate=partial(
-            cosine_schedule,
-            max_lr=rate,
-            min_lr=rate / 20,
-            warmup_steps=steps // 10,
-            total_steps=steps,
-        ),
-        evaluate=judge,
-        evaluate_every=EVERY,
-        progress=False,
-    )
-    return network.eval(), found
+    batch = batches(seen, answers, batch_size=128, seed=seed)
+    trained(network, batch, rate, steps, evaluate=judge, evaluate_every=EVERY)
+    return network, found
 
 
 def measure(seed: int) -> dict:

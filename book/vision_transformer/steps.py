@@ -6,6 +6,7 @@ made the table beside this file. Networks, rates and schedule are the chapter's.
 split of the digits and the starts, and takes half a minute.
 """
 
+from collections.abc import Callable
 from functools import cache, partial
 
 import torch
@@ -55,29 +56,32 @@ def parts(seed: int) -> list[torch.Tensor]:
     return [*digits(seed), *digits(seed, "test")]
 
 
+def trained(
+    network: nn.Module, batch: Callable[[int], tuple], rate: float, steps: int, **more
+) -> nn.Module:
+    """The network after so many steps of the chapter's schedule; `more` is for `fit`."""
+    schedule = partial(
+        cosine_schedule,
+        max_lr=rate,
+        min_lr=rate / 20,
+        warmup_steps=steps // 10,
+        total_steps=steps,
+    )
+    options = {"steps": steps, "loss": class_loss(), "weight_decay": 0.05, "progress": False}
+    fit(network, batch, learning_rate=schedule, **options, **more)
+    return network.eval()
+
+
 def accuracy(name: str, seed: int, some: slice, steps: int) -> float:
     """The share of the test images that a network names after training on some images."""
     make, rate = NETWORKS[name]
     images, labels, test_images, test_labels = parts(seed)
     torch.manual_seed(seed)
     network = make()
-    fit(
-        network,
-        batches(images[some], labels[some], batch_size=64, seed=seed),
-        steps=steps,
-        loss=class_loss(),
-        weight_decay=0.05,
-        learning_rate=partial(
-            cosine_schedule,
-            max_lr=rate,
-            min_lr=rate / 20,
-            warmup_steps=steps // 10,
-            total_steps=steps,
-        ),
-        progress=False,
-    )
+    batch = batches(images[some], labels[some], batch_size=64, seed=seed)
+    trained(network, batch, rate, steps)
     with torch.no_grad():
-        right = network.eval()(test_images).argmax(1) == test_labels
+        right = network(test_images).argmax(1) == test_labels
     return right.double().mean().item()
 
 
