@@ -14,8 +14,8 @@ from book.page.claims import short, typeset
 from book.page.live import LiveFigure, table
 
 
-def diagnose_figure(page: ModuleType, runs: Sequence[Case], sound: Case) -> LiveFigure:
-    """Runs one after the other: the reader picks what to look at, names the fault, and is told.
+def shown(page: ModuleType, runs: Sequence[Case], sound: Case) -> dict:
+    """What `diagnose_figure` shows of runs: their instruments, and what every name is told.
 
     Args:
         page: the module of `book.debugging` whose runs these are.
@@ -25,25 +25,35 @@ def diagnose_figure(page: ModuleType, runs: Sequence[Case], sound: Case) -> Live
     """
     names = [*(fault.name for fault in page.FAULTS), SOUND]
     check = getattr(checks, page.__name__.rpartition(".")[2])
-    shown, theirs = [], sound.instruments()
+    of_runs, theirs = [], sound.instruments()
     for run in runs:
         ours = run.instruments()
-        shown.append(
+        of_runs.append(
             {
                 "looks": [_look(name, ours[name], theirs[name]) for name in ours],
                 "told": [_told(check(run, name)) for name in names],
                 "truth": run.reveal()[0],
             }
         )
-    curve = shown[0]["looks"][0]
+    return {"names": names, "runs": of_runs}
+
+
+def diagnose_figure(data: dict) -> LiveFigure:
+    """Runs one after the other: the reader picks what to look at, names the fault, and is told.
+
+    Args:
+        data: as `shown` makes it.
+    """
+    curve = data["runs"][0]["looks"][0]
     ends = curve["yours"][-1], curve["sound"][-1]
     fallback = table(
         f"Run A, {curve['name']}, at the end",
         ["", curve["unit"]],
         [["run A", ends[0]], ["the sound run", ends[1]], ["the difference", ends[0] - ends[1]]],
     )
-    value = {"run": "A", "look": 0, "picked": ["choose"] * len(shown), "named": [[] for _ in shown]}
-    return LiveFigure(__file__, {"names": names, "runs": shown}, value, fallback)
+    letters = len(data["runs"])
+    value = {"run": "A", "look": 0, "picked": ["choose"] * letters, "named": [[]] * letters}
+    return LiveFigure(__file__, data, value, fallback)
 
 
 def _look(name: str, ours, theirs) -> dict:

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from book.debugging import checks, diagnose_figure, the_model
 from book.debugging.compare import mark
 from book.debugging.fault import SOUND
+from book.debugging.figures.diagnose import shown
 from tests.book.reading import Example, close, numbers, select
 
 pytestmark = pytest.mark.browser
@@ -25,7 +26,7 @@ def runs():
 @cache
 def figure():
     *three, sound = runs()
-    return diagnose_figure(the_model, three, sound)
+    return diagnose_figure(shown(the_model, three, sound))
 
 
 EXAMPLE = Example(figure, ".cl-marks b")
