@@ -3,7 +3,7 @@
     python -m book.beyond_recurrence.learners {5301..5310} > learners.json
 
 made the table, which lies beside this file. A seed draws the start of the model, the strings that
-it learns and those that it is asked: two minutes. Every model meets the same three rates.
+it learns and those that it is asked: a minute. Every model meets the same three rates.
 """
 
 from collections.abc import Callable
