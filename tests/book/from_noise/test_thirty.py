@@ -28,7 +28,9 @@ def test_a_painter_that_knows_the_thirty_errs_on_others():
     rows = (2 * images - 1).flatten(1)
 
     def knows(z, t, digit):  # the nearest of the thirty, made as noisy
-        found = [(z_ - t_ * rows).norm(dim=1).argmin() for z_, t_ in zip(z.flatten(1), t)]
+        found = [
+            (z_ - t_ * rows).norm(dim=1).argmin() for z_, t_ in zip(z.flatten(1), t, strict=True)
+        ]
         return rows[torch.stack(found)].view_as(z)
 
     found = thirty.examine(knows, images, labels, SEED)
