@@ -1,8 +1,10 @@
 """Today's block on trial: one part of a small language model is changed, and its gap measured.
 
     python -m book.experts.trials > book/experts/trials.json
+    python -m book.experts.trials later > book/experts/later.json
 
-made the table beside this file in ten minutes. The text needs positions and a feed-forward layer:
+made the tables beside this file, in ten and in fifteen minutes; the second has a few of the changes
+after four times the steps. The text needs positions and a feed-forward layer:
 the next of 32 symbols is, nine times in ten, what a random table says about the two before. The gap
 is the loss above the entropy of this text, which is known.
 
@@ -165,6 +167,12 @@ CHANGES: dict[str, Callable[[LanguageModel], None]] = {
     "Muon for AdamW": lambda model: None,
 }
 MUON = "Muon for AdamW"
+LASTING = (
+    "the base",
+    "RoPE, a shift at the input",
+    "RMSNorm with a shift",
+    "a bias for each matrix",
+)
 
 
 def orthogonal(m: Tensor, steps: int = 5) -> Tensor:
@@ -220,7 +228,11 @@ class Optimizer:
 
 
 def gaps(
-    name: str, pairs: Sequence[tuple], seeds: Sequence[int], starts: Sequence[int]
+    name: str,
+    pairs: Sequence[tuple],
+    seeds: Sequence[int],
+    starts: Sequence[int],
+    steps: int = STEPS,
 ) -> list[float]:
     """Nats above the entropy, from the third symbol on, of models with one change, side by side.
 
@@ -229,6 +241,7 @@ def gaps(
         pairs: for each model its pair of rates, as in `RATES`.
         seeds: what draws its table and its text.
         starts: what draws its first weights.
+        steps: of training.
     """
     draws = [torch.Generator().manual_seed(seed) for seed in seeds]
     tables = [torch.randint(SYMBOLS, (SYMBOLS, SYMBOLS), generator=draw) for draw in draws]
@@ -249,23 +262,23 @@ def gaps(
         return -logp.gather(-1, ids[..., after + 1 :, None]).mean((1, 2, 3))
 
     with sdpa_kernel(SDPBackend.MATH):  # the one that runs side by side
-        for step in range(STEPS):
+        for step in range(steps):
             losses(BATCH, 0).sum().backward()
-            optimizer.step(learning_rate(step, STEPS, 1.0))
+            optimizer.step(learning_rate(step, steps, 1.0))
         with torch.no_grad():
             return [round(x - ENTROPY, 4) for x in losses(500, 1).tolist()]
 
 
-def tried(name: str) -> dict:
+def tried(name: str, steps: int = STEPS) -> dict:
     """The best rates of a change, and its gaps on the other seeds; of the base for each start."""
     count = len(TUNED_ON)
     some = TUNED_ON * len(RATES)
-    found = gaps(name, [pair for pair in RATES for _ in TUNED_ON], some, some)
+    found = gaps(name, [pair for pair in RATES for _ in TUNED_ON], some, some, steps)
     tuned = [mean(found[i : i + count]) for i in range(0, len(found), count)]
     pair = RATES[tuned.index(min(tuned))]
     starts = STARTS if name == "the base" else STARTS[:1]
     both = [(seed, seed + start) for start in starts for seed in SEEDS]
-    found = gaps(name, [pair] * len(both), *zip(*both, strict=True))
+    found = gaps(name, [pair] * len(both), *zip(*both, strict=True), steps)
     rows = [found[i : i + len(SEEDS)] for i in range(0, len(found), len(SEEDS))]
     return {"rates": pair, "tuned": [round(x, 4) for x in tuned], "gaps": rows}
 
@@ -305,16 +318,25 @@ def smallest_seen(base: Sequence[Sequence[float]], n: int) -> float:
     return band(base, n) - noise[len(noise) // 5]
 
 
-def main() -> None:
-    """Print the table."""
+def later() -> dict[str, dict]:
+    """What `tried` found after four times the steps."""
+    return json.loads(files("book.experts").joinpath("later.json").read_text("utf8"))
+
+
+def main(when: str = "") -> None:
+    """Print the table; `when` is "later" for that of more steps."""
+    names, steps = (LASTING, 4 * STEPS) if when == "later" else (CHANGES, STEPS)
     changes = {}
-    for name in CHANGES:
-        changes[name] = tried(name)
+    for name in names:
+        changes[name] = tried(name, steps)
         print(name, changes[name], file=sys.stderr, flush=True)
+    if when == "later":
+        print(json.dumps(changes, indent=1))
+        return
     rates = {name: over_rates(name) for name in ("the base", "QK-norm")}
     print(json.dumps({"changes": changes, "rates": rates}, indent=1))
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    main()
+    main(*sys.argv[1:])
