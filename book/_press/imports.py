@@ -2,6 +2,7 @@
 
 import ast
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -57,7 +58,7 @@ def read_notebook(notebook: nbformat.NotebookNode) -> Code:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             imports |= set(re.findall(rf"\b(?:{'|'.join(PACKAGES)})(?:\.\w+)*", cell.source))
-            code = _read_if_python(TransformerManager().transform_cell(cell.source))
+            code = _read_if_python(cell.source)
             imports |= code.imports
             strings |= code.strings
             for string in code.strings:
@@ -67,10 +68,11 @@ def read_notebook(notebook: nbformat.NotebookNode) -> Code:
 
 
 def _read_if_python(source: str) -> Code:
-    try:
-        return read_code(source)
-    except SyntaxError:  # of a cell, the kernel will say so
-        return Code(frozenset(), frozenset())
+    """The code, without its magics if it is no Python with them, or nothing."""
+    for python in (lambda: source, lambda: TransformerManager().transform_cell(source)):
+        with suppress(SyntaxError):  # of a cell, the kernel will say so
+            return read_code(python())
+    return Code(frozenset(), frozenset())
 
 
 def dependencies(code: Code, root: Path) -> set[Path]:
