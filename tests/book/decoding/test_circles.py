@@ -27,7 +27,10 @@ def small():
         max_len=64,
         positions="rotary",
     )
-    return GPT(config)
+    model = GPT(config)
+    for p in model.parameters():  # so that it matters what is looked at
+        torch.nn.init.normal_(p)
+    return model
 
 
 def test_a_beginning_is_continued_as_if_it_were_alone(small):
