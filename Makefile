@@ -35,9 +35,9 @@ OWN = @if [ -L $(1) ]; then rm $(1); fi
 help: ## list the commands
 	@sed -n 's/^\([a-z ]*\):.*## /make \1 — /p' Makefile
 
-# torch comes first, by its name: which of its builds an index offers depends on the machine, and pip
-# takes one that is there as it is, whatever its hash. The other pins are complete, so two halves of them
-# need not know of each other. A folder has no hash, so the package comes last.
+# torch comes by its name: which of its builds an index offers depends on the machine, and so does what
+# that build asks for beside the pins. The pins are complete, so that parts of them need not know of each
+# other and are installed side by side. A folder has no hash, so the package comes last.
 $(READY): requirements.txt pyproject.toml
 	@version=$$($(or $(PYTHON),python3) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>&1); \
 	case " $(SUPPORTED) " in *" $$version "*) ;; *) \
@@ -45,9 +45,10 @@ $(READY): requirements.txt pyproject.toml
 	echo "Install one of these, or name it: make PYTHON=/path/to/python3.12"; exit 1;; esac
 	$(call OWN,$(VENV))
 	$(PYTHON) -m venv --clear $(VENV)
-	$(PIP) $$(grep -o '^torch==[^ ]*' requirements.txt)
-	awk '/^[^ #]/ { pin++ } { print > ("$(VENV)/pins." pin % 2) }' requirements.txt
-	$(PIP) --no-deps -r $(VENV)/pins.0 & $(PIP) --no-deps -r $(VENV)/pins.1; one=$$?; wait $$! && exit $$one
+	awk '/^[^ #]/ { torch = /^torch==/; pin += !torch } !torch { print > ("$(VENV)/pins." pin % 2) }' requirements.txt
+	torch=$$(grep -o '^torch==[^ ]*' requirements.txt); \
+	$(PIP) --no-deps $$torch & one=$$!; $(PIP) --no-deps -r $(VENV)/pins.0 & two=$$!; \
+	$(PIP) --no-deps -r $(VENV)/pins.1; three=$$?; wait $$one && wait $$two && [ $$three = 0 ] && $(PIP) $$torch
 	$(PIP) --no-deps --no-build-isolation -e .
 	@touch $@
 
