@@ -57,7 +57,6 @@ function build(root, width, { ways, honest, low, high, count }) {
       style: "stroke: var(--ink)",
       d: `M${edge.left} ${y(PROOF)}H${width - edge.right}`,
     }),
-    label("20 to 1", width - edge.right - 4, y(PROOF) - 6, "cl-end cl-strong"),
   );
   const thin = Object.values(ways)[0]
     .slice(1)
@@ -68,12 +67,13 @@ function build(root, width, { ways, honest, low, high, count }) {
         style: "stroke: var(--second); stroke-width: 0.9; opacity: 0.6",
       }),
     );
-  if (thin.length)
-    root.append(
-      ...thin,
-      label("thin: other starts", edge.left + 8, edge.top + 14, "cl-start cl-quiet"),
-      label("grey: sets that were never in it", edge.left + 8, edge.top + 30, "cl-start cl-quiet"),
-    );
+  const quiet = "cl-start cl-quiet cl-over";
+  root.append(
+    ...thin,
+    label("thin: other starts", edge.left + 8, edge.top + 14, quiet),
+    label("grey: never in the text", edge.left + 8, edge.top + 30, quiet),
+    label("20 to 1", width - edge.right - 4, y(PROOF) - 6, "cl-end cl-strong cl-over"),
+  );
   const line = drawing("path", {
     class: "cl-line",
     "data-name": "stake-line",
