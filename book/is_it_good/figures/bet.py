@@ -51,6 +51,8 @@ def bet_figure(
     first = {k: data["sets"][str(k)][0] for k in shown}
     rows = [[str(k), sum(gains[:read]), sum(gains)] for k, gains in first.items()]
     fallback = table(
-        "log₁₀ of the stake", ["copies", f"after {read} sentences", f"after {count}"], rows
+        "log₁₀ of the stake, in the first start",
+        ["copies", f"after {read} sentences", f"after {count}"],
+        rows,
     )
     return LiveFigure(__file__, data, {"copies": str(copies), "read": read}, fallback)
