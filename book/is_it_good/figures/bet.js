@@ -57,7 +57,22 @@ function build(root, width, { ways, honest, low, high, count }) {
       style: "stroke: var(--ink)",
       d: `M${edge.left} ${y(PROOF)}H${width - edge.right}`,
     }),
-    label("20 to 1", width - edge.right - 4, y(PROOF) - 6, "cl-end cl-strong"),
+  );
+  const thin = Object.values(ways)[0]
+    .slice(1)
+    .map(() =>
+      drawing("path", {
+        class: "cl-line",
+        "data-name": "other",
+        style: "stroke: var(--second); stroke-width: 0.9; opacity: 0.6",
+      }),
+    );
+  const quiet = "cl-start cl-quiet cl-over";
+  root.append(
+    ...thin,
+    label("thin: other starts", edge.left + 8, edge.top + 14, quiet),
+    label("grey: never in the text", edge.left + 8, edge.top + 30, quiet),
+    label("20 to 1", width - edge.right - 4, y(PROOF) - 6, "cl-end cl-strong cl-over"),
   );
   const line = drawing("path", {
     class: "cl-line",
@@ -67,7 +82,8 @@ function build(root, width, { ways, honest, low, high, count }) {
   root.append(line);
   const dot = part(root, drawing("circle", { r: 5.5, style: "fill: var(--second)" }));
   function pose({ copies, read }) {
-    const sums = ways[copies];
+    const [sums, ...others] = ways[copies];
+    thin.forEach((path, i) => path.setAttribute("d", way(others[i])));
     line.setAttribute("d", way(sums.slice(0, read + 1)));
     dot.to({ x: x(read), y: y(sums[read]) }, { jump: true });
   }
@@ -76,15 +92,15 @@ function build(root, width, { ways, honest, low, high, count }) {
 
 function render({ model, el }) {
   const data = model.get("data");
-  const count = data.honest[0].length;
+  const count = data.honest[0].length; // of sentences; of every set those of the first start are read
   const names = Object.keys(data.sets);
-  const ways = Object.fromEntries(names.map((name) => [name, running(data.sets[name])]));
+  const ways = Object.fromEntries(names.map((name) => [name, data.sets[name].map(running)]));
   const honest = data.honest.map(running);
-  const ends = [...Object.values(ways), ...honest].flat();
+  const ends = [...Object.values(ways).flat(), ...honest].flat();
   const low = Math.min(...ends) - 0.5,
     high = Math.max(...ends) + 0.5;
   const state = connect(model);
-  const at = ({ copies, read }) => ways[copies][read];
+  const at = ({ copies, read }) => ways[copies][0][read];
   const times = (copies) => (copies === "0" ? "never" : `${copies} times`);
   const tell = (value) => {
     const now = at(value);
@@ -96,7 +112,7 @@ function render({ model, el }) {
           : "Nothing is proved yet.";
     return `The test set was in the training text ${times(value.copies)}. After ${value.read} sentences a stake of 1 has become ${inWords(now)}. ${verdict}`;
   };
-  const first = (copies) => ways[copies].findIndex((sum) => sum >= PROOF);
+  const first = (copies) => ways[copies][0].findIndex((sum) => sum >= PROOF);
   const start = state.value;
   const proved = names.filter((name) => first(name) > 0);
   const puzzles = [
@@ -111,7 +127,7 @@ function render({ model, el }) {
   ].filter(({ reached }) => !reached(start));
   const cells = ["gain", "stake"].map((name) => element("td", { "data-name": name }));
   state.draw((value) => {
-    write(cells[0], value.read ? data.sets[value.copies][value.read - 1] : 0, 2);
+    write(cells[0], value.read ? data.sets[value.copies][0][value.read - 1] : 0, 2);
     write(cells[1], at(value), 2);
   });
   const numbers = element(

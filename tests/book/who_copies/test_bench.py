@@ -26,7 +26,7 @@ def made(asked: list):
         "BLOCKS": 2, "HEADS": 3, "copiers": [(1, 2), (0, 1), (0, 0)], "usual": "means",
         "read": lambda ids, first: ids, "silenced": silenced, "second_copy": lambda text: 1.0,
         "whole": 0.25, "testing": None,
-        "english": torch.zeros(4, 128), "english_losses": {"nothing": torch.full((4, 111), 0.5)},
+        "in_english": lambda: (torch.zeros(4, 96), 0.5),
         "losses_from": lambda text, start: torch.tensor(2.0),
     }  # fmt: skip
     *lines, last = source.split("\nbench(\n")
