@@ -13,7 +13,7 @@ TARGETS = ("words", "teacher", "truth")
 
 
 def after_a_few_steps(said):
-    return told.gaps(1, said, TRUTH, FEW, ids_of(corpus(40, 2)), steps=60)
+    return told.gaps(1, said, TRUTH, FEW, ids_of(corpus(40, 2)), steps=40)
 
 
 def test_a_teacher_is_worth_what_it_says():
