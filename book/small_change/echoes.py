@@ -1,23 +1,23 @@
 """Digits from noise: a student that copies outputs without a meaning, and what it needs for it.
 
-    python -m book.small_change.echoes 21 22 > book/small_change/echoes.json
+    python -m book.small_change.echoes {5301..5310} > echoes.json
 
-made the table beside this file: for every seed, which draws starts, noise and the order of
-training, every choice of layers that the student's start shares with the teacher's, for several
-numbers of meaningless outputs. It takes about a minute for a seed. The chapter runs a few again.
+made the table, which lies beside this file: every choice of layers that the student's start shares
+with the teacher's, for several numbers of meaningless outputs. A seed draws digits, starts, noise
+and the order of training: half a minute.
 """
 
 import copy
 import json
 import sys
-from collections.abc import Sequence
-from importlib.resources import files
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from book import runs
 from companion.data import digits
 
 CLASSES, PIXELS, HIDDEN = 10, 64, 128
@@ -85,23 +85,33 @@ def reads(model: nn.Sequential, images: Tensor, labels: Tensor) -> float:
     return (model(images)[:, :CLASSES].argmax(1) == labels).float().mean().item()
 
 
-def measured() -> list[dict]:
-    """The committed table: {"seed", "extra", "shared", "reads"} of every student."""
-    return json.loads(files("book.small_change").joinpath("echoes.json").read_text("utf8"))
+def students(seed: int, extra: int) -> Iterator[dict]:
+    """{"seed", "extra", "shared", "reads", "teacher"} of a teacher's students, one by one.
+
+    `reads` is the share of fresh digits that the student reads, and `teacher` its teacher's.
+    """
+    torch.manual_seed(seed)
+    start, other = network(extra), network(extra)
+    test = images_of(seed, "test")
+    teacher = taught(start, *images_of(seed, "train"))
+    by_teacher = round(reads(teacher, *test), 4)
+    for chosen in product((True, False), repeat=len(LAYERS)):
+        shared = [layer for layer, kept in zip(LAYERS, chosen, strict=True) if kept]
+        student = copied(sharing(start, other, shared), teacher)
+        row = {"seed": seed, "extra": extra, "shared": shared}
+        yield row | {"reads": round(reads(student, *test), 4), "teacher": by_teacher}
+
+
+def stored() -> list[dict]:
+    """The committed table, a row for each student."""
+    return runs.read(__file__, "echoes.json")
 
 
 def main(seeds: Sequence[int]) -> None:
     """Print the table of these seeds."""
     rows = []
     for seed, extra in product(seeds, EXTRAS):
-        torch.manual_seed(seed)
-        start, other = network(extra), network(extra)
-        teacher = taught(start, *images_of(seed, "train"))
-        for chosen in product((True, False), repeat=len(LAYERS)):
-            shared = [layer for layer, kept in zip(LAYERS, chosen, strict=True) if kept]
-            student = copied(sharing(start, other, shared), teacher)
-            share = round(reads(student, *images_of(seed, "test")), 4)
-            row = {"seed": seed, "extra": extra, "shared": shared, "reads": share}
+        for row in students(seed, extra):
             rows.append(json.dumps(row))
             print(row, file=sys.stderr, flush=True)
     print("[\n" + ",\n".join(rows) + "\n]")

@@ -4,7 +4,7 @@
 
 made the table beside this file: for every seed, which draws sentences and starts, each target on
 200, 1,000 and 5,000 sentences; on 200 also where a student stops at its best, on the others also in
-twice the steps. It takes about two minutes for a seed. The chapter runs a few again.
+twice the steps. It takes about two minutes for a seed.
 """
 
 import json
