@@ -47,7 +47,7 @@ def test_no_question_and_too_long_a_one_get_a_sentence():
 def test_bits_and_blocks_reach_the_rounding():
     matrix = SimpleNamespace(shape=(6, 576), numel=lambda: 6 * 576)
     ways = {"a row": lambda p: p.shape[1], "a whole matrix": lambda p: p.numel()}
-    names = {"bench": bench, "WAYS": ways, "full": 3.0, "even_guess": 10.8}
+    names = {"bench": bench, "WAYS": ways, "loss_on_sample": lambda: 3.0, "even_guess": 10.8}
     from ipywidgets import Dropdown
 
     names |= {"Dropdown": Dropdown, "loss_at": lambda bits, size: 1000 * bits + size(matrix)}
