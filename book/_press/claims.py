@@ -84,6 +84,14 @@ class Measuring(ast.NodeTransformer):
         node.keywords = [word for word in node.keywords if word.arg not in left_out]
         return self.generic_visit(node)
 
+    def visit_JoinedStr(self, node):
+        """An f-string as a call on its parts: Python 3.12 writes one out with other quotes."""
+        return ast.Call(ast.Name("f"), [self.visit(part) for part in node.values], [])
+
+    def visit_FormattedValue(self, node):
+        parts = [node.value, ast.Constant(node.conversion), node.format_spec]
+        return ast.Tuple([self.visit(part) for part in parts if part], ast.Load())
+
 
 def claimed(notebook: nbformat.NotebookNode) -> dict[str, dict]:
     """The notebook's claims, read without running it: each sentence, and what is said beside it.

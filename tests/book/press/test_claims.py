@@ -158,6 +158,12 @@ def test_a_chapter_without_the_seed_is_refused(book):
         at_seed(notebook, 1)
 
 
+def test_the_hash_of_code_is_the_same_in_every_python():
+    # Python 3.12 and later write f-strings out with other quotes.
+    cell = nbformat.v4.new_code_cell("print(f\"{a['b']:.{n}f} of {', '.join(c)!r}\", f'it is {d}')")
+    assert code_hash(nbformat.v4.new_notebook(cells=[cell])) == "03cc4df57bc434fa"
+
+
 def test_words_and_bounds_measure_nothing():
     def code(source):
         return code_hash(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)]))
