@@ -5,7 +5,7 @@
 made the table, which lies beside this file. A seed draws starts and questions: 10 seconds.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -56,7 +56,7 @@ class Recall(nn.Module):
 
 def accuracy(
     seed: int,
-    optimizer: Callable[[Iterable[nn.Parameter]], torch.optim.Optimizer],
+    algorithm: Callable[..., torch.optim.Optimizer],
     rate: float,
     scale: float,
     steps: int = 200,
@@ -65,7 +65,7 @@ def accuracy(
     torch.manual_seed(seed)
     random = torch.Generator().manual_seed(seed)
     model = Recall(scale)
-    optimizer = optimizer(model.parameters(), lr=rate)
+    optimizer = algorithm(model.parameters(), lr=rate)
     for _ in range(steps):
         *question, answer = recall_batch(random)
         optimizer.zero_grad()
@@ -79,10 +79,10 @@ def measure(seed: int) -> dict:
     """{"seed", optimizer: {"scaled" or "raw": an accuracy for each rate}}."""
     return {"seed": seed} | {
         name: {
-            kind: [round(accuracy(seed, optimizer, r, scale), 4) for r in RATES]
+            kind: [round(accuracy(seed, algorithm, r, scale), 4) for r in RATES]
             for kind, scale in SCALES.items()
         }
-        for name, optimizer in OPTIMIZERS.items()
+        for name, algorithm in OPTIMIZERS.items()
     }
 
 
